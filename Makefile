@@ -1,0 +1,44 @@
+# Everything runs in .venv, which is made on first use and refreshed when pyproject.toml changes.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   run the main job on embedded data and draw it"
+	@echo "make test   lint, type check and test everything"
+	@echo "make lint   ruff, mypy and import-linter only"
+	@echo "make bench  the heat benchmark, about ten minutes"
+	@echo "make clean  remove .venv and caches"
+
+# Without ensurepip (some Linux distributions split it off) the outer pip installs into the environment.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "cotherm needs Python 3.11 or newer; set PYTHON=/path/to/python3.11 (found: $$($(PYTHON) --version 2>&1))"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv >/dev/null 2>&1 \
+	  || $(PYTHON) -m venv --clear --without-pip .venv
+	@echo "Installing cotherm and what it needs into .venv ..."
+	@if $(BIN)/python -m pip --version >/dev/null 2>&1; \
+	  then $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
+	  else $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -e '.[dev]'; fi
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/python -m cotherm demo
+
+test: lint
+	@$(BIN)/python -m pytest -n auto -q
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(READY)
+	@$(BIN)/python -m cotherm bench heat
+
+clean:
+	rm -rf .venv build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,83 @@
+"""cotherm: multimodal spectral geometry on graphs.
+
+Graphs in (``Graph``, ``knn_graph``, ``radius_graph``, ``mesh_graph``), heat out (``heat_flow``,
+``heat_kernel``, ``heat_trace``), and the geometry heat sees (``diffusion_distance``, ``diffusion_map``).
+Names are loaded on first use, so that ``import cotherm`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cotherm import datasets, draw
+    from cotherm.errors import CothermError, CothermWarning
+    from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
+    from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
+    from cotherm.graphs.graph import Graph
+    from cotherm.graphs.neighbours import nearest_neighbours
+    from cotherm.heat.distance import diffusion_distance, diffusion_map
+    from cotherm.heat.flow import heat_flow, heat_kernel
+    from cotherm.heat.trace import heat_trace
+
+__version__: str
+
+_HOMES = {
+    "CothermError": "errors",
+    "CothermWarning": "errors",
+    "Graph": "graphs.graph",
+    "datasets": "datasets",
+    "diffusion_distance": "heat.distance",
+    "diffusion_map": "heat.distance",
+    "draw": "draw",
+    "heat_flow": "heat.flow",
+    "heat_kernel": "heat.flow",
+    "heat_trace": "heat.trace",
+    "knn_graph": "graphs.build",
+    "mesh_graph": "graphs.build",
+    "nearest_neighbours": "graphs.neighbours",
+    "radius_graph": "graphs.build",
+    "read_graph": "graphs.files",
+    "read_mesh": "graphs.files",
+    "write_graph": "graphs.files",
+    "write_mesh": "graphs.files",
+}
+
+__all__ = [
+    "CothermError",
+    "CothermWarning",
+    "Graph",
+    "datasets",
+    "diffusion_distance",
+    "diffusion_map",
+    "draw",
+    "heat_flow",
+    "heat_kernel",
+    "heat_trace",
+    "knn_graph",
+    "mesh_graph",
+    "nearest_neighbours",
+    "radius_graph",
+    "read_graph",
+    "read_mesh",
+    "write_graph",
+    "write_mesh",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("cotherm")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'cotherm' has no attribute {name!r}")
+    home = import_module(f"cotherm.{_HOMES[name]}")
+    value = home if _HOMES[name] == name else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

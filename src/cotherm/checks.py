@@ -1,0 +1,156 @@
+"""Checks at the door: plain values and arrays in, clean arrays out, or a CothermError.
+
+Public functions call these once; everything inside then trusts its arguments.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm.errors import CothermError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Above this an integer may change when it becomes a float64.
+_EXACT_INTEGERS = 2**53
+
+
+def integer(argument: str, value: object, *, least: int, most: int | None = None) -> int:
+    """A whole number within [least, most]; True and 3.0 are not whole numbers here."""
+    needed = f"a whole number of at least {least}" + ("" if most is None else f" and at most {most}")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise CothermError(argument, describe(value), needed)
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise CothermError(argument, str(number), needed)
+    return number
+
+
+def real(argument: str, value: object, *, positive: bool = False) -> float:
+    """A finite number that is ≥ 0, or > 0 where asked."""
+    needed = "a finite number " + ("> 0" if positive else ">= 0")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise CothermError(argument, describe(value), needed)
+    number = float(value)
+    if not math.isfinite(number) or number < 0 or (positive and number == 0):
+        raise CothermError(argument, str(number), needed)
+    return number
+
+
+def choice(argument: str, value: object, options: Iterable[str]) -> str:
+    """One of a few words."""
+    words = list(options)
+    if not isinstance(value, str) or value not in words:
+        raise CothermError(argument, describe(value), "one of " + ", ".join(map(repr, words)))
+    return value
+
+
+def numeric(argument: str, value: ArrayLike, *, ndim: tuple[int, ...]) -> Floats:
+    """A finite float64 array of one of the given dimensions; never a lossy or surprising conversion."""
+    array = _as_array(argument, value)
+    if array.ndim not in ndim:
+        dimensions = " or ".join(str(d) for d in ndim)
+        raise CothermError(
+            argument, f"an array of shape {array.shape}", f"an array with {dimensions} dimension(s)"
+        )
+    return finite(argument, as_float64(argument, array))
+
+
+def as_float64(argument: str, array: NDArray[Any]) -> Floats:
+    """The same numbers as float64, refusing dtypes and values that float64 cannot hold exactly."""
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise CothermError(argument, f"dtype {array.dtype}", "real numbers (float, integer or bool)")
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        low, high = array.min(), array.max()
+        if int(low) < -_EXACT_INTEGERS or int(high) > _EXACT_INTEGERS:
+            raise CothermError(
+                argument, f"integers up to {max(abs(int(low)), abs(int(high)))}", "integers up to 2**53"
+            )
+    return np.asarray(array, dtype=np.float64)
+
+
+def finite(argument: str, array: Floats) -> Floats:
+    """The array itself, if it holds no NaN and no infinity."""
+    # The sum is finite unless some entry is not (or the sum overflows): one fast pass decides most calls.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(array.sum())
+    if suspicious:
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):
+            where = tuple(int(x) for x in bad[0])
+            place = where[0] if len(where) == 1 else where
+            raise CothermError(
+                argument,
+                f"{array[where]} at position {place} ({len(bad)} such value(s))",
+                "finite numbers",
+                "Remove or impute the missing values first.",
+            )
+    return array
+
+
+def indices(argument: str, value: ArrayLike, *, below: int) -> Ints:
+    """A vector of integers within [0, below)."""
+    array = _as_array(argument, value)
+    if array.ndim != 1:
+        raise CothermError(argument, f"an array of shape {array.shape}", "a vector of indices")
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu":
+        raise CothermError(argument, f"dtype {array.dtype}", "integer indices")
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high >= below:
+        worst = low if low < 0 else high
+        where = int(np.argmax(array == worst))
+        raise CothermError(argument, f"{worst} at position {where}", f"indices from 0 to {below - 1}")
+    return array.astype(np.int64)
+
+
+def times(argument: str, value: ArrayLike) -> Floats:
+    """A non-empty vector of finite times ≥ 0; one number counts as a vector of one."""
+    array = np.atleast_1d(numeric(argument, value, ndim=(0, 1)))
+    if array.size == 0:
+        raise CothermError(argument, "no times", "at least one time")
+    if array.min() < 0:
+        where = int(np.argmin(array))
+        raise CothermError(argument, f"{array[where]} at position {where}", "times >= 0")
+    return array
+
+
+def functions(argument: str, value: ArrayLike, n: int) -> Floats:
+    """Functions on n vertices as the columns of an (n, q) array; a vector counts as one column."""
+    array = numeric(argument, value, ndim=(1, 2))
+    if array.ndim == 1:
+        array = array[:, np.newaxis]
+    if array.shape[0] != n:
+        raise CothermError(
+            argument,
+            f"{array.shape[0]} rows",
+            f"one row per vertex, {n}",
+            "Transpose it if the functions are its rows." if array.shape[1] == n else "",
+        )
+    return array
+
+
+def describe(value: object) -> str:
+    """A short account of a value for an error message."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and dtype {value.dtype}"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def _as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
+    if hasattr(value, "tocsr"):
+        raise CothermError(argument, "a sparse matrix", "a dense array", "Call .toarray() on it.")
+    try:
+        array: NDArray[Any] = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise CothermError(argument, f"nested data of uneven shape ({error})", "a rectangular array") from None
+    return array

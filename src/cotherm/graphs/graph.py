@@ -1,0 +1,353 @@
+"""Graph, the one noun: an undirected weighted graph and its Laplacian L = D − W."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+
+if TYPE_CHECKING:
+    from cotherm.graphs.validity import Validity
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+# Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
+MOST_VERTICES = 2**31 - 2
+
+
+class Graph:
+    """An undirected graph without loops, with a weight w_e ≥ 0 on every edge e = (i, j), i < j.
+
+    Parameters
+    ----------
+    n : number of vertices, at least 1.
+    i, j : the two ends of every edge, integers in [0, n). An edge may be given either way round; it is
+        stored with the smaller end in ``i``. The order of the edges is kept.
+    w : the weights, finite and ≥ 0. A weight of 0 is an edge that carries no heat but may be given weight later.
+    coordinates : optional (n, d) positions of the vertices, for drawing.
+    labels : optional n labels, integers or strings.
+    name : optional name, for messages and figures.
+
+    The arrays are copies and cannot be written to; ``with_weights`` gives a graph with other weights.
+    """
+
+    __slots__ = ("_cache", "coordinates", "i", "j", "labels", "n", "name", "w")
+
+    n: int
+    i: Indices
+    j: Indices
+    w: Floats
+    coordinates: Floats | None
+    labels: NDArray[Any] | None
+    name: str | None
+    # What is derived from the edges alone and costs time (see heat.operator); shared by with_weights.
+    _cache: dict[str, Any]
+
+    def __init__(
+        self,
+        n: int,
+        i: ArrayLike,
+        j: ArrayLike,
+        w: ArrayLike,
+        *,
+        coordinates: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        n = checks.integer("n", n, least=1, most=MOST_VERTICES)
+        low, high = _edge_ends(n, i, j)
+        _set(self, "n", n)
+        _set(self, "i", _frozen(low))
+        _set(self, "j", _frozen(high))
+        _set(self, "w", _frozen(_weights("w", w, low, high)))
+        _set(self, "coordinates", _coordinates(coordinates, n))
+        _set(self, "labels", _labels(labels, n))
+        _set(self, "name", _name(name))
+        _set(self, "_cache", {})
+
+    @classmethod
+    def from_adjacency(
+        cls,
+        W: ArrayLike | sp.sparray | sp.spmatrix,
+        *,
+        coordinates: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> Graph:
+        """The graph of a symmetric matrix of weights with zero diagonal, dense or scipy.sparse.
+
+        Entries stored in a sparse matrix are edges, even where they are zero; in a dense matrix the non-zero
+        entries are. Edges come sorted by (i, j). The matrix must be symmetric to the last bit.
+        """
+        n, i, j, w = _upper_triangle(W)
+        return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+
+    def with_weights(self, u: ArrayLike) -> Graph:
+        """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
+        other = object.__new__(Graph)
+        for field in self.__slots__:
+            _set(other, field, getattr(self, field))
+        _set(other, "w", _frozen(_weights("u", u, self.i, self.j)))
+        return other
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return len(self.w)
+
+    @property
+    def edges(self) -> Indices:
+        """The edges as an (m, 2) array, i < j."""
+        return np.column_stack([self.i, self.j])
+
+    @property
+    def weights(self) -> Floats:
+        """The weights, the same array as ``w``."""
+        return self.w
+
+    @property
+    def degrees(self) -> Floats:
+        """d_i = Σ_j w_ij, the diagonal of the Laplacian."""
+        ends = np.bincount(self.i, self.w, self.n) + np.bincount(self.j, self.w, self.n)
+        return np.asarray(ends, dtype=np.float64)
+
+    @property
+    def components(self) -> Indices:
+        """The number of its connected component for every vertex; edges of weight 0 connect nothing.
+
+        Components are numbered from 0 in the order of their first vertices.
+        """
+        from scipy.sparse.csgraph import connected_components
+
+        live = self.w > 0
+        upper = sp.coo_array((self.w[live], (self.i[live], self.j[live])), shape=(self.n, self.n))
+        label = connected_components(upper, directed=False)[1]
+        _, first = np.unique(label, return_index=True)
+        rank = np.empty(len(first), dtype=np.int32)
+        rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+        return np.asarray(rank[label], dtype=np.int32)
+
+    @property
+    def component_count(self) -> int:
+        """Number of connected components."""
+        return int(self.components.max()) + 1
+
+    def adjacency(self) -> sp.csr_array:
+        """The symmetric sparse matrix W of the weights; edges of weight 0 are stored."""
+        rows = np.concatenate([self.i, self.j])
+        columns = np.concatenate([self.j, self.i])
+        return sp.coo_array((np.tile(self.w, 2), (rows, columns)), shape=(self.n, self.n)).tocsr()
+
+    def laplacian(self) -> sp.csr_array:
+        """L = D − W, sparse, unnormalised; row sums vanish up to rounding."""
+        return sp.csr_array(sp.diags_array(self.degrees).tocsr() - self.adjacency())
+
+    def validity(self, laplacian: Any = None, *, tolerance: float = 1e-12) -> Validity:
+        """Is a matrix in the paper's set L(V, E) of this graph's edges, and if not, why not, where, by how much?
+
+        Without an argument the graph's own Laplacian is examined. ``tolerance`` is relative to the largest
+        entry of the matrix. See :class:`cotherm.graphs.validity.Validity`.
+        """
+        from cotherm.graphs.validity import examine
+
+        return examine(self, self.laplacian() if laplacian is None else laplacian, tolerance)
+
+    def is_valid(self, laplacian: Any = None, *, tolerance: float = 1e-12) -> bool:
+        """Whether a matrix (by default the graph's own Laplacian) is in L(V, E); ``validity`` says why not."""
+        return self.validity(laplacian, tolerance=tolerance).valid
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"Graph is frozen: {field} cannot be set; with_weights() gives a changed copy")
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Needed because frozen slots defeat the default; the derived cache stays behind.
+        fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name)
+        return _rebuild, fields
+
+    def __eq__(self, other: object) -> bool:
+        """Same vertices, edges in the same order, weights, coordinates, labels and name, to the last bit."""
+        if not isinstance(other, Graph):
+            return NotImplemented
+        arrays = ("i", "j", "w", "coordinates", "labels")
+        return (
+            self.n == other.n
+            and self.name == other.name
+            and all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}, " if self.name else ""
+        total = f", total weight {self.w.sum():.6g}" if self.m else ""
+        return f"Graph({title}n={self.n}, m={self.m}{total})"
+
+
+_set = object.__setattr__
+
+
+def _rebuild(n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None) -> Graph:
+    return Graph(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def _edge_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:
+    a = checks.indices("i", i, below=n)
+    b = checks.indices("j", j, below=n)
+    if len(a) != len(b):
+        raise CothermError("j", f"{len(b)} ends", f"as many as in i, {len(a)}")
+    loops = np.flatnonzero(a == b)
+    if len(loops):
+        raise CothermError(
+            "i, j",
+            f"edge {loops[0]} joins vertex {a[loops[0]]} to itself ({len(loops)} such edge(s))",
+            "two different ends for every edge",
+            "Drop the self-loops; they carry no heat.",
+        )
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    _refuse_repeats(n, low, high)
+    return low.astype(np.int32), high.astype(np.int32)
+
+
+def _refuse_repeats(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
+    key = low * n + high
+    step = np.diff(key)
+    if np.all(step > 0):  # sorted edges, the usual case, need no sorting
+        return
+    order = np.argsort(key, kind="stable")
+    again = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(again):
+        first, second = sorted(order[again[0] : again[0] + 2].tolist())
+        raise CothermError(
+            "i, j",
+            f"edges {first} and {second} both join vertices {low[first]} and {high[first]} "
+            f"({len(again)} repeated edge(s))",
+            "every pair of vertices at most once",
+            "Add up or choose among the repeated weights first.",
+        )
+
+
+def _weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
+    w = checks.numeric(argument, value, ndim=(1,))
+    if len(w) != len(i):
+        raise CothermError(argument, f"{len(w)} weights", f"one per edge, {len(i)}")
+    if len(w) and w.min() < 0:
+        where = int(np.argmin(w))
+        raise CothermError(
+            argument,
+            f"{w[where]} on edge {where} ({i[where]}, {j[where]}); {int((w < 0).sum())} negative weight(s)",
+            "weights >= 0",
+        )
+    return w.copy()
+
+
+def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
+    if value is None:
+        return None
+    array = checks.numeric("coordinates", value, ndim=(2,))
+    if array.shape[0] != n or array.shape[1] == 0:
+        raise CothermError("coordinates", f"shape {array.shape}", f"shape ({n}, d) with d >= 1")
+    return _frozen(array.copy())
+
+
+def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.flat):
+        array = array.astype(np.str_)
+    if array.dtype.kind not in "biuU":
+        raise CothermError("labels", f"dtype {array.dtype}", "integers or strings")
+    if array.shape != (n,):
+        raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
+    return _frozen(array.copy())
+
+
+def _name(value: str | None) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise CothermError("name", checks.describe(value), "a string or None")
+    return value
+
+
+def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.shape == b.shape and bool(np.all(a == b))
+
+
+def _upper_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
+    """n and the strict upper triangle (i, j, w) of a checked matrix of weights, sorted by (i, j)."""
+    if sp.issparse(W):
+        matrix = _canonical_sparse(W)
+    else:
+        dense = checks.numeric("W", W, ndim=(2,))
+        _require_square(dense.shape)
+        matrix = sp.csr_array(dense)
+    _require_loop_free(matrix)
+    _require_symmetric(matrix)
+    upper = sp.triu(matrix, k=1, format="csr").tocoo()
+    return matrix.shape[0], upper.row, upper.col, upper.data
+
+
+def _canonical_sparse(W: Any) -> sp.csr_array:
+    """A checked copy in CSR form; repeated entries are refused, not added up."""
+    _require_square(W.shape)
+    coo = W.tocoo()
+    data = checks.finite("W", checks.as_float64("W", coo.data))
+    matrix = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
+    if matrix.nnz != len(data):
+        repeats = len(data) - matrix.nnz
+        raise CothermError("W", f"{repeats} repeated entries", "every entry at most once", "Call sum_duplicates().")
+    return matrix
+
+
+def _require_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise CothermError("W", f"shape {shape}", "a square matrix, one row and column per vertex")
+
+
+def _require_loop_free(matrix: sp.csr_array) -> None:
+    loops = np.flatnonzero(matrix.diagonal())
+    if len(loops):
+        v = int(loops[0])
+        raise CothermError(
+            "W",
+            f"{matrix.diagonal()[v]} on the diagonal at vertex {v} ({len(loops)} self-loop(s))",
+            "a zero diagonal",
+            "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part.",
+        )
+
+
+def _require_symmetric(matrix: sp.csr_array) -> None:
+    difference = (matrix - matrix.T).tocoo()
+    gap = np.abs(difference.data)
+    if len(gap) and gap.max() > 0:
+        worst = int(np.argmax(gap))
+        i, j = int(difference.row[worst]), int(difference.col[worst])
+        raise CothermError(
+            "W",
+            f"W[{i}, {j}] = {matrix[i, j]} but W[{j}, {i}] = {matrix[j, i]}",
+            "a symmetric matrix",
+            "Choose how to combine the two, e.g. (W + W.T) / 2 or W.maximum(W.T).",
+        )
+    pattern = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    one_sided = (pattern - pattern.T).tocoo()
+    if np.any(one_sided.data):
+        k = int(np.flatnonzero(one_sided.data)[0])
+        i, j = int(one_sided.row[k]), int(one_sided.col[k])
+        raise CothermError(
+            "W", f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]", "a symmetric pattern of stored entries"
+        )

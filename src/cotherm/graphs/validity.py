@@ -1,0 +1,114 @@
+"""The paper's set L(V, E) of valid Laplacians, as a check that explains itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from cotherm import checks
+from cotherm.errors import CothermError
+
+if TYPE_CHECKING:
+    from cotherm.graphs.graph import Graph
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One condition of L(V, E) that does not hold: which, where it is worst, by how much, in how many places."""
+
+    condition: str
+    where: tuple[int, ...]
+    amount: float
+    count: int
+    explanation: str
+
+    def __str__(self) -> str:
+        more = f", and {self.count - 1} more" if self.count > 1 else ""
+        return f"({self.condition}) {self.explanation}{more}"
+
+
+@dataclass(frozen=True)
+class Validity:
+    """The outcome: ``valid``, and the failures among the paper's conditions
+
+    (i) l_ij ≤ 0 and l_ij = l_ji for i ≠ j; (ii) l_ij = 0 where (i, j) is not an edge; (iii) zero row sums.
+    """
+
+    failures: tuple[Failure, ...]
+
+    @property
+    def valid(self) -> bool:
+        return not self.failures
+
+    def __bool__(self) -> bool:
+        return self.valid
+
+    def __str__(self) -> str:
+        if self.valid:
+            return "valid Laplacian: conditions (i), (ii) and (iii) hold"
+        return "not in L(V, E): " + "; ".join(map(str, self.failures))
+
+
+def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
+    """Check a dense or sparse matrix against L(V, E), to ``tolerance`` times its largest entry."""
+    tolerance = checks.real("tolerance", tolerance)
+    L = _as_csr(laplacian, graph.n)
+    slack = tolerance * (np.abs(L.data).max() if L.nnz else 0.0)
+    off = sp.csr_array(L - sp.diags_array(L.diagonal()))
+    found = (
+        _worst("i", sp.csr_array(off - off.T), slack, "l[{0}, {1}] and l[{1}, {0}] differ by {2:.3g}", signed=False),
+        _worst("i", off, slack, "l[{0}, {1}] = {2:.3g} is positive", signed=True),
+        _worst("ii", _outside(graph, off), slack, "l[{0}, {1}] is {2:.3g} off zero, but no edge", signed=False),
+        _row_sums(L, slack),
+    )
+    return Validity(tuple(f for f in found if f is not None))
+
+
+def _as_csr(matrix: Any, n: int) -> sp.csr_array:
+    if sp.issparse(matrix):
+        coo: Any = matrix.tocoo()
+        checks.finite("laplacian", checks.as_float64("laplacian", coo.data))
+        L = sp.csr_array(coo)
+    else:
+        L = sp.csr_array(checks.numeric("laplacian", matrix, ndim=(2,)))
+    if L.shape != (n, n):
+        raise CothermError("laplacian", f"shape {L.shape}", f"shape ({n}, {n}), one row per vertex")
+    return L
+
+
+def _outside(graph: Graph, off: sp.csr_array) -> sp.csr_array:
+    """The off-diagonal entries where the graph has no edge."""
+    coo = off.tocoo()
+    row, column = coo.row.astype(np.int64), coo.col.astype(np.int64)
+    key = np.minimum(row, column) * graph.n + np.maximum(row, column)
+    edges = graph.i.astype(np.int64) * graph.n + graph.j
+    stray = ~np.isin(key, edges)
+    return sp.csr_array(sp.coo_array((coo.data[stray], (row[stray], column[stray])), shape=off.shape))
+
+
+def _worst(condition: str, residual: sp.csr_array, slack: float, text: str, *, signed: bool) -> Failure | None:
+    coo = residual.tocoo()
+    amount = coo.data if signed else np.abs(coo.data)
+    bad = np.flatnonzero(amount > slack)
+    if not len(bad):
+        return None
+    k = bad[np.argmax(amount[bad])]
+    i, j = int(coo.row[k]), int(coo.col[k])
+    size = float(amount[k])
+    pairs = {(min(a, b), max(a, b)) for a, b in zip(coo.row[bad].tolist(), coo.col[bad].tolist(), strict=True)}
+    return Failure(condition, (i, j), size, len(pairs), text.format(i, j, size))
+
+
+def _row_sums(L: sp.csr_array, slack: float) -> Failure | None:
+    # Rounding in a sum of k terms is allowed k times over.
+    terms = np.diff(L.indptr)
+    sums = np.abs(np.asarray(L.sum(axis=1)).ravel())
+    bad = np.flatnonzero(sums > slack * np.maximum(terms, 1))
+    if not len(bad):
+        return None
+    r = int(bad[np.argmax(sums[bad])])
+    size = float(sums[r])
+    return Failure("iii", (r,), size, len(bad), f"row {r} sums to {size:.3g} in absolute value")
