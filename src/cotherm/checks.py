@@ -57,9 +57,7 @@ def numeric(argument: str, value: ArrayLike, *, ndim: tuple[int, ...]) -> Floats
     array = _as_array(argument, value)
     if array.ndim not in ndim:
         dimensions = " or ".join(str(d) for d in ndim)
-        raise CothermError(
-            argument, f"an array of shape {array.shape}", f"an array with {dimensions} dimension(s)"
-        )
+        raise CothermError(argument, f"an array of shape {array.shape}", f"an array with {dimensions} dimension(s)")
     return finite(argument, as_float64(argument, array))
 
 
@@ -70,9 +68,7 @@ def as_float64(argument: str, array: NDArray[Any]) -> Floats:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
         low, high = array.min(), array.max()
         if int(low) < -_EXACT_INTEGERS or int(high) > _EXACT_INTEGERS:
-            raise CothermError(
-                argument, f"integers up to {max(abs(int(low)), abs(int(high)))}", "integers up to 2**53"
-            )
+            raise CothermError(argument, f"integers up to {max(abs(int(low)), abs(int(high)))}", "integers up to 2**53")
     return np.asarray(array, dtype=np.float64)
 
 
@@ -149,6 +145,13 @@ def describe(value: object) -> str:
 def _as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
     if hasattr(value, "tocsr"):
         raise CothermError(argument, "a sparse matrix", "a dense array", "Call .toarray() on it.")
+    if isinstance(value, np.ma.MaskedArray):
+        raise CothermError(
+            argument,
+            "a masked array",
+            "an array without missing values",
+            "Call .filled(value) or .compressed().",
+        )
     try:
         array: NDArray[Any] = np.asarray(value)
     except (ValueError, TypeError) as error:

@@ -14,6 +14,6 @@ def track(items: Iterable[Item], *, total: int, label: str) -> Iterator[Item]:
     if not sys.stderr.isatty():
         yield from items
         return
-    from tqdm import tqdm  # noqa: PLC0415 - only when somebody looks
+    from tqdm import tqdm
 
     yield from tqdm(items, total=total, desc=label, delay=2.0, leave=False)

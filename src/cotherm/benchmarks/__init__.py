@@ -1,0 +1,1 @@
+"""Problems, contestants and one judge; figures are ratios measured side by side in one run."""

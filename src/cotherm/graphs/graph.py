@@ -37,7 +37,7 @@ class Graph:
     The arrays are copies and cannot be written to; ``with_weights`` gives a graph with other weights.
     """
 
-    __slots__ = ("_cache", "coordinates", "i", "j", "labels", "n", "name", "w")
+    __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "w")
 
     n: int
     i: Indices
@@ -46,8 +46,6 @@ class Graph:
     coordinates: Floats | None
     labels: NDArray[Any] | None
     name: str | None
-    # What is derived from the edges alone and costs time (see heat.operator); shared by with_weights.
-    _cache: dict[str, Any]
 
     def __init__(
         self,
@@ -69,7 +67,6 @@ class Graph:
         _set(self, "coordinates", _coordinates(coordinates, n))
         _set(self, "labels", _labels(labels, n))
         _set(self, "name", _name(name))
-        _set(self, "_cache", {})
 
     @classmethod
     def from_adjacency(
@@ -169,7 +166,7 @@ class Graph:
         raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Needed because frozen slots defeat the default; the derived cache stays behind.
+        # The default would set the slots one by one, which a frozen class refuses.
         fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name)
         return _rebuild, fields
 
@@ -349,5 +346,7 @@ def _require_symmetric(matrix: sp.csr_array) -> None:
         k = int(np.flatnonzero(one_sided.data)[0])
         i, j = int(one_sided.row[k]), int(one_sided.col[k])
         raise CothermError(
-            "W", f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]", "a symmetric pattern of stored entries"
+            "W",
+            f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]",
+            "a symmetric pattern of stored entries",
         )

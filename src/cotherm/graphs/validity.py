@@ -59,7 +59,13 @@ def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
     slack = tolerance * (np.abs(L.data).max() if L.nnz else 0.0)
     off = sp.csr_array(L - sp.diags_array(L.diagonal()))
     found = (
-        _worst("i", sp.csr_array(off - off.T), slack, "l[{0}, {1}] and l[{1}, {0}] differ by {2:.3g}", signed=False),
+        _worst(
+            "i",
+            sp.csr_array(off - off.T),
+            slack,
+            "l[{0}, {1}] and l[{1}, {0}] differ by {2:.3g}",
+            signed=False,
+        ),
         _worst("i", off, slack, "l[{0}, {1}] = {2:.3g} is positive", signed=True),
         _worst("ii", _outside(graph, off), slack, "l[{0}, {1}] is {2:.3g} off zero, but no edge", signed=False),
         _row_sums(L, slack),
@@ -68,8 +74,8 @@ def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
 
 
 def _as_csr(matrix: Any, n: int) -> sp.csr_array:
-    if sp.issparse(matrix):
-        coo: Any = matrix.tocoo()
+    if hasattr(matrix, "tocoo"):
+        coo = matrix.tocoo()
         checks.finite("laplacian", checks.as_float64("laplacian", coo.data))
         L = sp.csr_array(coo)
     else:

@@ -1,0 +1,74 @@
+"""The paper's two synthetic pairs of graphs, Circles and Ring, made from points on curves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.graphs.build import knn_graph
+from cotherm.graphs.graph import Graph
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Views:
+    """The same things seen in several ways: a graph for each view, corresponding functions, and times to look at.
+
+    Column c of every array in ``functions`` is the same function seen on that view's graph.
+    """
+
+    name: str
+    graphs: tuple[Graph, ...]
+    functions: tuple[Floats, ...]
+    times: tuple[float, ...]
+
+
+def ring(n: int = 70, gap: float = 0.5) -> Views:
+    """A whole ring and a ring with a crack of ``gap`` radians, four nearest neighbours, three bumps.
+
+    Vertex v sits at the same place along both rings; the crack is between the last vertex and the first.
+    """
+    n = checks.integer("n", n, least=10)
+    gap = checks.real("gap", gap, positive=True)
+    whole = 2 * np.pi * np.arange(n) / n
+    cracked = 0.5 * gap + (2 * np.pi - gap) * np.arange(n) / (n - 1)
+    graphs = tuple(
+        knn_graph(_on_circle(angles), 4, scale="median", name=name)
+        for angles, name in ((whole, "ring"), (cracked, "cracked ring"))
+    )
+    centres = np.array([0.06, 0.38, 0.7]) * n
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centres) / (0.04 * n)) ** 2))
+    return Views("ring", graphs, (bumps, bumps), times=(0.0, 1.0, 2.0, 5.0, 10.0))
+
+
+def circles(n: int = 64) -> Views:
+    """Two eccentric circles of n/2 points each, drawn twice with the inner one moved: bridged in different places.
+
+    In both graphs the first half of the vertices is the outer circle. Four bumps, two on each circle.
+    """
+    n = checks.integer("n", n, least=16)
+    half = n // 2
+    outer = _on_circle(2 * np.pi * np.arange(half) / half)
+    inner = 0.6 * _on_circle(2 * np.pi * np.arange(n - half) / (n - half))
+    graphs = tuple(
+        knn_graph(np.vstack([outer, inner + shift]), 5, scale="median", symmetrize="max", name=name)
+        for shift, name in (
+            (np.array([0.3, 0.0]), "touching right"),
+            (np.array([-0.3, 0.0]), "touching left"),
+        )
+    )
+    places = np.arange(half)
+    bump = [np.exp(-((((places - c + half / 2) % half - half / 2) / (0.06 * half)) ** 2)) for c in (0, half // 2)]
+    functions = np.zeros((n, 4))
+    for c, column in enumerate(bump):
+        functions[:half, c] = column
+        functions[half:, 2 + c] = column[: n - half] if n - half <= half else np.append(column, 0.0)
+    return Views("circles", graphs, (functions, functions), times=(0.0, 1.0, 3.0, 5.0, 10.0))
+
+
+def _on_circle(angles: Floats) -> Floats:
+    return np.column_stack([np.cos(angles), np.sin(angles)])

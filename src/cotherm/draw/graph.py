@@ -1,0 +1,78 @@
+"""Graphs in the plane, in the paper's manner: values on vertices in colour, weights as width and grey of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+
+Floats = NDArray[np.float64]
+
+# Even to the eye, and told apart without red and green.
+COLOURS = "viridis"
+_WIDEST_EDGE = 2.2
+
+
+def draw_graph(
+    graph: Graph,
+    values: ArrayLike | None = None,
+    *,
+    ax: Axes,
+    limits: tuple[float, float] | None = None,
+    size: float = 18.0,
+) -> Any:
+    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a colour bar."""
+    if graph.coordinates is None or graph.coordinates.shape[1] < 2:
+        raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
+    points = graph.coordinates[:, :2]
+    shade = graph.w / graph.w.max() if graph.m and graph.w.max() > 0 else np.zeros(graph.m)
+    greys = np.repeat(1.0 - 0.75 * shade[:, np.newaxis], 3, axis=1)
+    segments = np.stack([points[graph.i], points[graph.j]], axis=1)
+    ax.add_collection(LineCollection(list(segments), colors=greys, linewidths=_WIDEST_EDGE * shade, zorder=1))
+    colours = "0.3" if values is None else checks.functions("values", values, graph.n)[:, 0]
+    low, high = limits if limits is not None else (None, None)
+    x, y = points.T
+    dots = ax.scatter(
+        x, y, c=colours, cmap=COLOURS, vmin=low, vmax=high, s=size, zorder=2, edgecolors="white", linewidths=0.4
+    )
+    ax.set_aspect("equal")
+    ax.margins(0.08)
+    ax.axis("off")
+    return dots
+
+
+def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[float]) -> Figure:
+    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colours are shared."""
+    figure = Figure(figsize=(2.1 * len(times) + 1.6, 2.2 * len(graphs) + 0.3), layout="constrained")
+    axes = figure.subplots(len(graphs), len(times), squeeze=False)
+    for row, graph in enumerate(graphs):
+        for column, t in enumerate(times):
+            ax = axes[row, column]
+            # Each time has its own scale, the same for all graphs: rows compare, late and faint heat still shows.
+            top = max(float(flow[column].max()) for flow in flows)
+            dots = draw_graph(graph, flows[row][column], ax=ax, limits=(0.0, top))
+            if row == 0:
+                ax.set_title(f"t = {t:g}", fontsize=11)
+            if row == len(graphs) - 1:
+                bar = figure.colorbar(dots, ax=axes[:, column], orientation="horizontal", shrink=0.8, pad=0.02)
+                bar.set_ticks([0.0, top], labels=["0", f"{top:.2g}"])
+        axes[row, 0].text(
+            -0.02,
+            0.5,
+            graph.name or "",
+            transform=axes[row, 0].transAxes,
+            rotation=90,
+            ha="right",
+            va="center",
+            fontsize=11,
+        )
+    return figure

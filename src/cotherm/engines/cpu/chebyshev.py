@@ -1,0 +1,160 @@
+"""Σ_k c_k T_k(X) F with X = (2/λ)L − I: the fused Chebyshev recurrence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import carray
+from numpy.typing import NDArray
+
+from cotherm.engines.cpu.compile import compiled, prefetch, registers
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian
+from cotherm.engines.cpu.team import Team
+from cotherm.progress import track
+
+Floats = NDArray[np.float64]
+
+# Columns are worked off in panels of at most this many, each with a kernel compiled for its width.
+_WIDEST = 16
+# Below this width a row is a fraction of a cache line and fetching ahead costs more than it saves.
+_PREFETCH_FROM = 8
+
+
+def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
+    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (times, n, q), from one recurrence.
+
+    Needs, besides the result, three blocks the size of one panel of F (times + 2 blocks in general), and no
+    matrix product but the fused one. Rows of F and of the result are in the caller's order.
+    """
+    times, (n, q) = coefficients.shape[1], F.shape
+    panels = _panels(q)
+    steps = len(coefficients) - 1
+    result = None if len(panels) == 1 else np.empty((times, n, q))
+    with Team(work=matrix.work(panels[0][1] - panels[0][0])) as team:
+        cuts = matrix.cuts(team.size)
+        progress = iter(track(range(steps * len(panels)), total=steps * len(panels), label="heat flow"))
+        for first, last in panels:
+            sums = _panel_sums(team, cuts, matrix, F[:, first:last], coefficients, progress)
+            if result is None:
+                result = np.empty((times, n, q))  # only now: the recurrence's blocks are free again
+            team.run(_scatter_rows, cuts, matrix.order, sums, first, result)
+            del sums
+        next(progress, None)  # lets the bar close
+    assert result is not None
+    return result
+
+
+def _panels(q: int) -> list[tuple[int, int]]:
+    """Split q columns into equal panels, as few as the widest allows."""
+    count = -(-q // _WIDEST)
+    ends = [q * k // count for k in range(count + 1)]
+    return list(pairwise(ends))
+
+
+def _panel_sums(
+    team: Team,
+    cuts: list[int],
+    matrix: OrderedLaplacian,
+    F: Floats,
+    coefficients: Floats,
+    progress: Iterator[int],
+) -> Floats:
+    """The sums for one panel, rows in the matrix's order."""
+    (n, width), times = F.shape, coefficients.shape[1]
+    current = np.empty((n, width))
+    previous = np.zeros((n, width))
+    sums = np.zeros((times, n, width))
+    team.run(_gather_rows, cuts, matrix.order, F, current)
+    if len(coefficients) == 1:  # degree 0: nothing but a multiple of F
+        np.multiply(coefficients[0][:, np.newaxis, np.newaxis], current, out=sums)
+        return sums
+    step = _step_kernel(width)
+    nothing = np.zeros(times)
+    last = len(coefficients) - 1
+    for k in range(1, last + 1):
+        next(progress)
+        # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous starts at zero, so one formula serves both.
+        gain = 1.0 if k == 1 else 2.0
+        # Two terms are added to the sums every second step, which halves the traffic of the sums.
+        pair = k % 2 == 1
+        older = coefficients[k - 1] if pair else nothing
+        newer = coefficients[k] if pair or k == last else nothing
+        team.run(
+            step,
+            cuts,
+            matrix.offsets,
+            matrix.columns,
+            matrix.weights,
+            matrix.degrees,
+            gain * 2.0 / matrix.bound,
+            gain,
+            current,
+            previous,
+            older,
+            newer,
+            sums,
+        )
+        current, previous = previous, current
+    return sums
+
+
+@cache
+def _step_kernel(width: int) -> Any:
+    """One step on rows lo..hi for blocks of ``width`` columns: previous ← gain·X·current − previous, and the sums."""
+    fetch_ahead = width >= _PREFETCH_FROM
+
+    @compiled
+    def step(
+        lo: int,
+        hi: int,
+        offsets: Any,
+        columns: Any,
+        weights: Any,
+        degrees: Any,
+        scale: float,
+        gain: float,
+        current: Any,
+        previous: Any,
+        older: Any,
+        newer: Any,
+        sums: Any,
+    ) -> None:
+        total = carray(registers(width), width)
+        # Unsigned row numbers spare the test for negative indices at every access.
+        for r in range(np.uint64(lo), np.uint64(hi)):
+            for c in range(width):
+                total[c] = degrees[r] * current[r, c]
+            for p in range(offsets[r], offsets[r + np.uint64(1)]):
+                if fetch_ahead:
+                    prefetch(current, columns[p + np.uint64(LOOKAHEAD)])
+                weight, s = weights[p], columns[p]
+                for c in range(width):
+                    total[c] -= weight * current[s, c]
+            for c in range(width):
+                total[c] = scale * total[c] - gain * current[r, c] - previous[r, c]
+                previous[r, c] = total[c]
+            for t in range(np.uint64(len(newer))):
+                if older[t] != 0.0 or newer[t] != 0.0:
+                    for c in range(width):
+                        sums[t, r, c] += older[t] * current[r, c] + newer[t] * total[c]
+
+    return step
+
+
+@compiled
+def _gather_rows(lo: int, hi: int, order: Any, source: Any, target: Any) -> None:
+    for r in range(lo, hi):
+        for c in range(target.shape[1]):
+            target[r, c] = source[order[r], c]
+
+
+@compiled
+def _scatter_rows(lo: int, hi: int, order: Any, source: Any, first: int, target: Any) -> None:
+    for r in range(lo, hi):
+        for t in range(source.shape[0]):
+            for c in range(source.shape[2]):
+                target[t, order[r], first + c] = source[t, r, c]

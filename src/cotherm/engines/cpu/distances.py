@@ -1,0 +1,88 @@
+"""Euclidean distances between rows, accurate also where they are small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+from numpy.typing import NDArray
+
+from cotherm.engines.cpu.compile import compiled, registers
+from cotherm.engines.cpu.team import Team
+
+Floats = NDArray[np.float64]
+
+# Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
+_CANCELLATION = 1e-6
+_LANES = 8
+
+
+def gram_distances(Y: Floats) -> Floats:
+    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels."""
+    Y = Y - Y.mean(axis=0)  # what all rows share would only cancel
+    gram = Y @ Y.T
+    norms = gram.diagonal().copy()
+    with Team(work=gram.size) as team:
+        cuts = [len(Y) * k // team.size for k in range(team.size + 1)]
+        team.run(_distances_from_gram, cuts, Y, norms, gram)
+    return gram
+
+
+@compiled
+def _distances_from_gram(lo: int, hi: int, Y: Any, norms: Any, gram: Any) -> None:
+    # Every operation is the same for (p, q) and (q, p), so the distances are symmetric to the last bit.
+    for p in range(lo, hi):
+        for q in range(len(Y)):
+            both = norms[p] + norms[q]
+            square = both - 2.0 * gram[p, q]
+            if square < _CANCELLATION * both:
+                square = _squared_difference(Y, p, q)
+            gram[p, q] = np.sqrt(square)
+
+
+def add_squared_differences(Y: Floats, firsts: NDArray[np.int64], seconds: NDArray[np.int64], squares: Floats) -> None:
+    """squares[a, k] += ‖Y[firsts[a]] − Y[seconds[a, k]]‖²."""
+    with Team(work=float(seconds.size * Y.shape[1])) as team:
+        # Few sources have many partners each: the threads share the partners then, else the sources.
+        if len(firsts) < 2 * team.size:
+            cuts = [seconds.shape[1] * k // team.size for k in range(team.size + 1)]
+            team.run(_add_columns, cuts, Y, firsts, seconds, squares)
+        else:
+            cuts = [len(firsts) * k // team.size for k in range(team.size + 1)]
+            team.run(_add_rows, cuts, Y, firsts, seconds, squares)
+
+
+@compiled
+def _add_rows(lo: int, hi: int, Y: Any, firsts: Any, seconds: Any, squares: Any) -> None:
+    for a in range(lo, hi):
+        for k in range(seconds.shape[1]):
+            squares[a, k] += _squared_difference(Y, firsts[a], seconds[a, k])
+
+
+@compiled
+def _add_columns(lo: int, hi: int, Y: Any, firsts: Any, seconds: Any, squares: Any) -> None:
+    for a in range(len(firsts)):
+        for k in range(lo, hi):
+            squares[a, k] += _squared_difference(Y, firsts[a], seconds[a, k])
+
+
+@compiled
+def _squared_difference(Y: Any, p: int, q: int) -> float:
+    # Eight partial sums: the order of additions is fixed, and the processor can do them side by side.
+    partial = carray(registers(_LANES), _LANES)
+    for lane in range(_LANES):
+        partial[lane] = 0.0
+    width = Y.shape[1]
+    whole = width - width % _LANES
+    for start in range(0, whole, _LANES):
+        for lane in range(_LANES):
+            gap = Y[p, start + lane] - Y[q, start + lane]
+            partial[lane] += gap * gap
+    total = 0.0
+    for c in range(whole, width):
+        gap = Y[p, c] - Y[q, c]
+        total += gap * gap
+    for lane in range(_LANES):
+        total += partial[lane]
+    return total

@@ -1,0 +1,63 @@
+"""Approximate neighbour search by pynndescent, and the recall it reaches."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.checks import Floats, Ints
+from cotherm.graphs.exact import best, nearest_of
+from cotherm.graphs.points import Points, Rows, centred, row_maxima
+
+INSTALL = "pip install 'cotherm[neighbours]'"
+
+# Points whose true neighbours are found for measuring the recall.
+_SAMPLE = 200
+# Fewer than this and the descent has too little to go by.
+_LEAST_LISTED = 30
+
+
+def available() -> bool:
+    """Whether the optional extra is installed."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            import pynndescent  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
+    """The k nearest other rows of every row, most of them right, and their true distances, nearest first."""
+    listed = min(points.count, max(k + 1, _LEAST_LISTED))
+    indices, distances = best(points, _descend(_small(points.rows), listed, seed), k)
+    missing = np.flatnonzero(np.isinf(distances[:, -1]))
+    if len(missing):
+        indices[missing], distances[missing] = nearest_of(points, missing, k)
+    return indices, distances
+
+
+def recall(points: Points, distances: Floats, seed: int) -> float:
+    """The share of right neighbours in a sample: those no farther than the true k-th neighbour."""
+    n, k = distances.shape
+    sample = np.sort(np.random.default_rng(seed).choice(n, min(n, _SAMPLE), replace=False))
+    farthest = nearest_of(points, sample, k)[1][:, -1:]
+    return float(np.mean(distances[sample] <= farthest * (1 + 1e-12)))
+
+
+def _descend(rows: Any, listed: int, seed: int) -> Ints:
+    # Its warnings concern its own options and rows it did not complete, which are completed afterwards.
+    with warnings.catch_warnings(action="ignore"):
+        from pynndescent import NNDescent
+
+        found: NDArray[Any] = NNDescent(rows, n_neighbors=listed, random_state=seed).neighbor_graph[0]
+    return found.astype(np.int64)
+
+
+def _small(rows: Rows) -> Any:
+    """The rows moved and scaled so that float32, which the search computes in, holds them well."""
+    rows = centred(rows)
+    return (rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32)

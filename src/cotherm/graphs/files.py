@@ -1,0 +1,102 @@
+"""Graphs and meshes in and out of files: the suffix chooses the format, and nothing is ever unpickled.
+
+Graphs: ``.npz`` holds everything; ``.csv`` (edge list) and ``.mtx`` (Matrix Market) hold the vertices,
+edges, weights and name. Meshes: ``.off``, ``.obj`` and ``.ply``. What is written is read back to the last
+bit. Each file in ``cotherm.graphs.formats`` documents one format.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs import disk
+from cotherm.graphs.formats import edge_list, matrix_market, npz, obj, off, ply
+from cotherm.graphs.graph import Graph
+from cotherm.graphs.mesh import Mesh
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+# For every suffix, from bytes and to bytes. A parser names a place in the file; the path is added here.
+_GRAPHS: Mapping[str, tuple[Callable[[bytes], Graph], Callable[[Graph], bytes]]] = {
+    ".csv": (edge_list.parse, edge_list.render),
+    ".mtx": (matrix_market.parse, matrix_market.render),
+    ".npz": (npz.parse, npz.render),
+}
+_MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] = {
+    ".obj": (obj.parse, obj.render),
+    ".off": (off.parse, off.render),
+    ".ply": (ply.parse, ply.render),
+}
+
+
+def read_graph(path: str | os.PathLike[str]) -> Graph:
+    """The graph in a ``.npz``, ``.csv`` or ``.mtx`` file.
+
+    A ``.csv`` or ``.mtx`` file may come from any program; a ``.npz`` file must come from ``write_graph``.
+    """
+    place = disk.as_path(path)
+    parse, _ = _format(place, _GRAPHS)
+    return _convert(place, parse, disk.load(place))
+
+
+def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a graph to a ``.npz``, ``.csv`` or ``.mtx`` file, complete or not at all.
+
+    Only ``.npz`` holds coordinates and labels; the others refuse a graph that has them. An existing file is
+    kept unless ``overwrite`` is given.
+    """
+    place = disk.as_path(path)
+    if not isinstance(graph, Graph):
+        raise CothermError("graph", checks.describe(graph), "a Graph")
+    _, render = _format(place, _GRAPHS)
+    disk.save(place, _convert(place, render, graph), overwrite=overwrite)
+
+
+def read_mesh(path: str | os.PathLike[str]) -> Mesh:
+    """The vertices and triangles in a ``.off``, ``.obj`` or ``.ply`` file.
+
+    Colours, normals, textures and so on are passed over; polygons with more than three corners are refused.
+    """
+    place = disk.as_path(path)
+    parse, _ = _format(place, _MESHES)
+    return _convert(place, parse, disk.load(place))
+
+
+def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a mesh to a ``.off``, ``.obj`` or ``.ply`` file, complete or not at all.
+
+    An existing file is kept unless ``overwrite`` is given.
+    """
+    place = disk.as_path(path)
+    if not isinstance(mesh, Mesh):
+        raise CothermError("mesh", checks.describe(mesh), "a Mesh")
+    _, render = _format(place, _MESHES)
+    disk.save(place, _convert(place, render, mesh), overwrite=overwrite)
+
+
+def _format(path: Path, formats: Mapping[str, T]) -> T:
+    suffix = path.suffix.lower()
+    if suffix in formats:
+        return formats[suffix]
+    advice = ""
+    if suffix in _MESHES:
+        advice = "Meshes are for read_mesh and write_mesh."
+    elif suffix in _GRAPHS:
+        advice = "Graphs are for read_graph and write_graph."
+    raise CothermError(str(path), f"suffix {path.suffix!r}", "one of " + ", ".join(formats), advice)
+
+
+def _convert(path: Path, convert: Callable[[S], T], value: S) -> T:
+    try:
+        return convert(value)
+    except CothermError as error:
+        raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None
+    except MemoryError:
+        raise CothermError(str(path), "more data than memory holds", "less data, or more memory") from None

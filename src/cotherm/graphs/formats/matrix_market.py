@@ -1,0 +1,113 @@
+"""Matrix Market, ``.mtx``: the matrix of the weights in coordinate form, vertices numbered from 1.
+
+Written is the lower triangle of a real symmetric matrix, in the order of the edges, weights to the last
+digit; the name goes into a comment ``% cotherm graph {...}`` (see ``header``). Read are real, integer and
+pattern matrices (every weight 1), symmetric, or general with equal entries on both sides; of the latter the
+entries above the diagonal are kept, in their order. A stored zero is an edge of weight 0; the diagonal must
+be empty. Coordinates and labels cannot be held.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cotherm.errors import CothermError
+from cotherm.graphs.formats import edges, header
+from cotherm.graphs.formats.text import (
+    Floats,
+    Ints,
+    Lines,
+    content,
+    counts,
+    decode,
+    require_last_line,
+    require_rows,
+    shown,
+    table,
+    whole,
+)
+from cotherm.graphs.graph import MOST_VERTICES, Graph
+
+_BANNER = "%%MatrixMarket matrix coordinate real symmetric"
+
+
+def render(graph: Graph) -> bytes:
+    header.refuse_extras(graph)
+    rows = zip((graph.j + 1).tolist(), (graph.i + 1).tolist(), graph.w.tolist(), strict=True)
+    lines = [_BANNER, f"% {header.render(graph)}", f"{graph.n} {graph.n} {graph.m}"]
+    lines += [f"{j} {i} {w!r}" for j, i, w in rows]
+    return "\n".join([*lines, ""]).encode("ascii")
+
+
+def parse(data: bytes) -> Graph:
+    text = decode(data)
+    field, symmetry = _banner(text.partition("\n")[0])
+    lines = content(text, comment="%")
+    n, entries = _sizes(lines)
+    head = _header(text, n, entries)
+    rows = lines.part(1)
+    columns = 2 if field == "pattern" else 3
+    numbers = table(rows, columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else ""))
+    require_rows(lines, len(numbers), entries, "entries")
+    ends = whole(rows, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
+    w = numbers[:, 2] if columns == 3 else np.ones(len(ends))
+    if field == "integer":
+        whole(rows, w, least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+    if symmetry == "general":
+        rows, ends, w = _upper(rows, n, ends, w)
+    return edges.graph(rows, n, ends, w, None if head is None else head.name)
+
+
+def _banner(line: str) -> tuple[str, str]:
+    words = line.lower().split()
+    if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+        raise CothermError("line 1", shown(line), f"a banner such as {_BANNER!r}")
+    form, field, symmetry = words[2:]
+    if form != "coordinate" or field not in ("real", "integer", "pattern") or symmetry not in ("symmetric", "general"):
+        raise CothermError("line 1", shown(line), "a coordinate matrix, real, integer or pattern, symmetric or general")
+    return field, symmetry
+
+
+def _sizes(lines: Lines) -> tuple[int, int]:
+    needed = "the size line: rows, columns, entries"
+    if not lines.rows:
+        raise CothermError("content", "nothing after the banner", needed)
+    words = lines.rows[0].split()
+    if len(words) != 3:
+        lines.refuse(0, needed)
+    rows, columns, entries = counts(lines, 0, words, needed)
+    if rows != columns or not 1 <= rows <= MOST_VERTICES:
+        lines.refuse(0, f"a square matrix with 1 to {MOST_VERTICES} rows")
+    return rows, entries
+
+
+def _header(text: str, n: int, entries: int) -> header.Header | None:
+    second = text.split("\n", 2)[1]
+    words = second.removeprefix("%").strip()
+    if not second.startswith("%") or not words.startswith(header.MARK):
+        return None
+    head = header.parse(words, "line 2", [])
+    if (head.n, head.m) != (n, entries):
+        raise CothermError("line 2", f"n={head.n}, m={head.m}", f"the numbers of the size line, {n} and {entries}")
+    require_last_line(text)
+    return head
+
+
+def _upper(rows: Lines, n: int, ends: Ints, w: Floats) -> tuple[Lines, Ints, Floats]:
+    """One of the two equal entries for every edge of a general matrix, in the order of the file."""
+    i, j = ends.T
+    rows.refuse_where(i == j, "an empty diagonal", "Drop the self-loops; they carry no heat.")
+    entry, mirror = i * n + j, j * n + i
+    order, again = edges.repeats(entry)
+    if len(again):
+        rows.refuse(int(order[again[0] + 1]), "every entry at most once")
+    place = np.searchsorted(entry, mirror, sorter=order)
+    partner = order[np.minimum(place, len(order) - 1)]
+    rows.refuse_where(
+        (entry[partner] != mirror) | (w[partner] != w),
+        "an equal entry on the other side of the diagonal",
+        "Choose how to combine the two, e.g. (W + W.T) / 2.",
+    )
+    kept = np.flatnonzero(i < j)
+    lines = Lines([rows.rows[k] for k in kept], [rows.numbers[k] for k in kept])
+    return lines, ends[kept], w[kept]

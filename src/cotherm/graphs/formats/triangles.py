@@ -1,0 +1,20 @@
+"""What every mesh format asks of its faces: three corners, all among the vertices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cotherm.graphs.formats.text import Floats, Ints, Lines, whole
+
+NEEDED = "a triangle: 3 and three vertex numbers"
+ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."
+
+
+def require_three(lines: Lines, corners: Floats) -> None:
+    """Polygons are refused, not cut up."""
+    lines.refuse_where(np.not_equal(corners, 3), NEEDED, ADVICE)
+
+
+def corners(lines: Lines, numbers: Floats, n: int) -> Ints:
+    """Corners numbered from 0, all below n."""
+    return whole(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")

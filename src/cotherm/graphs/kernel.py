@@ -1,0 +1,57 @@
+"""The Gaussian kernel that turns distances into weights, and the scales σ in it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cotherm import checks
+from cotherm.checks import Floats, Ints
+
+
+def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Floats:
+    """exp(−d²/(factor σ_i σ_j)) for every pair (i, j); weights too small for a float64 are 0."""
+    # Factor by factor, because d² and σ_i σ_j may overflow or vanish where their ratio does not.
+    with np.errstate(over="ignore"):
+        return np.exp(-(d / sigma[i]) * (d / sigma[j]) / factor)
+
+
+def checked_scale(scale: object, words: tuple[str, ...]) -> str | float | None:
+    """None, one of the words, or a number > 0."""
+    return None if scale is None else checked_sigma(scale, words)
+
+
+def checked_sigma(scale: object, words: tuple[str, ...]) -> str | float:
+    """One of the words, or a number > 0."""
+    if isinstance(scale, str):
+        return checks.choice("scale", scale, words)
+    return checks.real("scale", scale, positive=True)
+
+
+def common_sigma(d: Floats, scale: str | float | None) -> float:
+    """The given σ, or for "median" the median of the distances.
+
+    A median of 0 is no scale: the smallest distance > 0 takes its place, or 1 where all distances are 0.
+    """
+    if not isinstance(scale, str):
+        return 1.0 if scale is None else scale
+    middle = float(np.median(d)) if len(d) else 0.0
+    return middle or _least_positive(d)
+
+
+def self_tuned_sigma(distances: Floats, neighbour: int) -> Floats:
+    """σ_i = distances[i, neighbour − 1], the distance from point i to that neighbour; rows are ascending.
+
+    A point with that many copies would get σ_i = 0. It gets the distance to the nearest farther point in the
+    table; where the table holds none, the smallest σ_j > 0 of all points; where all points coincide, 1.
+    """
+    sigma = distances[:, neighbour - 1].copy()
+    copies = np.flatnonzero(sigma == 0)
+    table = distances[copies]
+    sigma[copies] = np.where(table > 0, table, np.inf).min(axis=1)
+    # Points without neighbours have an infinite σ too; no edge ever asks for theirs.
+    sigma[np.isinf(sigma)] = _least_positive(sigma[np.isfinite(sigma)])
+    return sigma
+
+
+def _least_positive(values: Floats) -> float:
+    return float(np.min(values[values > 0], initial=np.inf)) if np.any(values > 0) else 1.0

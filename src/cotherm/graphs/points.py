@@ -1,0 +1,181 @@
+"""Points as neighbour search sees them: checked rows and the distance between any two of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.checks import Floats, Ints
+from cotherm.errors import CothermError, CothermWarning
+
+Rows = Floats | sp.csr_array
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+METRICS = ("euclidean", "cosine")
+
+# Squares of numbers beyond these overflow or vanish, and distances with them.
+_LEAST, _MOST = 1e-140, 1e140
+# Numbers held at once while distances are measured: 32 MiB.
+_BLOCK = 2**22
+
+
+@dataclass(frozen=True)
+class Points:
+    """n points, and the rows whose Euclidean distances order them.
+
+    With s = ‖r_i − r_j‖², the distance is d_ij = √s for "euclidean", where r_i = x_i, and d_ij = s/2 for
+    "cosine", where r_i = x_i/‖x_i‖, because s/2 = 1 − cos(x_i, x_j) for unit vectors. One search serves both
+    metrics, and points that coincide are at distance exactly 0.
+
+    ``kept`` holds the numbers of the points that the rows stand for: all, but for "cosine" not the zero rows.
+    """
+
+    n: int
+    metric: str
+    rows: Rows
+    kept: Ints
+
+    @classmethod
+    def of(cls, X: ArrayLike | sp.sparray | sp.spmatrix, metric: object) -> Points:
+        """The points of a checked (n, d) array or sparse matrix; warns of rows that have no direction."""
+        metric = checks.choice("metric", metric, METRICS)
+        rows = checked_rows("X", X)
+        n = rows.shape[0]
+        if metric == "euclidean":
+            return cls(n, metric, rows, np.arange(n))
+        largest = row_maxima(rows)
+        kept = np.flatnonzero(largest)
+        if len(kept) < n:
+            warnings.warn(
+                f"X: {n - len(kept)} of {n} rows are zero and have no direction: under the cosine metric "
+                "they have no neighbours and are nobody's neighbour",
+                CothermWarning,
+                stacklevel=3,
+            )
+            rows, largest = rows[kept], largest[kept]
+        return cls(n, metric, _unit(rows, largest), kept)
+
+    @property
+    def count(self) -> int:
+        """Number of points that can have neighbours."""
+        return len(self.kept)
+
+    def require(self, argument: str, k: int) -> None:
+        """Refuse to look for more neighbours than there are other points."""
+        if k >= self.count:
+            zero = "" if self.count == self.n else f", of which {self.n - self.count} are zero rows"
+            raise CothermError(
+                argument,
+                f"{k} neighbours among n = {self.n} points{zero}",
+                f"at most {max(self.count - 1, 0)}, one less than there are points",
+            )
+
+    def distances(self, a: Ints, b: Ints) -> Floats:
+        """d between row a[p] and row b[p] for every p, from the differences of their entries."""
+        # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
+        found = np.empty(len(a))
+        for part in slices(len(a), self._width()):
+            found[part] = self._from_squares(squares(self.rows[a[part]] - self.rows[b[part]]))
+        return found
+
+    def reach(self, radius: float) -> float:
+        """A Euclidean distance between rows that no pair of points within ``radius`` exceeds."""
+        euclidean = radius if self.metric == "euclidean" else np.sqrt(2 * radius)
+        return float(euclidean) * (1 + 1e-9) + self._blur()  # room for rounding
+
+    def _from_squares(self, s: Floats) -> Floats:
+        if self.metric == "euclidean":
+            return np.sqrt(s)
+        # Parallel vectors of different length are scaled to unit length with different rounding.
+        s[s <= self._blur() ** 2] = 0
+        return np.minimum(s / 2, 2.0)
+
+    def _blur(self) -> float:
+        """How far apart rounding can set two rows that stand for the same point."""
+        if self.metric == "euclidean":
+            return 0.0
+        return (int(self.rows.shape[1]) + 4) * EPSILON
+
+    def _width(self) -> int:
+        """Numbers in a typical row."""
+        stored = self.rows.size  # SciPy counts stored entries, NumPy all
+        return 1 + int(stored) // max(self.count, 1)
+
+
+def checked_rows(argument: str, X: Any) -> Rows:
+    """X as float64, dense or CSR, of shape (n, d), n ≥ 1 and d ≥ 1, of finite entries of usable size."""
+    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else checks.numeric(argument, X, ndim=(2,))
+    if 0 in rows.shape:
+        raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
+    values = rows if isinstance(rows, np.ndarray) else rows.data
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if largest and not _LEAST <= largest <= _MOST:
+        raise CothermError(
+            argument,
+            f"numbers up to {largest:.3g} in size",
+            f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow",
+            "Change the unit.",
+        )
+    return rows
+
+
+def centred(rows: Rows) -> Rows:
+    """The rows less their mean: distances are the same and rounding is less. Sparse rows stay as they are."""
+    return rows - rows.mean(axis=0) if isinstance(rows, np.ndarray) else rows
+
+
+def squares(rows: Rows) -> Floats:
+    """Σ_c r_ic² for every row."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(np.einsum("ic,ic->i", rows, rows), dtype=np.float64)
+    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+
+
+def slices(length: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of 0, …, length − 1, so short that ``width`` numbers per item fit in memory."""
+    step = max(1, _BLOCK // max(width, 1))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
+
+
+def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
+    if X.ndim != 2:
+        raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
+    coo = X.tocoo()
+    data = checks.finite(f"{argument}.data", checks.as_float64(argument, coo.data))
+    n, d = coo.shape
+    column = coo.col
+    # Empty columns change no distance, but the transposed matrix would have a row for each.
+    if d > max(len(data), 1):
+        used, column = np.unique(column, return_inverse=True)
+        d = max(len(used), 1)
+    # Repeated entries are added up, as SciPy does everywhere.
+    return sp.csr_array(sp.coo_array((data, (coo.row, column)), shape=(n, d)))
+
+
+def row_maxima(rows: Rows) -> Floats:
+    """max_c |x_ic| for every row."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(np.abs(rows).max(axis=1), dtype=np.float64)
+    return np.asarray(abs(rows).max(axis=1).toarray(), dtype=np.float64).ravel()
+
+
+def _unit(rows: Rows, largest: Floats) -> Rows:
+    """The rows scaled to length 1."""
+    rows = _divided(rows, largest)  # first, to keep squares from vanishing
+    return _divided(rows, np.sqrt(squares(rows)))
+
+
+def _divided(rows: Rows, by: Floats) -> Rows:
+    if isinstance(rows, np.ndarray):
+        return rows / by[:, np.newaxis]
+    stored = np.repeat(by, np.diff(rows.indptr))
+    return sp.csr_array((rows.data / stored, rows.indices, rows.indptr), shape=rows.shape)

@@ -1,0 +1,111 @@
+"""e^{−tL}F for a large graph: Chebyshev series of the exponential, all times from one recurrence.
+
+With X = (2/λ)L − I, λ ≥ λ_max, and z = tλ/2 (Abramowitz & Stegun 9.6.34):
+
+    e^{−tL} = e^{−z(X + I)} = Σ_k c_k T_k(X),   c_0 = e^{−z}I_0(z),   c_k = 2(−1)^k e^{−z}I_k(z).
+
+Since ‖T_k(X)‖ ≤ 1, leaving out the terms past K changes e^{−tL}f by at most ‖f‖ Σ_{k>K} |c_k|.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ive
+
+from cotherm.engines.cpu.chebyshev import chebyshev_sums
+from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+
+Floats = NDArray[np.float64]
+
+log = logging.getLogger("cotherm")
+
+# Rounding leaves about this much of ‖f‖ in the sum; asking for less buys nothing.
+_ROUNDING = 1e-15
+_COARSEST = 0.1
+# Bessel functions lose their digits beyond; the degree would be past 100,000 anyway.
+_LARGEST_ARGUMENT = 1e9
+# The recurrence divides by the bound, which must not overflow.
+_SMALLEST_BOUND = 1e-290
+
+
+def ordered(graph: Graph) -> OrderedLaplacian:
+    """The graph's Laplacian in the engine's form."""
+    matrix = ordered_laplacian(graph.n, graph.i, graph.j, graph.w)
+    if not np.isfinite(matrix.bound):
+        raise CothermError("graph", "weights whose sums overflow", "weights small enough to add up", "Rescale them.")
+    if 0.0 < matrix.bound < _SMALLEST_BOUND:
+        raise CothermError("graph", f"degrees of at most {matrix.bound:.1e}", "larger weights", "Rescale them.")
+    return matrix
+
+
+def chebyshev_flow(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
+    """e^{−tL}F, every column to ``tolerance`` relative to the norm of its own result (but not below rounding)."""
+    return apply_exponential(matrix, F, times, tail_tolerances(matrix, F, times, tolerance))
+
+
+def apply_exponential(matrix: OrderedLaplacian, F: Floats, times: Floats, tails: Floats) -> Floats:
+    """e^{−tL}F with the series of each time cut where the rest is below its tail, relative to ‖f‖."""
+    coefficients = exponential_coefficients(times, matrix.bound, tails)
+    log.info("heat flow: Chebyshev, degree %d, spectral bound %.6g", len(coefficients) - 1, matrix.bound)
+    result = chebyshev_sums(matrix, F, coefficients)
+    result[times == 0.0] = F  # exactly, as H₀ = I says
+    return result
+
+
+def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:
+    """c_k for every time as columns (degree + 1, times), zero past each time's own degree."""
+    series = [_series(0.5 * t * bound, tail) for t, tail in zip(times, tails, strict=True)]
+    table = np.zeros((max(map(len, series)), len(series)))
+    for column, c in enumerate(series):
+        table[: len(c), column] = c
+    return table
+
+
+def _series(z: float, tail: float) -> Floats:
+    if z > _LARGEST_ARGUMENT:
+        raise CothermError(
+            "times",
+            f"t·λ_max up to {2 * z:.3g}",
+            f"t·λ_max of at most {2 * _LARGEST_ARGUMENT:.0e} for a graph this large",
+            "Heat has long been even by then: use component means, or method='exact' for a few thousand vertices.",
+        )
+    # The coefficients fall like e^{−k²/2z} at first and faster later; twice the degree this suggests is ample.
+    reach = -2.0 * np.log(tail)
+    k = np.arange(int(2 * np.sqrt(reach * (z + reach))) + 8)
+    c = 2.0 * np.where(k % 2, -1.0, 1.0) * ive(k, z)
+    c[0] *= 0.5
+    rest = np.cumsum(np.abs(c[::-1]))[::-1]  # rest[k] = |c_k| + |c_{k+1}| + …
+    degree = int(np.flatnonzero(np.append(rest[1:], 0.0) <= tail)[0])
+    return np.asarray(c[: degree + 1])
+
+
+def tail_tolerances(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
+    """The tail to allow for each time, relative to ‖f‖, for every column to meet the tolerance relative to its result.
+
+    Two lower bounds on ‖e^{−tL}f‖ / ‖f‖ serve: heat keeps the mean of f over each connected part, and nothing decays
+    faster than
+    e^{−tλ}, λ ≥ λ_max.
+    """
+    norms = np.linalg.norm(F, axis=0)
+    live = norms > 0
+    if not live.any():
+        return np.full(len(times), _COARSEST)
+    kept = _kept_shares(matrix, F[:, live]) / norms[live]
+    slowest = np.exp(-times[:, np.newaxis] * matrix.bound)
+    smallest = np.maximum(kept, slowest).min(axis=1)
+    return np.clip(tolerance * smallest, _ROUNDING, _COARSEST)
+
+
+def _kept_shares(matrix: OrderedLaplacian, F: Floats) -> Floats:
+    """‖Pf‖ for every column, P the projection onto functions that are constant on each connected part."""
+    sizes = np.diff(np.append(matrix.starts, matrix.n))
+    squares = np.empty(F.shape[1])
+    for c in range(F.shape[1]):  # a column at a time: no second block in memory
+        totals = np.add.reduceat(F[:, c][matrix.order], matrix.starts)
+        squares[c] = np.sum(totals**2 / sizes)
+    return np.sqrt(squares)

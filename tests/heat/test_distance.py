@@ -1,0 +1,178 @@
+"""Diffusion distances by every route against the paper's double sum, and what maps preserve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+import cotherm as ct
+from cotherm.heat import distance, nearby, sketch
+from cotherm.heat.chebyshev import ordered
+from tests import problems, references
+from tests.problems import CASES
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("t", [0.0, 0.3, 4.0])
+def test_all_pairs_are_the_papers_sum(case: str, t: float) -> None:
+    graph = CASES[case]()
+    D = ct.diffusion_distance(graph, t)
+    assert_allclose(D, references.diffusion_distance(graph, t), atol=1e-9)
+    assert_array_equal(D, D.T)
+    assert_array_equal(np.diag(D), 0.0)
+
+
+@given(graph=problems.graphs(), t=st.floats(0.0, 20.0))
+def test_any_small_graph(graph: ct.Graph, t: float) -> None:
+    assert_allclose(ct.diffusion_distance(graph, t), references.diffusion_distance(graph, t), atol=1e-7)
+
+
+def test_small_distances_keep_their_digits() -> None:
+    """Late in the flow all rows of the kernel are nearly equal: the Gram formula alone would give noise."""
+    graph = problems.path(40)
+    values = 2 - 2 * np.cos(np.pi * np.arange(40) / 40)
+    modes = np.cos(np.pi * np.outer(np.arange(40) + 0.5, np.arange(40)) / 40) * np.sqrt(2 / 40)
+    modes[:, 0] /= np.sqrt(2)
+    t = 2_000.0
+    expected = cdist(*(2 * [modes[:, 1:] * np.exp(-t * values[1:])]))
+    assert_allclose(ct.diffusion_distance(graph, t), expected, rtol=1e-6)
+
+
+def test_sources_are_rows_and_nearest_are_the_smallest() -> None:
+    graph = problems.cloud(300)
+    D = ct.diffusion_distance(graph, 0.5)
+    assert_array_equal(ct.diffusion_distance(graph, 0.5, sources=[7, 250, 7]), D[[7, 250, 7]])
+    found = ct.diffusion_distance(graph, 0.5, sources=[7, 250], nearest=6)
+    assert found.indices.shape == found.distances.shape == (2, 6)
+    for row, source in enumerate([7, 250]):
+        order = [q for q in np.argsort(D[source], kind="stable") if q != source][:6]
+        assert_array_equal(found.indices[row], order)
+        assert_array_equal(found.distances[row], D[source, order])
+
+
+@pytest.fixture(scope="module")
+def large() -> ct.Graph:
+    """Large enough that nothing is done by all pairs, small enough that all pairs can judge."""
+    return problems.cloud(4_500)
+
+
+def recall(found: distance.Nearest, D: np.ndarray, sources: np.ndarray) -> float:
+    """The share of found vertices that are as near as the true k-th."""
+    others = D.copy()
+    others[np.arange(len(sources)), sources] = np.inf
+    k = found.indices.shape[1]
+    limit = np.partition(others, k - 1, axis=1)[:, k - 1]
+    return float(np.mean(np.take_along_axis(others, found.indices, axis=1) <= limit[:, np.newaxis] * (1 + 1e-6)))
+
+
+def test_short_times_on_a_large_graph_are_exact(large: ct.Graph) -> None:
+    matrix, t = ordered(large), 0.05
+    D = ct.diffusion_distance(large, t)
+    everyone = np.arange(large.n)
+    assert_allclose(nearby.rows(matrix, t, np.array([3, 99])), D[[3, 99]], atol=1e-5)
+    found = distance.Nearest(*nearby.nearest(matrix, t, everyone, 8))
+    assert_allclose(found.distances, np.take_along_axis(D, found.indices, axis=1), atol=1e-5)
+    assert recall(found, D, everyone) > 0.999
+    assert not np.any(found.indices == everyone[:, np.newaxis])
+
+
+def test_far_but_cold_vertices_are_found_at_short_times() -> None:
+    """Two stars: leaves keep their heat, the hubs share theirs, so the hubs are near each other without a path."""
+    leaves = np.arange(1, 2_600)
+    i = np.concatenate([np.zeros(2_599, int), np.full(2_599, 2_600)])
+    j = np.concatenate([leaves, leaves + 2_600])
+    graph = ct.Graph(5_200, i, j, np.full(len(i), 0.02))
+    found = ct.diffusion_distance(graph, 0.2, sources=[0], nearest=1)
+    assert found.indices.tolist() == [[2_600]]
+
+
+@pytest.mark.parametrize("t", [1.0, 10.0])
+def test_long_times_on_a_large_graph(large: ct.Graph, t: float) -> None:
+    matrix = ordered(large)
+    D = ct.diffusion_distance(large, t)
+    many = np.arange(0, large.n, 90)
+    rows = sketch.rows(matrix, t, many, probes=1_024, seed=0)
+    away = D[many] > 0
+    relative = rows[away] / D[many][away] - 1
+    assert np.sqrt(np.mean(relative**2)) < 1.2 / np.sqrt(2 * 1_024)
+    sources = np.array([3, 99, 4_000])
+    everyone = np.arange(large.n)
+    assert recall(distance.Nearest(*sketch.nearest(matrix, t, everyone, 8, 1_024, 0)), D, everyone) > 0.9
+    few = distance.Nearest(*sketch.nearest(matrix, t, sources, 8, 1_024, 0))
+    assert recall(few, D[sources], sources) == 1.0
+    assert_allclose(few.distances, np.take_along_axis(D[sources], few.indices, axis=1), rtol=1e-5)
+
+
+def test_the_public_verb_takes_both_routes(large: ct.Graph, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="cotherm")
+    for t, word in ((0.01, "followed"), (20.0, "sketch")):
+        caplog.clear()
+        found = ct.diffusion_distance(large, t, sources=[5], nearest=4, probes=256)
+        assert found.indices.shape == (1, 4)
+        assert any(word in r.message for r in caplog.records)
+
+
+@pytest.mark.parametrize("case", ["grid", "several components", "cloud"])
+def test_full_map_preserves_distances(case: str) -> None:
+    graph = CASES[case]()
+    coordinates = ct.diffusion_map(graph, 0.4, k=graph.n - 1)
+    assert_allclose(cdist(coordinates, coordinates), references.diffusion_distance(graph, 0.4), atol=1e-8)
+
+
+def test_map_of_a_large_graph_spans_the_smoothest_functions() -> None:
+    """A long cylinder grid has known eigenvectors; repeated eigenvalues, so subspaces are compared."""
+    rows, columns = 12, 200
+    graph = problems.grid(rows, columns)
+    across = np.cos(np.pi * np.outer(np.arange(columns) + 0.5, np.arange(columns)) / columns)
+    values = 2 - 2 * np.cos(np.pi * np.arange(1, 6) / columns)
+    expected = np.tile(across[:, 1:6], (rows, 1))
+    expected *= np.exp(-0.5 * values) / np.linalg.norm(expected, axis=0)
+    found = ct.diffusion_map(graph, 0.5, k=5)
+    assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
+    assert np.all(found[np.abs(found).argmax(axis=0), range(5)] > 0)
+
+
+def test_map_tells_components_apart() -> None:
+    halves = ct.Graph(6, [0, 1, 3, 4], [1, 2, 4, 5], np.ones(4))
+    first = ct.diffusion_map(halves, 3.0, k=1)[:, 0]
+    assert_allclose(first[:3], first[0])
+    assert_allclose(first[3:], -first[0])
+    assert abs(first[0]) > 0.1
+
+
+BAD = {
+    "negative time": ({"t": -1.0}, "t"),
+    "time NaN": ({"t": np.nan}, "t"),
+    "time in words": ({"t": "soon"}, "t"),
+    "times as a list": ({"t": [1.0, 2.0]}, "t"),
+    "source out of range": ({"sources": [0, 9]}, "sources"),
+    "sources not whole": ({"sources": [0.5]}, "sources"),
+    "nearest zero": ({"nearest": 0}, "nearest"),
+    "nearest as many as vertices": ({"nearest": 9}, "nearest"),
+    "nearest not whole": ({"nearest": 2.0}, "nearest"),
+    "no probes": ({"probes": 0}, "probes"),
+    "a matrix for a graph": ({"graph": np.eye(3)}, "graph"),
+}
+
+
+@pytest.mark.parametrize(("changes", "argument"), BAD.values(), ids=BAD.keys())
+def test_bad_input(changes: dict[str, object], argument: str) -> None:
+    good: dict[str, object] = {"graph": problems.ring(9), "t": 1.0}
+    with pytest.raises(ct.CothermError) as caught:
+        ct.diffusion_distance(**{**good, **changes})  # type: ignore[call-overload]
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("k", [0, 9, 1.5, "two"])
+def test_bad_map(k: object) -> None:
+    with pytest.raises(ct.CothermError, match="k:"):
+        ct.diffusion_map(problems.ring(9), 1.0, k=k)  # type: ignore[arg-type]
+
+
+def test_all_pairs_of_a_very_large_graph_are_refused() -> None:
+    with pytest.raises(ct.CothermError, match="nearest="):
+        ct.diffusion_distance(problems.ring(30_000), 1.0)

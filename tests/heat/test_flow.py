@@ -1,0 +1,253 @@
+"""The laws of heat, analytic spectra, and three ways to the same answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from tests import problems, references
+from tests.problems import CASES
+
+SPANS = [0.1, 1.0, 10.0, 100.0, 1_000.0, 10_000.0]
+
+
+@pytest.fixture(params=CASES)
+def graph(request: pytest.FixtureRequest) -> ct.Graph:
+    return CASES[request.param]()
+
+
+@pytest.mark.parametrize("method", ["exact", "chebyshev"])
+class TestLaws:
+    """On every case, by both methods. Kernels come from flowing the identity."""
+
+    def kernel(self, graph: ct.Graph, t: float, method: str) -> np.ndarray:
+        return ct.heat_flow(graph, np.eye(graph.n), [t], method=method, tolerance=1e-13)[0]
+
+    def test_no_time_no_change(self, graph: ct.Graph, method: str) -> None:
+        assert_array_equal(self.kernel(graph, 0.0, method), np.eye(graph.n))
+
+    def test_semigroup(self, graph: ct.Graph, method: str) -> None:
+        H = {t: self.kernel(graph, t, method) for t in (0.3, 1.1, 1.4)}
+        assert_allclose(H[0.3] @ H[1.1], H[1.4], atol=1e-11)
+
+    def test_rows_sum_to_one(self, graph: ct.Graph, method: str) -> None:
+        for t in (0.01, 1.0, 300.0):
+            assert_allclose(self.kernel(graph, t, method).sum(axis=1), 1.0, atol=1e-11)
+
+    def test_symmetric(self, graph: ct.Graph, method: str) -> None:
+        H = self.kernel(graph, 0.7, method)
+        assert_allclose(H, H.T, atol=1e-12)
+
+    def test_eigenvalues_within_zero_and_one(self, graph: ct.Graph, method: str) -> None:
+        values = np.linalg.eigvalsh(self.kernel(graph, 0.2 / max(1.0, graph.degrees.max()), method))
+        assert values.min() > 0
+        assert values.max() <= 1 + 1e-12
+
+    def test_equals_the_matrix_exponential(self, graph: ct.Graph, method: str) -> None:
+        for t in (0.05, 2.0):
+            assert_allclose(self.kernel(graph, t, method), references.heat_kernel(graph, t), atol=1e-11)
+
+    def test_trace_is_the_sum_over_the_spectrum(self, graph: ct.Graph, method: str) -> None:
+        values = np.linalg.eigvalsh(references.laplacian(graph))
+        for t in (0.0, 0.5, 20.0):
+            expected = np.exp(-t * values).sum()
+            assert_allclose(np.trace(self.kernel(graph, t, method)), expected, rtol=1e-10)
+            assert_allclose(ct.heat_trace(graph, t), expected, rtol=1e-10)
+
+
+def test_kernel_is_exactly_symmetric_and_matches(graph: ct.Graph) -> None:
+    H = ct.heat_kernel(graph, 0.9)
+    assert_array_equal(H, H.T)
+    assert_allclose(H, references.heat_kernel(graph, 0.9), atol=1e-11)
+
+
+def spectrum_through_heat(graph: ct.Graph, t: float) -> np.ndarray:
+    """The eigenvalues λ read off the kernel's: −log μ / t."""
+    kernel = ct.heat_flow(graph, np.eye(graph.n), [t], method="chebyshev", tolerance=1e-13)[0]
+    return np.sort(-np.log(np.linalg.eigvalsh(kernel)) / t)
+
+
+def test_analytic_spectra() -> None:
+    n = 24
+    k = np.arange(n)
+    cycle = np.sort(2 - 2 * np.cos(2 * np.pi * k / n))
+    row = np.sort(2 - 2 * np.cos(np.pi * k / n))
+    assert_allclose(spectrum_through_heat(problems.ring(n), 0.5), cycle, atol=1e-10)
+    assert_allclose(spectrum_through_heat(problems.path(n), 0.5), row, atol=1e-10)
+    short = 2 - 2 * np.cos(np.pi * np.arange(5) / 5)
+    long = 2 - 2 * np.cos(np.pi * np.arange(8) / 8)
+    sums = np.sort((short[:, np.newaxis] + long).ravel())
+    assert_allclose(spectrum_through_heat(problems.grid(5, 8), 0.5), sums, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        pytest.param(lambda: problems.cloud(1_500), id="connected"),
+        pytest.param(lambda: problems.random_graph(1_500, 1_000, seed=5), id="many components"),
+        pytest.param(lambda: problems.random_graph(1_200, 9_000, seed=6, spread=2.0), id="expander"),
+    ],
+)
+def test_exact_chebyshev_and_scipy_agree(large: object) -> None:
+    graph: ct.Graph = large()  # type: ignore[operator]
+    L = graph.laplacian().tocsc()
+    top = scipy.sparse.linalg.eigsh(L, 1, which="LA", return_eigenvectors=False)[0]
+    F = np.random.default_rng(0).standard_normal((graph.n, 3))
+    times = np.array(SPANS) / top
+    exact = ct.heat_flow(graph, F, times, method="exact")
+    chebyshev = ct.heat_flow(graph, F, times, method="chebyshev")
+    for k, t in enumerate(times):
+        scipys = scipy.sparse.linalg.expm_multiply(-t * L, F)
+        for c in range(F.shape[1]):
+            size = np.linalg.norm(exact[k, :, c])
+            assert np.linalg.norm(chebyshev[k, :, c] - exact[k, :, c]) <= 1e-8 * size
+            assert np.linalg.norm(scipys[:, c] - exact[k, :, c]) <= 1e-8 * size
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-10, 1e-12])
+def test_tolerance_is_kept_for_every_column_and_time(tolerance: float) -> None:
+    graph = problems.random_graph(700, 500, seed=8)
+    F = np.random.default_rng(1).standard_normal((graph.n, 4)) * [1.0, 1e-9, 1e9, 1.0]
+    times = [0.01, 1.0, 30.0]
+    exact = ct.heat_flow(graph, F, times, method="exact")
+    error = ct.heat_flow(graph, F, times, method="chebyshev", tolerance=tolerance) - exact
+    assert np.all(np.linalg.norm(error, axis=1) <= tolerance * np.linalg.norm(exact, axis=1))
+
+
+@given(graph=problems.graphs(), t=st.floats(0.0, 50.0), seed=st.integers(0, 99))
+def test_any_small_graph(graph: ct.Graph, t: float, seed: int) -> None:
+    F = np.random.default_rng(seed).standard_normal((graph.n, 2))
+    expected = references.heat_kernel(graph, t) @ F
+    for method in ("exact", "chebyshev"):
+        assert_allclose(ct.heat_flow(graph, F, t, method=method)[0], expected, atol=1e-7)
+
+
+def test_any_number_of_columns_and_times() -> None:
+    """Panels of every width, times in any order and repeated, against one column and one time at once."""
+    graph = problems.cloud(150)
+    F = np.random.default_rng(0).standard_normal((150, 37))
+    times = [3.0, 0.0, 0.2, 3.0]
+    together = ct.heat_flow(graph, F, times, method="chebyshev")
+    assert together.shape == (4, 150, 37)
+    for q in (1, 2, 7, 16, 17, 33):
+        assert_allclose(ct.heat_flow(graph, F[:, :q], times, method="chebyshev"), together[:, :, :q], atol=1e-9)
+    for k, t in enumerate(times):
+        assert_allclose(ct.heat_flow(graph, F, [t], method="chebyshev")[0], together[k], atol=1e-9)
+
+
+def test_memory_layout_of_the_functions_does_not_matter() -> None:
+    graph = problems.cloud(600)
+    F = np.random.default_rng(0).standard_normal((600, 6))
+    expected = ct.heat_flow(graph, F, [1.0])
+    for other in (np.asfortranarray(F), np.repeat(F, 2, axis=1)[:, ::2], F.tolist()):
+        assert_array_equal(ct.heat_flow(graph, other, [1.0]), expected)
+
+
+def test_input_is_left_alone_and_output_is_new() -> None:
+    graph = problems.cloud(600)
+    F = np.random.default_rng(0).standard_normal((600, 3))
+    before = F.copy()
+    flow = ct.heat_flow(graph, F, [0.0, 1.0])
+    flow[:] = 0
+    assert_array_equal(F, before)
+
+
+def test_relabelling_the_vertices_relabels_the_heat() -> None:
+    graph = problems.cloud(800)
+    F = np.random.default_rng(0).standard_normal((800, 2))
+    p = np.random.default_rng(1).permutation(800)  # vertex v becomes p[v]
+    moved = ct.Graph(800, p[graph.i], p[graph.j], graph.w)
+    G = np.empty_like(F)
+    G[p] = F
+    assert_allclose(ct.heat_flow(moved, G, [2.0])[0][p], ct.heat_flow(graph, F, [2.0])[0], atol=1e-9)
+
+
+def test_time_is_not_rescaled() -> None:
+    """Twice the weights is twice the time, on any graph."""
+    graph = problems.cloud(700)
+    F = np.random.default_rng(0).standard_normal((700, 2))
+    assert_allclose(ct.heat_flow(graph.with_weights(2 * graph.w), F, [1.5]), ct.heat_flow(graph, F, [3.0]), atol=1e-8)
+
+
+def test_same_input_same_bits() -> None:
+    graph = problems.cloud(5_000)
+    F = np.random.default_rng(0).standard_normal((5_000, 8))
+    assert_array_equal(ct.heat_flow(graph, F, [1.0, 4.0]), ct.heat_flow(graph, F, [1.0, 4.0]))
+
+
+def test_huge_and_tiny_weights_stay_finite() -> None:
+    for scale in (1e-280, 1e-30, 1e30, 1e280):
+        graph = problems.ring(600)
+        graph = graph.with_weights(graph.w * scale)
+        flow = ct.heat_flow(graph, np.eye(600)[:, :2], [1.0 / scale], method="chebyshev")
+        assert_allclose(flow, ct.heat_flow(problems.ring(600), np.eye(600)[:, :2], [1.0]), atol=1e-8)
+
+
+def test_method_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="cotherm")
+    ct.heat_flow(problems.ring(30), np.ones(30), [1.0])
+    ct.heat_flow(problems.ring(3_000), np.ones(3_000), [1.0])
+    assert [("exact" in r.message, "Chebyshev" in r.message) for r in caplog.records] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def test_trace_estimate_on_a_large_graph() -> None:
+    graph = problems.ring(5_000)
+    t = np.array([0.0, 0.5, 3.0, 40.0])
+    values = 2 - 2 * np.cos(2 * np.pi * np.arange(5_000) / 5_000)
+    expected = np.exp(-t[..., np.newaxis] * values).sum(axis=-1)
+    error = np.sqrt(2 * np.exp(-2 * t[..., np.newaxis] * values).sum(axis=-1) / 64)
+    estimate = ct.heat_trace(graph, t)
+    assert estimate.shape == t.shape
+    assert np.all(np.abs(estimate - expected) <= 4 * error + 1e-6 * expected)
+
+
+BAD_FLOWS = {
+    "F with too few rows": ({"F": np.ones((3, 2))}, "F"),
+    "F transposed": ({"F": np.ones((2, 4))}, "F"),
+    "F with three dimensions": ({"F": np.ones((4, 2, 2))}, "F"),
+    "F with NaN": ({"F": [1, np.nan, 0, 0]}, "F"),
+    "F infinite": ({"F": [1, np.inf, 0, 0]}, "F"),
+    "F complex": ({"F": np.ones(4, complex)}, "F"),
+    "F of strings": ({"F": ["a", "b", "c", "d"]}, "F"),
+    "F ragged": ({"F": [[1.0], [1.0, 2.0], [1.0], [1.0]]}, "F"),
+    "F masked": ({"F": np.ma.masked_equal([1.0, 2.0, 3.0, 4.0], 2.0)}, "F"),
+    "F sparse": ({"F": scipy.sparse.eye_array(4)}, "F"),
+    "negative time": ({"times": [1.0, -0.5]}, "times"),
+    "no times": ({"times": []}, "times"),
+    "NaN time": ({"times": [np.nan]}, "times"),
+    "times of two dimensions": ({"times": [[1.0]]}, "times"),
+    "infinite time": ({"times": np.inf}, "times"),
+    "time in words": ({"times": "now"}, "times"),
+    "unknown method": ({"method": "magic"}, "method"),
+    "zero tolerance": ({"tolerance": 0.0}, "tolerance"),
+    "tolerance in words": ({"tolerance": "tight"}, "tolerance"),
+    "a matrix for a graph": ({"graph": np.eye(4)}, "graph"),
+}
+
+
+@pytest.mark.parametrize(("changes", "argument"), BAD_FLOWS.values(), ids=BAD_FLOWS.keys())
+def test_bad_input(changes: dict[str, object], argument: str) -> None:
+    good: dict[str, object] = {"graph": problems.ring(4), "F": np.ones(4), "times": [1.0]}
+    with pytest.raises(ct.CothermError) as caught:
+        ct.heat_flow(**{**good, **changes})  # type: ignore[arg-type]
+    assert caught.value.argument == argument
+    assert isinstance(caught.value, ValueError)
+
+
+def test_overflowing_degrees_are_refused() -> None:
+    graph = ct.Graph(600, np.zeros(599, int), np.arange(1, 600), np.full(599, 1e307))
+    with pytest.raises(ct.CothermError, match="Rescale"):
+        ct.heat_flow(graph, np.ones(600), [1.0])
+
+
+def test_dense_kernel_of_a_large_graph_is_refused() -> None:
+    with pytest.raises(ct.CothermError, match="heat_flow"):
+        ct.heat_kernel(problems.ring(30_000), 1.0)

@@ -1,0 +1,71 @@
+"""Shared cases: small graphs of every kind that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from hypothesis import strategies as st
+
+import cotherm as ct
+
+
+def ring(n: int) -> ct.Graph:
+    """n vertices in a cycle, unit weights; λ_k = 2 − 2cos(2πk/n)."""
+    v = np.arange(n)
+    return ct.Graph(n, v, (v + 1) % n, np.ones(n))
+
+
+def path(n: int) -> ct.Graph:
+    """n vertices in a row, unit weights; λ_k = 2 − 2cos(πk/n)."""
+    v = np.arange(n - 1)
+    return ct.Graph(n, v, v + 1, np.ones(n - 1))
+
+
+def grid(rows: int, columns: int) -> ct.Graph:
+    """A rectangular grid; its eigenvalues are all sums of those of two paths."""
+    v = np.arange(rows * columns).reshape(rows, columns)
+    i = np.concatenate([v[:, :-1].ravel(), v[:-1].ravel()])
+    j = np.concatenate([v[:, 1:].ravel(), v[1:].ravel()])
+    return ct.Graph(rows * columns, i, j, np.ones(len(i)))
+
+
+def random_graph(n: int, edges: int, seed: int, *, spread: float = 1.0) -> ct.Graph:
+    """Random edges with weights e^{spread·N(0, 1)}; often not connected when edges are few."""
+    random = np.random.default_rng(seed)
+    pairs = np.unique(np.sort(random.integers(0, n, size=(edges, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    random.shuffle(pairs)
+    return ct.Graph(n, pairs[:, 0], pairs[:, 1], np.exp(spread * random.standard_normal(len(pairs))))
+
+
+def cloud(n: int, seed: int = 0, k: int = 8) -> ct.Graph:
+    """A kNN graph of random points in a cube."""
+    return ct.knn_graph(np.random.default_rng(seed).random((n, 3)), k, scale="median")
+
+
+CASES: dict[str, Callable[[], ct.Graph]] = {
+    "ring": lambda: ring(30),
+    "path": lambda: path(25),
+    "grid": lambda: grid(7, 9),
+    "random": lambda: random_graph(60, 200, seed=1),
+    "several components": lambda: random_graph(80, 50, seed=2),
+    "wide range of weights": lambda: random_graph(50, 150, seed=3, spread=4.0),
+    "cloud": lambda: cloud(120),
+    "one vertex": lambda: ct.Graph(1, [], [], []),
+    "one edge": lambda: ct.Graph(2, [0], [1], [2.5]),
+    "no edges": lambda: ct.Graph(5, [], [], []),
+    "zero weights": lambda: ct.Graph(4, [0, 1, 2], [1, 2, 3], [1.0, 0.0, 2.0]),
+}
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 12) -> ct.Graph:
+    """Any small graph: any edges in any order and direction, weights from 0 to 100."""
+    n = draw(st.integers(1, most))
+    pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    turned = [(b, a) if draw(st.booleans()) else (a, b) for a, b in edges]
+    weights = draw(st.lists(st.floats(0.0, 100.0), min_size=len(edges), max_size=len(edges)))
+    ends = np.array(turned, dtype=np.int64).reshape(-1, 2)
+    return ct.Graph(n, ends[:, 0], ends[:, 1], weights)
