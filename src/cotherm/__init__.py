@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
-    from cotherm.graphs.neighbours import nearest_neighbours
+    from cotherm.graphs.search.neighbours import nearest_neighbours
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
@@ -36,7 +36,7 @@ _HOMES = {
     "heat_trace": "heat.trace",
     "knn_graph": "graphs.build",
     "mesh_graph": "graphs.build",
-    "nearest_neighbours": "graphs.neighbours",
+    "nearest_neighbours": "graphs.search.neighbours",
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError, CothermWarning
-from cotherm.graphs import exact, points
 from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.search import exact, points
 
 Array = NDArray[Any]
 Edges = dict[tuple[int, int], float]

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError, CothermWarning
-from cotherm.graphs import approximate, exact, neighbours, points
-from cotherm.graphs.neighbours import Neighbours, nearest_neighbours
+from cotherm.graphs.search import approximate, exact, neighbours, points
+from cotherm.graphs.search.neighbours import Neighbours, nearest_neighbours
 
 Array = NDArray[Any]
 
@@ -367,7 +367,7 @@ def test_without_pynndescent_approximate_is_refused(monkeypatch: pytest.MonkeyPa
 
 def test_pynndescent_is_not_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, numpy; from cotherm.graphs.neighbours import nearest_neighbours as f;"
+        "import sys, numpy; from cotherm.graphs.search.neighbours import nearest_neighbours as f;"
         "f(numpy.random.default_rng(0).normal(size=(50, 20)), 3);"
         "sys.exit(any(m in sys.modules for m in ('pynndescent', 'numba', 'sklearn')))"
     )

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from cotherm import checks
 from cotherm.checks import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs import exact, kernel
+from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.neighbours import Neighbours, find, search_options
-from cotherm.graphs.points import Points, checked_rows
+from cotherm.graphs.search import exact
+from cotherm.graphs.search.neighbours import Neighbours, find, search_options
+from cotherm.graphs.search.points import Points, checked_rows
 
 # Points in at most this many dimensions can be drawn where they are.
 _DRAWABLE = 3

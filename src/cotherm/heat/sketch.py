@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
-from cotherm.graphs.neighbours import nearest_neighbours
+from cotherm.graphs.search.neighbours import nearest_neighbours
 from cotherm.heat.chebyshev import chebyshev_flow
 from cotherm.progress import track
 

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from cotherm.checks import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.points import EPSILON, Points, Rows, centred, slices, squares
+from cotherm.graphs.search.points import EPSILON, Points, Rows, centred, slices, squares
 from cotherm.progress import track
 
 # Trees look at most of the points anyway in more dimensions than this.

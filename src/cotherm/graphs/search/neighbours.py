@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from cotherm import checks
 from cotherm.checks import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
-from cotherm.graphs import approximate, exact
-from cotherm.graphs.points import Points
+from cotherm.graphs.search import approximate, exact
+from cotherm.graphs.search.points import Points
 
 # Comparing all pairs of more points than this takes minutes.
 MOST_EXACT = 50_000

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.checks import Floats, Ints
-from cotherm.graphs.exact import best, nearest_of
-from cotherm.graphs.points import Points, Rows, centred, row_maxima
+from cotherm.graphs.search.exact import best, nearest_of
+from cotherm.graphs.search.points import Points, Rows, centred, row_maxima
 
 INSTALL = "pip install 'cotherm[neighbours]'"
 
