@@ -66,10 +66,10 @@ def reads_as_tetrahedron(path: Path, content: str | bytes) -> None:
 
 
 def test_mesh_holds_checked_copies() -> None:
-    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
     mesh = Mesh(points, [[0, 1, 2]])
     points[0] = 7
-    assert mesh.vertices.dtype == np.float64
+    assert Mesh(points.astype(int)).vertices.dtype == np.float64
     assert mesh.faces.dtype == np.int32
     assert mesh.vertices[0].tolist() == [0, 0, 0]
     assert repr(mesh) == "Mesh(3 vertices, 1 faces)"
@@ -410,7 +410,7 @@ BAD_PLY = {
         ply("ascii", *PLY_PLAIN) + VERTICES.replace("1 0 0", "1 0") + FACES,
         "line 11: '1 0'",
     ),
-    "first short": (ply("ascii", *PLY_PLAIN) + "0 0\n" * 4 + FACES, "line 10: '0 0'; needed: 3 numbers"),
+    "first short": (ply("ascii", *PLY_PLAIN) + "0 0\n" * 4 + FACES, "line 10: '0 0'; needed: 3 numbers for a record"),
     "word": (ply("ascii", *PLY_PLAIN) + VERTICES.replace("1", "x") + FACES, "line 11: 'x 0 0'"),
     "nan": (ply("ascii", *PLY_PLAIN) + VERTICES.replace("1", "nan") + FACES, "line 11: 'nan 0 0'"),
     "quad": (ply("ascii", *PLY_PLAIN) + VERTICES + FACES[:-8] + "4 0 1 2 3\n", "line 17: '4 0 1 2 3'"),
@@ -467,6 +467,12 @@ BAD_BINARY_PLY = {
     "long list": (
         WHOLE.replace(b"uchar int", b"int int")[: -4 * len(FACE)] + struct.pack("<i", 2**31 - 1),
         "first record of 'face': a list of length 2147483647",
+    ),
+    "endless list": (
+        ply("binary_little_endian", "element blob 1", "property list int uchar bytes").encode()
+        + struct.pack("<i", 10**6 + 1)
+        + b"\0" * (10**6 + 1),
+        "first record of 'blob': a list of length 1000001",
     ),
     "negative list": (
         WHOLE.replace(b"uchar int", b"char int")[: -4 * len(FACE)] + b"\xff" * 13,

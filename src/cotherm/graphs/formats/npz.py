@@ -90,15 +90,11 @@ def _array(field: str, member: bytes) -> NDArray[Any]:
     """The array in a .npy file; its size is checked before its shape is believed, and no objects are made."""
     try:
         shape, fortran, dtype, start = _layout(member)
-        sound = math.prod(shape) * dtype.itemsize == len(member) - start and all(d >= 0 for d in shape)
         if dtype.hasobject or dtype.itemsize == 0:
-            raise CothermError(field, f"dtype {dtype}, which may hold pickled objects", "numbers or strings")
-        if not sound:
-            raise CothermError(
-                field,
-                f"{len(member) - start} bytes",
-                f"an array of shape {shape} and dtype {dtype}, as declared",
-            )
+            raise CothermError(field, f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")
+        if math.prod(shape) * dtype.itemsize != len(member) - start:
+            declared = f"an array of shape {shape} and dtype {dtype}, as declared"
+            raise CothermError(field, f"{len(member) - start} bytes", declared)
         array: NDArray[Any] = np.ndarray(shape, dtype, buffer=member, offset=start, order="F" if fortran else "C")
         if dtype.kind == "U":
             array.tolist()  # makes every string once, so that an impossible character is found now
