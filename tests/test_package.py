@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,27 @@ def test_import_is_lazy() -> None:
     assert "cotherm.graphs.graph" in loaded
     for heavy in ("numba", "matplotlib", "sklearn", "scipy.stats", "scipy.spatial"):
         assert heavy not in loaded
+
+
+def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code a newcomer copies: it must run as it stands and give what its comments say."""
+    text = (ROOT / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["x"].shape == (3, 2_000, 1)
+    assert names["d"].shape == (2, 2_000)
+    assert names["near"].indices.shape == (2_000, 5)
+    assert names["Y"].shape == (2_000, 2)
+    assert ct.read_graph("graph.npz") == names["g"]
+
+
+def test_docstring_examples() -> None:
+    from cotherm.heat import flow
+
+    assert doctest.testmod(flow).attempted > 0
+    assert doctest.testmod(flow).failed == 0
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
+    from cotherm.graphs.mesh import Mesh
     from cotherm.graphs.search.neighbours import nearest_neighbours
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
@@ -27,6 +28,7 @@ _HOMES = {
     "CothermError": "errors",
     "CothermWarning": "errors",
     "Graph": "graphs.graph",
+    "Mesh": "graphs.mesh",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
@@ -48,6 +50,7 @@ __all__ = [
     "CothermError",
     "CothermWarning",
     "Graph",
+    "Mesh",
     "datasets",
     "diffusion_distance",
     "diffusion_map",

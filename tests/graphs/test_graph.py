@@ -110,6 +110,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "integers no float can hold": ({"w": np.array([1, 2**60])}, "w"),
     "long double weights": ({"w": np.ones(2, np.longdouble)}, "w"),
     "table of weights": ({"w": [[1.0, 1.0]]}, "w"),
+    "weights that overflow when added": ({"w": [1e308, 1e308]}, "w"),
     "self-loop": ({"i": [0, 2]}, "i, j"),
     "repeated edge": ({"i": [0, 0], "j": [1, 1]}, "i, j"),
     "repeated edge, turned": ({"i": [0, 1], "j": [1, 0]}, "i, j"),
@@ -205,7 +206,7 @@ def test_any_numbers_give_a_graph_or_our_error(data: st.DataObject) -> None:
     assert len(i) == len(j) == len(w)
     assert all(0 <= a < n and 0 <= b < n and a != b for a, b in zip(i, j, strict=True))
     assert len({frozenset(e) for e in zip(i, j, strict=True)}) == len(i)
-    assert all(np.isfinite(w))
+    assert np.isfinite(sum(w))
     assert all(x >= 0 for x in w)
     assert graph.is_valid()
 

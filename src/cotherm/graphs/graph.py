@@ -19,6 +19,8 @@ Indices = NDArray[np.int32]
 
 # Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
 MOST_VERTICES = 2**31 - 2
+# Sums of two degrees must still be finite.
+_LARGEST_TOTAL = np.finfo(np.float64).max / 4
 
 
 class Graph:
@@ -171,7 +173,7 @@ class Graph:
         return _rebuild, fields
 
     def __eq__(self, other: object) -> bool:
-        """Same vertices, edges in the same order, weights, coordinates, labels and name, to the last bit."""
+        """Same vertices, edges in the same order, weights, coordinates, labels and name."""
         if not isinstance(other, Graph):
             return NotImplemented
         arrays = ("i", "j", "w", "coordinates", "labels")
@@ -248,7 +250,12 @@ def _weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
             f"{w[where]} on edge {where} ({i[where]}, {j[where]}); {int((w < 0).sum())} negative weight(s)",
             "weights >= 0",
         )
-    return w.copy()
+    with np.errstate(over="ignore"):
+        if not w.sum() <= _LARGEST_TOTAL:
+            raise CothermError(
+                argument, f"weights up to {w.max()}", "weights that can be added up without overflow", "Rescale them."
+            )
+    return w + 0.0  # a copy, and −0.0 becomes 0.0
 
 
 def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:

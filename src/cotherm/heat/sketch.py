@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.search.neighbours import nearest_neighbours
-from cotherm.heat.chebyshev import chebyshev_flow
+from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
 from cotherm.progress import track
 
 Floats = NDArray[np.float64]
@@ -22,9 +22,12 @@ Ints = NDArray[np.int64]
 
 PROBES = 4_096
 
+# Enough to find candidates, a few times more than are wanted, among the distances of a few sources.
+_ROUGH = 512
+
 # Columns of the sketch made at a time.
 _BLOCK = 64
-# The tolerance of each flow; far below the sketch's own error.
+# The tolerance of each flow, relative to what it started from; far below the sketch's own error.
 _TOLERANCE = 1e-8
 
 
@@ -43,7 +46,8 @@ def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int, probes: i
     """The k nearest of each source: candidates from a small sketch, judged by a large one or exactly."""
     count = min(matrix.n - 1, 4 * k + 16)
     if len(sources) * count <= probes:
-        candidates, _ = smallest(rows(matrix, t, sources, probes, seed), sources, count)
+        rough = rows(matrix, t, sources, min(probes, _ROUGH), seed)
+        candidates, _ = smallest(rough, sources, count)
         distances = _exact_pairs(matrix, t, sources, candidates)
     else:
         coarse = next(_blocks(matrix, t, _BLOCK, seed + 1))
@@ -77,7 +81,7 @@ def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Itera
     for first in range(0, probes, _BLOCK):
         width = min(_BLOCK, probes - first)
         R = random.choice([-1.0, 1.0], size=(matrix.n, width)) / np.sqrt(probes)
-        yield chebyshev_flow(matrix, R, np.array([t]), _TOLERANCE)[0]
+        yield apply_exponential(matrix, R, np.array([t]), np.array([_TOLERANCE]))[0]
 
 
 def _exact_pairs(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import carray
 from numpy.typing import NDArray
 
-from cotherm.engines.cpu.compile import compiled, prefetch, registers
+from cotherm.engines.cpu.compile import compiled, prefetch
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian
+from cotherm.engines.cpu.rows import add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.team import Team
 from cotherm.progress import track
 
@@ -35,7 +35,7 @@ def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) ->
     steps = len(coefficients) - 1
     result = None if len(panels) == 1 else np.empty((times, n, q))
     with Team(work=matrix.work(panels[0][1] - panels[0][0])) as team:
-        cuts = matrix.cuts(team.size)
+        cuts = matrix.cuts(team.pieces)
         progress = iter(track(range(steps * len(panels)), total=steps * len(panels), label="heat flow"))
         for first, last in panels:
             sums = _panel_sums(team, cuts, matrix, F[:, first:last], coefficients, progress)
@@ -73,16 +73,11 @@ def _panel_sums(
         np.multiply(coefficients[0][:, np.newaxis, np.newaxis], current, out=sums)
         return sums
     step = _step_kernel(width)
-    nothing = np.zeros(times)
     last = len(coefficients) - 1
     for k in range(1, last + 1):
         next(progress)
-        # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous starts at zero, so one formula serves both.
+        # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        # Two terms are added to the sums every second step, which halves the traffic of the sums.
-        pair = k % 2 == 1
-        older = coefficients[k - 1] if pair else nothing
-        newer = coefficients[k] if pair or k == last else nothing
         team.run(
             step,
             cuts,
@@ -94,12 +89,24 @@ def _panel_sums(
             gain,
             current,
             previous,
-            older,
-            newer,
-            sums,
+            _terms_due(coefficients, k),
+            sums.reshape(times * n, width),
         )
         current, previous = previous, current
     return sums
+
+
+def _terms_due(coefficients: Floats, k: int) -> Floats:
+    """The coefficients of T_{k−2}, T_{k−1} and T_k that step k adds to the sums, (3, times); none at most steps.
+
+    A step has all three at hand, so the sums, the largest blocks where times are many, are visited every third step.
+    """
+    due = np.zeros((3, coefficients.shape[1]))
+    last = len(coefficients) - 1
+    if k % 3 == 2 or k == last:
+        first = k - 2 if k % 3 == 2 else k - k % 3  # what came before was added by an earlier step
+        due[2 - (k - first) :] = coefficients[first : k + 1]
+    return due
 
 
 @cache
@@ -119,28 +126,28 @@ def _step_kernel(width: int) -> Any:
         gain: float,
         current: Any,
         previous: Any,
-        older: Any,
-        newer: Any,
+        due: Any,
         sums: Any,
     ) -> None:
-        total = carray(registers(width), width)
+        total, sum_ = register(width), register(width)
+        n = np.uint64(len(degrees))
         # Unsigned row numbers spare the test for negative indices at every access.
         for r in range(np.uint64(lo), np.uint64(hi)):
-            for c in range(width):
-                total[c] = degrees[r] * current[r, c]
+            set_row(total, width, scale * degrees[r] - gain, current, r)
             for p in range(offsets[r], offsets[r + np.uint64(1)]):
                 if fetch_ahead:
                     prefetch(current, columns[p + np.uint64(LOOKAHEAD)])
-                weight, s = weights[p], columns[p]
-                for c in range(width):
-                    total[c] -= weight * current[s, c]
-            for c in range(width):
-                total[c] = scale * total[c] - gain * current[r, c] - previous[r, c]
-                previous[r, c] = total[c]
-            for t in range(np.uint64(len(newer))):
-                if older[t] != 0.0 or newer[t] != 0.0:
-                    for c in range(width):
-                        sums[t, r, c] += older[t] * current[r, c] + newer[t] * total[c]
+                add_row(total, width, -scale * weights[p], current, columns[p])
+            add_row(total, width, -1.0, previous, r)
+            for t in range(np.uint64(due.shape[1])):
+                oldest, older, newest = due[0, t], due[1, t], due[2, t]
+                if oldest != 0.0 or older != 0.0 or newest != 0.0:
+                    set_row(sum_, width, 1.0, sums, t * n + r)
+                    add_row(sum_, width, oldest, previous, r)
+                    add_row(sum_, width, older, current, r)
+                    add_register(sum_, width, newest, total)
+                    store_row(sum_, width, sums, t * n + r)
+            store_row(total, width, previous, r)
 
     return step
 
@@ -148,6 +155,7 @@ def _step_kernel(width: int) -> Any:
 @compiled
 def _gather_rows(lo: int, hi: int, order: Any, source: Any, target: Any) -> None:
     for r in range(lo, hi):
+        prefetch(source, np.uint64(order[min(r + LOOKAHEAD, hi - 1)]))
         for c in range(target.shape[1]):
             target[r, c] = source[order[r], c]
 

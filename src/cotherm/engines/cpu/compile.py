@@ -1,4 +1,4 @@
-"""How kernels are compiled, and two instructions Numba does not offer by itself."""
+"""How kernels are compiled, and an instruction Numba does not offer by itself."""
 
 from __future__ import annotations
 
@@ -25,33 +25,13 @@ def compiled(function: Kernel) -> Kernel:
     return cast(Kernel, decorate(function))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def registers(_typing: Any, width: Any) -> Any:
-    """A pointer to ``width`` float64 on the stack, ``width`` known when compiling.
-
-    An accumulator made by np.empty lives on the heap, where every addition is a load and a store; this one ends up
-    in vector registers (1.5 to 2 times faster for the sparse product at eight columns).
-    """
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        size = context.get_constant(types.intp, width.literal_value)
-        return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=size)
-
-    return types.CPointer(types.float64)(width), codegen
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def prefetch(_typing: Any, array: Any, row: Any) -> Any:
     """Ask the processor to bring ``array[row]`` (row unsigned) near, for a read that comes a little later."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        stride = builder.extract_value(view.strides, 0)
-        offset = builder.mul(stride, builder.zext(arguments[1], stride.type))
-        byte_pointer = ir.IntType(8).as_pointer()
-        address = builder.gep(builder.bitcast(view.data, byte_pointer), [offset])
+        address = row_address(context, builder, signature.args[0], arguments[0], arguments[1])
+        byte_pointer = address.type
         flag = ir.IntType(32)
         signature_type = ir.FunctionType(ir.VoidType(), [byte_pointer, flag, flag, flag])
         instruction = cgutils.get_or_insert_function(builder.module, signature_type, "llvm.prefetch.p0i8")
@@ -60,3 +40,11 @@ def prefetch(_typing: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, row), codegen
+
+
+def row_address(context: Any, builder: Any, array_type: Any, array: Any, row: Any) -> Any:
+    """The address of array[row], as a pointer to bytes; row is unsigned."""
+    view = context.make_array(array_type)(context, builder, array)
+    stride = builder.extract_value(view.strides, 0)
+    number = row if row.type == stride.type else builder.zext(row, stride.type)
+    return builder.gep(builder.bitcast(view.data, ir.IntType(8).as_pointer()), [builder.mul(stride, number)])

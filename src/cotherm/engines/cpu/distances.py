@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 from numpy.typing import NDArray
 
-from cotherm.engines.cpu.compile import compiled, registers
+from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.team import Team
 
 Floats = NDArray[np.float64]
@@ -70,19 +69,18 @@ def _add_columns(lo: int, hi: int, Y: Any, firsts: Any, seconds: Any, squares: A
 @compiled
 def _squared_difference(Y: Any, p: int, q: int) -> float:
     # Eight partial sums: the order of additions is fixed, and the processor can do them side by side.
-    partial = carray(registers(_LANES), _LANES)
-    for lane in range(_LANES):
-        partial[lane] = 0.0
     width = Y.shape[1]
     whole = width - width % _LANES
-    for start in range(0, whole, _LANES):
-        for lane in range(_LANES):
-            gap = Y[p, start + lane] - Y[q, start + lane]
-            partial[lane] += gap * gap
-    total = 0.0
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for c in range(0, whole, _LANES):
+        s0 += (Y[p, c] - Y[q, c]) ** 2
+        s1 += (Y[p, c + 1] - Y[q, c + 1]) ** 2
+        s2 += (Y[p, c + 2] - Y[q, c + 2]) ** 2
+        s3 += (Y[p, c + 3] - Y[q, c + 3]) ** 2
+        s4 += (Y[p, c + 4] - Y[q, c + 4]) ** 2
+        s5 += (Y[p, c + 5] - Y[q, c + 5]) ** 2
+        s6 += (Y[p, c + 6] - Y[q, c + 6]) ** 2
+        s7 += (Y[p, c + 7] - Y[q, c + 7]) ** 2
     for c in range(whole, width):
-        gap = Y[p, c] - Y[q, c]
-        total += gap * gap
-    for lane in range(_LANES):
-        total += partial[lane]
-    return total
+        s0 += (Y[p, c] - Y[q, c]) ** 2
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))

@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.compile import compiled, prefetch
 from cotherm.engines.cpu.team import Team
 
 Floats = NDArray[np.float64]
 
 # Columns are read this far ahead of their use (see chebyshev.py), so they are padded by as much.
 LOOKAHEAD = 16
+
+# How far ahead of their use places in memory are asked for, in edges or vertices.
+_AHEAD = 8
 
 # Rounds of the power iteration that tightens the spectral bound; each costs one product with a vector.
 _BOUND_ROUNDS = 5
@@ -34,7 +37,6 @@ class OrderedLaplacian:
     """L = D − W with row r belonging to vertex ``order[r]``; W by rows: columns and weights between offsets."""
 
     order: NDArray[np.int32]
-    starts: NDArray[np.int64]  # the first row of every part that edges (of any weight) hang together in
     offsets: NDArray[np.uint64]
     columns: NDArray[np.uint32]
     weights: Floats
@@ -60,36 +62,35 @@ class OrderedLaplacian:
 def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> OrderedLaplacian:
     """Order the vertices, lay out W by rows in that order, and bound the spectrum."""
     with Team(work=2.0 * len(w)) as team:
-        order, starts, offsets, columns, weights = _breadth_first_rows(team, n, i, j, w)
+        order, offsets, columns, weights = _breadth_first_rows(team, n, i, j, w)
         rank = np.empty(n, dtype=np.uint32)
         rank[order] = np.arange(n, dtype=np.uint32)
         degrees = np.empty(n)
-        matrix = OrderedLaplacian(order, starts, offsets, columns, weights, degrees, bound=np.inf)
-        cuts = matrix.cuts(team.size)
+        matrix = OrderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
+        cuts = matrix.cuts(team.pieces)
         team.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
         bound = _spectral_bound(team, cuts, matrix)
-    return OrderedLaplacian(order, starts, offsets, columns, weights, degrees, bound)
+    return OrderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
 def _breadth_first_rows(team: Team, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
     """Rows of W in breadth-first order, still with the caller's vertex numbers as columns."""
-    # Arrays are made by NumPy, not inside the kernels: NumPy asks for huge pages, which random access needs.
     halves = [n * k // team.size for k in range(team.size + 1)]
     offsets = np.zeros(n + 1, dtype=np.int64)
     team.run(_count_ends, halves, i, j, offsets[1:])
     np.cumsum(offsets, out=offsets)
-    neighbours = np.empty(2 * len(w), dtype=np.uint32)
-    values = np.empty(2 * len(w))
-    team.run(_fill_rows, halves, i, j, w, offsets[:-1].copy(), neighbours, values)
+    # Arrays are made by NumPy, not inside the kernels: NumPy asks for huge pages, which random access needs.
+    # A neighbour's number and the weight side by side, both as float64: one place in memory instead of two.
+    entries = np.empty((2 * len(w), 2))
+    team.run(_fill_rows, halves, i, j, w, offsets[:-1].copy(), entries)
 
     order = np.empty(n, dtype=np.int32)
     new_offsets = np.zeros(n + 1, dtype=np.uint64)
     columns = np.zeros(2 * len(w) + LOOKAHEAD, dtype=np.uint32)
     weights = np.empty(2 * len(w))
-    is_start = np.zeros(n, dtype=np.bool_)
     seen = np.zeros(n // 64 + 1, dtype=np.uint64)
-    _breadth_first(offsets, neighbours, values, order, is_start, seen, new_offsets, columns, weights)
-    return order, np.flatnonzero(is_start), new_offsets, columns, weights
+    _breadth_first(offsets, entries, order, seen, new_offsets, columns, weights)
+    return order, new_offsets, columns, weights
 
 
 @compiled
@@ -102,24 +103,29 @@ def _count_ends(lo: int, hi: int, i: Any, j: Any, counts: Any) -> None:
 
 
 @compiled
-def _fill_rows(lo: int, hi: int, i: Any, j: Any, w: Any, position: Any, neighbours: Any, values: Any) -> None:
-    for e in range(len(i)):
+def _fill_rows(lo: int, hi: int, i: Any, j: Any, w: Any, position: Any, entries: Any) -> None:
+    m = len(i)
+    for e in range(m):
+        # The larger ends come in no order: their places are asked for ahead of time, where they are ours.
+        far, near = j[min(e + 2 * _AHEAD, m - 1)], j[min(e + _AHEAD, m - 1)]
+        if lo <= far < hi:
+            prefetch(position, np.uint64(far))
+        if lo <= near < hi:
+            prefetch(entries, np.uint64(position[near]))
         a, b = i[e], j[e]
         if lo <= a < hi:
             p = position[a]
-            neighbours[p], values[p], position[a] = b, w[e], p + 1
+            entries[p, 0], entries[p, 1], position[a] = b, w[e], p + 1
         if lo <= b < hi:
             p = position[b]
-            neighbours[p], values[p], position[b] = a, w[e], p + 1
+            entries[p, 0], entries[p, 1], position[b] = a, w[e], p + 1
 
 
 @compiled
 def _breadth_first(
     offsets: Any,
-    neighbours: Any,
-    values: Any,
+    entries: Any,
     order: Any,
-    is_start: Any,
     seen: Any,
     new_offsets: Any,
     columns: Any,
@@ -134,14 +140,18 @@ def _breadth_first(
         if (seen[root >> 6] >> (np.uint64(root) & mask)) & one:
             continue
         seen[root >> 6] |= one << (np.uint64(root) & mask)
-        is_start[tail] = True
         order[tail] = root
         tail += 1
         while head < tail:
+            if head + 2 * _AHEAD < tail:
+                prefetch(offsets, np.uint64(order[head + 2 * _AHEAD]))
+                soon = np.uint64(offsets[order[head + _AHEAD]])
+                for line in range(3):  # three cache lines hold the row of a vertex with twelve neighbours
+                    prefetch(entries, soon + np.uint64(4 * line))
             v = order[head]
             for e in range(offsets[v], offsets[v + 1]):
-                u = np.uint64(neighbours[e])
-                columns[p], weights[p] = u, values[e]
+                u = np.uint64(entries[e, 0])
+                columns[p], weights[p] = u, entries[e, 1]
                 p += 1
                 word, bit = u >> np.uint64(6), one << (u & mask)
                 if not (seen[word] & bit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +13,9 @@ import numba
 
 # Waking a thread costs some 0.1 ms; below this many multiply-adds one thread is as fast.
 _WORTH_A_THREAD = 1_000_000
+# Handing out a slice costs some 0.01 ms; one of this many multiply-adds takes fifty times as long.
+_WORTH_A_SLICE = 2_000_000
+_MOST_SLICES = 8
 
 
 class Team:
@@ -22,17 +26,33 @@ class Team:
 
     def __init__(self, work: float) -> None:
         self.size = int(max(1, min(numba.config.NUMBA_NUM_THREADS, work // _WORTH_A_THREAD)))
+        # Slices per thread: more than one lets a fast processor help a slow one.
+        self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_A_SLICE))))
         self._pool = ThreadPoolExecutor(self.size - 1) if self.size > 1 else None
 
     def run(self, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
-        """Call kernel(lo, hi, *arguments) for consecutive cuts and return what the calls returned, in order."""
+        """Call kernel(lo, hi, *arguments) for consecutive cuts and return what the calls returned, in order.
+
+        Slices are handed out as threads become free: processors are not always equally fast.
+        """
         slices = list(pairwise(cuts))
-        if self._pool is None:
-            return [kernel(lo, hi, *arguments) for lo, hi in slices]
-        # The calling thread takes the first slice itself.
-        others = [self._pool.submit(kernel, lo, hi, *arguments) for lo, hi in slices[1:]]
-        first = kernel(*slices[0], *arguments)
-        return [first, *(task.result() for task in others)]
+        answers: list[Any] = [None] * len(slices)
+        waiting = iter(range(len(slices)))
+        turn = Lock()
+
+        def take() -> int | None:
+            with turn:
+                return next(waiting, None)
+
+        def work() -> None:
+            while (k := take()) is not None:
+                answers[k] = kernel(*slices[k], *arguments)
+
+        helpers = [self._pool.submit(work) for _ in range(self.size - 1)] if self._pool else []
+        work()
+        for helper in helpers:
+            helper.result()
+        return answers
 
     def __enter__(self) -> Team:
         return self
