@@ -10,6 +10,7 @@ that of the ball its heat reaches, whatever the size of the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,29 +28,23 @@ Ints = NDArray[np.int64]
 _DROPPED = 1e-7
 # The terms left out of the series sum to less.
 _TAIL = 1e-10
-# Enough work to occupy every processor.
-_PLENTY = 1e12
-
-
-def terms(matrix: OrderedLaplacian, s: float) -> Floats:
-    """The Poisson weights π_0 … π_K of the series at time s."""
-    mean = s * float(matrix.degrees.max(initial=0.0))
-    return np.asarray(poisson.pmf(np.arange(int(poisson.isf(_TAIL, mean)) + 2), mean))
+# Marks a place as taken; nothing beside any heat that counts.
+_MARK = 1e-300
+# About the work of one source, in multiply-adds.
+_ONE_SOURCE = 10_000.0
 
 
 def self_heat(matrix: OrderedLaplacian, s: float, sources: Ints) -> tuple[Floats, float]:
     """(e^{−sL})_pp for each source row p, and the number of moves along edges that took."""
     heat = np.empty(len(sources))
-    with Team(work=_PLENTY if len(sources) > 1000 else 0) as team:
-        moves = team.run(_self_heat, _cuts(team, sources), *_parts(matrix, s), sources, heat)
+    moves = _run(_self_heat, matrix, s, sources, heat)
     return heat, float(sum(moves))
 
 
 def kernel_rows(matrix: OrderedLaplacian, s: float, sources: Ints) -> Floats:
     """The rows of e^{−sL} at the source rows, dense."""
     rows = np.zeros((len(sources), matrix.n))
-    with Team(work=_PLENTY) as team:
-        team.run(_kernel_rows, _cuts(team, sources), *_parts(matrix, s), sources, rows)
+    _run(_kernel_rows, matrix, s, sources, rows)
     return rows
 
 
@@ -58,39 +53,35 @@ def nearest_rows(matrix: OrderedLaplacian, s: float, sources: Ints, heat: Floats
     indices = np.empty((len(sources), k), dtype=np.int64)
     values = np.empty((len(sources), k))
     coldest = np.argsort(heat, kind="stable")
-    with Team(work=_PLENTY) as team:
-        team.run(_nearest_rows, _cuts(team, sources), *_parts(matrix, s), sources, heat, coldest, indices, values)
+    _run(_nearest_rows, matrix, s, sources, heat, coldest, indices, values)
     return indices, values
 
 
-def _parts(matrix: OrderedLaplacian, s: float) -> tuple[Any, ...]:
+def _run(kernel: Callable[..., Any], matrix: OrderedLaplacian, s: float, sources: Ints, *arrays: Any) -> list[Any]:
     top = float(matrix.degrees.max(initial=0.0)) or 1.0
-    return matrix.offsets, matrix.columns, matrix.weights / top, matrix.degrees / top, terms(matrix, s)
-
-
-def _cuts(team: Team, sources: Ints) -> list[int]:
-    return [len(sources) * k // team.size for k in range(team.size + 1)]
+    mean = s * float(matrix.degrees.max(initial=0.0))
+    series = poisson.pmf(np.arange(int(poisson.isf(_TAIL, mean)) + 2), mean)
+    # One bundle for all kernels: P = I − L/top by rows, and the weights π_0 … π_K of its powers.
+    flow = (matrix.offsets, matrix.columns, matrix.weights / top, matrix.degrees / top, series)
+    with Team(work=len(sources) * _ONE_SOURCE) as team:
+        cuts = [len(sources) * part // team.size for part in range(team.size + 1)]
+        return team.run(kernel, cuts, flow, sources, *arrays)
 
 
 @compiled
-def _spread(
-    source: int,
-    offsets: Any,
-    columns: Any,
-    weights: Any,
-    degrees: Any,
-    series: Any,
-    work: Any,
-    total: Any,
-    reached: Any,
-) -> tuple[int, int]:
-    """Fill total with e^{−sL}δ_source; returns how many rows it reached (listed in ``reached``) and the moves taken.
+def _workplace(n: int) -> Any:
+    """What ``_spread`` needs and leaves as it was: two rows of n zeros, and two lists of their non-zero places."""
+    return np.zeros(n), np.zeros(n), np.empty(n, np.int64), np.empty(n, np.int64)
 
-    ``work`` holds two rows of n zeros for the current term and the next, and two lists of their non-zero places.
-    """
+
+@compiled
+def _spread(source: int, flow: Any, work: Any, total: Any, reached: Any) -> tuple[int, int]:
+    """Fill total with e^{−sL}δ_source; returns how many rows it reached (listed in ``reached``) and the moves taken."""
+    offsets, columns, weights, degrees, series = flow
     now, coming, places, next_places = work
     now[source], places[0], count = 1.0, source, 1
-    total[source], reached[0], size = series[0], source, 1
+    # What is not zero is taken: _MARK keeps a place taken where next to nothing, or nothing, stays.
+    total[source], reached[0], size = series[0] + _MARK, source, 1
     moves, left = 0, 1.0 - series[0]
     for k in range(1, len(series)):
         found = 0
@@ -101,14 +92,13 @@ def _spread(
             if coming[r] == 0.0:
                 next_places[found] = r
                 found += 1
-            # The smallest number marks the place as taken even where nothing stays.
-            coming[r] += heat * (1.0 - degrees[r]) + 1e-300
+            coming[r] += heat * (1.0 - degrees[r]) + _MARK
             for p in range(offsets[r], offsets[r + 1]):
                 s = columns[p]
                 if coming[s] == 0.0:
                     next_places[found] = s
                     found += 1
-                coming[s] += heat * weights[p] + 1e-300
+                coming[s] += heat * weights[p] + _MARK
         count = 0
         for a in range(found):
             r = next_places[a]
@@ -118,7 +108,7 @@ def _spread(
             if total[r] == 0.0:
                 reached[size] = r
                 size += 1
-            total[r] += series[k] * coming[r] + 1e-300
+            total[r] += series[k] * coming[r] + _MARK
             next_places[count] = r
             count += 1
         left -= series[k]
@@ -130,23 +120,12 @@ def _spread(
 
 
 @compiled
-def _self_heat(
-    lo: int,
-    hi: int,
-    offsets: Any,
-    columns: Any,
-    weights: Any,
-    degrees: Any,
-    series: Any,
-    sources: Any,
-    heat: Any,
-) -> int:
-    n = len(degrees)
-    work = (np.zeros(n), np.zeros(n), np.empty(n, np.int64), np.empty(n, np.int64))
-    total, reached = np.zeros(n), np.empty(n, np.int64)
+def _self_heat(lo: int, hi: int, flow: Any, sources: Any, heat: Any) -> int:
+    n = len(flow[3])
+    work, total, reached = _workplace(n), np.zeros(n), np.empty(n, np.int64)
     all_moves = 0
     for a in range(lo, hi):
-        size, moves = _spread(sources[a], offsets, columns, weights, degrees, series, work, total, reached)
+        size, moves = _spread(sources[a], flow, work, total, reached)
         heat[a] = total[sources[a]]
         all_moves += moves
         for b in range(size):
@@ -155,45 +134,22 @@ def _self_heat(
 
 
 @compiled
-def _kernel_rows(
-    lo: int,
-    hi: int,
-    offsets: Any,
-    columns: Any,
-    weights: Any,
-    degrees: Any,
-    series: Any,
-    sources: Any,
-    rows: Any,
-) -> None:
-    n = len(degrees)
-    work = (np.zeros(n), np.zeros(n), np.empty(n, np.int64), np.empty(n, np.int64))
-    reached = np.empty(n, np.int64)
+def _kernel_rows(lo: int, hi: int, flow: Any, sources: Any, rows: Any) -> None:
+    n = len(flow[3])
+    work, reached = _workplace(n), np.empty(n, np.int64)
     for a in range(lo, hi):
-        _spread(sources[a], offsets, columns, weights, degrees, series, work, rows[a], reached)
+        _spread(sources[a], flow, work, rows[a], reached)
 
 
 @compiled
 def _nearest_rows(
-    lo: int,
-    hi: int,
-    offsets: Any,
-    columns: Any,
-    weights: Any,
-    degrees: Any,
-    series: Any,
-    sources: Any,
-    heat: Any,
-    coldest: Any,
-    indices: Any,
-    values: Any,
+    lo: int, hi: int, flow: Any, sources: Any, heat: Any, coldest: Any, indices: Any, values: Any
 ) -> None:
-    n, k = len(degrees), indices.shape[1]
-    work = (np.zeros(n), np.zeros(n), np.empty(n, np.int64), np.empty(n, np.int64))
-    total, reached = np.zeros(n), np.empty(n, np.int64)
+    n, k = len(heat), indices.shape[1]
+    work, total, reached = _workplace(n), np.zeros(n), np.empty(n, np.int64)
     for a in range(lo, hi):
         p = sources[a]
-        size, _ = _spread(p, offsets, columns, weights, degrees, series, work, total, reached)
+        size, _ = _spread(p, flow, work, total, reached)
         values[a, :] = np.inf
         for b in range(1, size):  # the first reached is p itself
             q = reached[b]
