@@ -31,3 +31,12 @@ def diffusion_distance(graph: ct.Graph, t: float) -> Floats:
     """The paper's double sum, row against row of the kernel."""
     H = heat_kernel(graph, t)
     return np.array([[np.sqrt(np.sum((H[p] - H[q]) ** 2)) for q in range(graph.n)] for p in range(graph.n)])
+
+
+def correlation_derivative(graph: ct.Graph, F: Floats, t: float, e: int) -> Floats:
+    """∂(Fᵀe^{−tL}F)/∂u_e by the paper's recipe: the upper right block of an exponential of twice the size."""
+    L, n = laplacian(graph), graph.n
+    b = np.zeros(n)
+    b[graph.i[e]], b[graph.j[e]] = 1.0, -1.0
+    double = np.block([[-t * L, -t * np.outer(b, b)], [np.zeros((n, n)), -t * L]])
+    return F.T @ scipy.linalg.expm(double)[:n, n:] @ F

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cotherm.graphs.graph import Graph
     from cotherm.graphs.mesh import Mesh
     from cotherm.graphs.search.neighbours import nearest_neighbours
+    from cotherm.heat.coupling import coupling_error
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
@@ -29,6 +30,7 @@ _HOMES = {
     "CothermWarning": "errors",
     "Graph": "graphs.graph",
     "Mesh": "graphs.mesh",
+    "coupling_error": "heat.coupling",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
@@ -51,6 +53,7 @@ __all__ = [
     "CothermWarning",
     "Graph",
     "Mesh",
+    "coupling_error",
     "datasets",
     "diffusion_distance",
     "diffusion_map",

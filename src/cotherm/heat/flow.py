@@ -64,7 +64,7 @@ def heat_flow(
     tolerance = checks.real("tolerance", tolerance, positive=True)
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
-    return _flow(graph, F, times, method, tolerance)
+    return flow(graph, F, times, method, tolerance)
 
 
 def heat_kernel(graph: Graph, t: float) -> Floats:
@@ -72,7 +72,7 @@ def heat_kernel(graph: Graph, t: float) -> Floats:
     require_graph(graph)
     time = checks.real("t", t)
     require_dense(graph)
-    H = _flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
+    H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
     return symmetrized(H)
 
 
@@ -104,7 +104,8 @@ def exact_flow(spectrum: Spectrum, F: Floats, times: Floats) -> Floats:
     return result
 
 
-def _flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
+def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
+    """``heat_flow`` for checked arguments."""
     if method == "exact" or (method == "auto" and graph.n <= ALWAYS_EXACT):
         log.info("heat flow: exact, n = %d", graph.n)
         return exact_flow(full_spectrum(graph), F, times)

@@ -1,0 +1,97 @@
+"""The coupling conditions: does heat flow alike on several graphs?
+
+*Strong*, where the correspondence T of the vertices is known: T e^{−tL₁}F = e^{−tL₂}G.
+*Weak*, where only corresponding functions F, G are: Fᵀe^{−tL₁}F = Gᵀe^{−tL₂}G.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.correlation import correlations
+from cotherm.heat.flow import flow, require_graph
+
+Floats = NDArray[np.float64]
+
+
+def coupling_error(
+    graphs: Sequence[Graph],
+    functions: Sequence[ArrayLike],
+    times: ArrayLike,
+    *,
+    correspondence: Any = None,
+    tolerance: float = 1e-10,
+) -> Floats:
+    """How far heat is from flowing alike on the graphs, one number per time; 0 is alike.
+
+    Without a correspondence the weak error, (Σ_{k<l} ‖Q_k(t) − Q_l(t)‖²)^{1/2} with Q_k(t) = F_kᵀe^{−tL_k}F_k; with one,
+    for two graphs, the strong error ‖T e^{−tL₁}F₁ − e^{−tL₂}F₂‖. Norms are Frobenius norms.
+
+    Parameters
+    ----------
+    graphs : two or more graphs, of any sizes.
+    functions : for each graph its corresponding functions, (n_k, q); column c is the same function on every graph.
+    times : one or more times t ≥ 0.
+    correspondence : T, which carries functions on the first graph to the second: an (n₂, n₁) matrix, dense or sparse,
+        or an index map c of length n₂ with (Tf)[v] = f[c[v]].
+    tolerance : of the heat flows, relative.
+    """
+    graphs, columns = checked_views(graphs, functions)
+    moments = checks.times("times", times)
+    tolerance = checks.real("tolerance", tolerance, positive=True)
+    if correspondence is None:
+        Q = np.array([correlations(g, F, moments, tolerance=tolerance) for g, F in zip(graphs, columns, strict=True)])
+        # The sum over pairs is N times the sum of squared deviations from the mean.
+        deviations = Q - Q.mean(axis=0)
+        return np.sqrt(len(graphs) * np.sum(deviations**2, axis=(0, 2, 3)))
+    if len(graphs) != 2:
+        raise CothermError("correspondence", f"one, for {len(graphs)} graphs", "two graphs", "Compare them in pairs.")
+    T = _as_matrix(correspondence, graphs)
+    first, second = (flow(g, F, moments, "auto", tolerance) for g, F in zip(graphs, columns, strict=True))
+    return np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
+
+
+def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
+    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
+    if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
+        raise CothermError("graphs", checks.describe(graphs), "a list of two or more graphs")
+    for graph in graphs:
+        require_graph(graph)
+    if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
+        raise CothermError(
+            "functions",
+            checks.describe(functions),
+            f"a list with a block of functions for each of {len(graphs)} graphs",
+        )
+    columns = [
+        checks.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
+    ]
+    widths = [F.shape[1] for F in columns]
+    if len(set(widths)) > 1 or widths[0] == 0:
+        raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
+    return list(graphs), columns
+
+
+def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:
+    shape = (graphs[1].n, graphs[0].n)
+    if hasattr(correspondence, "tocsr"):
+        matrix: Any = correspondence.tocsr()
+        checks.finite("correspondence", checks.as_float64("correspondence", matrix.data))
+    elif np.ndim(correspondence) == 1:
+        image = checks.indices("correspondence", correspondence, below=graphs[0].n)
+        matrix = sp.csr_array((np.ones(len(image)), (np.arange(len(image)), image)), shape=(len(image), graphs[0].n))
+    else:
+        matrix = checks.numeric("correspondence", correspondence, ndim=(2,))
+    if matrix.shape != shape:
+        raise CothermError(
+            "correspondence", f"shape {matrix.shape}", f"an index map of length {shape[0]} or a matrix {shape}"
+        )
+    return matrix

@@ -1,0 +1,81 @@
+"""Q(t) and its derivative: the paper's recipe, Taylor remainders, both ways alike, finite everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from cotherm.heat.correlation import correlations, jacobian_by_flows, jacobian_by_spectrum, pairs
+from tests import problems, references
+from tests.problems import CASES
+
+WAYS: list[Callable[..., np.ndarray]] = [jacobian_by_flows, jacobian_by_spectrum]
+TIMES = np.array([0.0, 0.3, 2.0])
+
+
+def functions(graph: ct.Graph, q: int = 3) -> np.ndarray:
+    return np.random.default_rng(7).standard_normal((graph.n, q))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_correlations(case: str) -> None:
+    graph = CASES[case]()
+    F = functions(graph)
+    Q = correlations(graph, F, TIMES)
+    assert_array_equal(Q, Q.transpose(0, 2, 1))
+    for t, value in zip(TIMES, Q, strict=True):
+        assert_allclose(value, F.T @ references.heat_kernel(graph, t) @ F, atol=1e-9)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("case", ["ring", "random", "several components", "wide range of weights", "one edge"])
+def test_derivative_is_the_papers(way: Callable[..., np.ndarray], case: str) -> None:
+    graph = CASES[case]()
+    F = functions(graph)
+    J = way(graph, F, TIMES)
+    a, b = pairs(F.shape[1])
+    for e in range(0, graph.m, max(1, graph.m // 5)):
+        for k, t in enumerate(TIMES):
+            expected = references.correlation_derivative(graph, F, t, e)
+            assert_allclose(J[k, :, e], expected[a, b], atol=1e-7, rtol=1e-7)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_taylor_remainder_has_slope_two(way: Callable[..., np.ndarray]) -> None:
+    graph = problems.random_graph(40, 120, seed=4)
+    F = functions(graph)
+    direction = np.random.default_rng(1).standard_normal(graph.m) * graph.w
+    a, b = pairs(F.shape[1])
+
+    def values(step: float) -> np.ndarray:
+        return correlations(graph.with_weights(graph.w + step * direction), F, TIMES, tolerance=1e-14)[:, a, b]
+
+    slope = way(graph, F, TIMES) @ direction
+    steps = np.array([1e-2, 1e-3, 1e-4])
+    remainders = [np.linalg.norm(values(h) - values(0.0) - h * slope) for h in steps]
+    assert_allclose(np.diff(np.log10(remainders)), -2.0, atol=0.05)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_both_ways_agree(case: str) -> None:
+    graph = CASES[case]()
+    F = functions(graph)
+    times = np.array([0.0, 0.1, 5.0, 100.0])
+    flows, spectrum = jacobian_by_flows(graph, F, times), jacobian_by_spectrum(graph, F, times)
+    assert_allclose(flows, spectrum, atol=1e-8 * max(1.0, np.abs(spectrum).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e6, 1e12])
+def test_finite_everywhere(way: Callable[..., np.ndarray], scale: float) -> None:
+    for case in ("one edge", "several components", "zero weights", "no edges"):
+        graph = CASES[case]()
+        graph = graph.with_weights(graph.w * scale)
+        times = np.array([0.0, 1.0, 1e4]) / (scale if way is jacobian_by_flows else 1.0)
+        J = way(graph, functions(graph), times)
+        assert np.all(np.isfinite(J))
+        assert np.all(J[0] == 0.0)
