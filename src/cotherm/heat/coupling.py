@@ -32,7 +32,7 @@ def coupling_error(
 ) -> Floats:
     """How far heat is from flowing alike on the graphs, one number per time; 0 is alike.
 
-    Without a correspondence the weak error, (Σ_{k<l} ‖Q_k(t) − Q_l(t)‖²)^{1/2} with Q_k(t) = F_kᵀe^{−tL_k}F_k; with one,
+    Without a correspondence the weak error, (Σ_{k<l} ‖Q_k(t) − Q_l(t)‖²)^{1/2}, Q_k(t) = F_kᵀe^{−tL_k}F_k; with one,
     for two graphs, the strong error ‖T e^{−tL₁}F₁ − e^{−tL₂}F₂‖. Norms are Frobenius norms.
 
     Parameters
