@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cotherm import datasets, draw
     from cotherm.errors import CothermError, CothermWarning
+    from cotherm.functions import label_functions, landmark_functions
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
@@ -39,6 +40,8 @@ _HOMES = {
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
     "knn_graph": "graphs.build",
+    "label_functions": "functions",
+    "landmark_functions": "functions",
     "mesh_graph": "graphs.build",
     "nearest_neighbours": "graphs.search.neighbours",
     "radius_graph": "graphs.build",
@@ -62,6 +65,8 @@ __all__ = [
     "heat_kernel",
     "heat_trace",
     "knn_graph",
+    "label_functions",
+    "landmark_functions",
     "mesh_graph",
     "nearest_neighbours",
     "radius_graph",

@@ -1,0 +1,71 @@
+"""Corresponding functions: what is known to be the same on several graphs, as columns of an array per graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow, require_graph
+
+Floats = NDArray[np.float64]
+
+# By default heat from a landmark makes about this many moves along edges: a bump over near neighbours.
+_MOVES = 2.0
+
+
+def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None = None) -> Floats:
+    """A bump around each landmark: column c is e^{−time·L}δ_v, v = vertices[c], scaled to a largest value of 1.
+
+    Call it for every graph with the same landmarks in the same order. Bumps, not bare points (time = 0), are what lets
+    heat kernel coupling tell which edges are wrong.
+
+    Parameters
+    ----------
+    graph : the graph.
+    vertices : the landmarks, one or more vertex numbers.
+    time : how long heat spreads from each landmark; by default 2 divided by the median degree of the vertices that have
+        neighbours, so that heat makes about two moves along edges.
+    """
+    require_graph(graph)
+    landmarks = checks.indices("vertices", vertices, below=graph.n)
+    if not len(landmarks):
+        raise CothermError("vertices", "no landmarks", "at least one vertex")
+    moment = _smoothing_time(graph) if time is None else checks.real("time", time)
+    points = np.zeros((graph.n, len(landmarks)))
+    points[landmarks, np.arange(len(landmarks))] = 1.0
+    bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
+    return bumps / bumps.max(axis=0)
+
+
+def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unknown: Any = None) -> Floats:
+    """The indicator of each class, an array (n, classes) of 0 and 1.
+
+    Parameters
+    ----------
+    labels : a label for every vertex, integers or strings.
+    classes : the classes in the order of the columns; by default all that occur, sorted. Give the same for every graph,
+        so that columns correspond.
+    unknown : the label of vertices whose class is not known; their rows are zero.
+    """
+    known = np.asarray(labels)
+    if known.ndim != 1 or known.dtype.kind not in "biuU" or not known.size:
+        raise CothermError("labels", checks.describe(known), "a vector of integers or strings, one per vertex")
+    here = np.unique(known) if unknown is None else np.unique(known[known != unknown])
+    order = here if classes is None else np.asarray(classes)
+    if order.ndim != 1 or not order.size or len(np.unique(order)) != len(order):
+        raise CothermError("classes", checks.describe(order), "one or more different classes, in a vector")
+    stray = here[~np.isin(here, order)]
+    if len(stray):
+        raise CothermError("labels", f"the label {stray[0]!r}", f"one of {order.tolist()}", "Or name it as unknown=.")
+    return (known[:, np.newaxis] == order).astype(np.float64)
+
+
+def _smoothing_time(graph: Graph) -> float:
+    degrees = graph.degrees
+    live = degrees[degrees > 0]
+    return _MOVES / float(np.median(live)) if len(live) else 0.0

@@ -1,0 +1,69 @@
+"""Corresponding functions from landmarks and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from tests import problems, references
+
+
+def test_landmarks_are_smoothed_deltas() -> None:
+    graph = problems.cloud(200)
+    F = ct.landmark_functions(graph, [3, 77])
+    time = 2.0 / np.median(graph.degrees)
+    expected = references.heat_kernel(graph, time)[:, [3, 77]]
+    assert_allclose(F, expected / expected.max(axis=0), atol=1e-9)
+    assert_array_equal(F.max(axis=0), 1.0)
+    assert np.all((F > 0.01).sum(axis=0) > 3)
+
+
+def test_landmarks_without_smoothing_are_deltas() -> None:
+    F = ct.landmark_functions(problems.ring(6), [4, 0], time=0.0)
+    assert_array_equal(F, np.eye(6)[:, [4, 0]])
+    assert_array_equal(ct.landmark_functions(ct.Graph(3, [], [], []), [1]), [[0.0], [1.0], [0.0]])
+
+
+def test_landmarks_do_not_depend_on_the_scale_of_the_weights() -> None:
+    graph = problems.cloud(150)
+    assert_allclose(
+        ct.landmark_functions(graph.with_weights(100 * graph.w), [5]), ct.landmark_functions(graph, [5]), atol=1e-9
+    )
+
+
+def test_labels_are_indicators() -> None:
+    assert_array_equal(ct.label_functions([2, 0, 2]), [[0, 1], [1, 0], [0, 1]])
+    assert_array_equal(ct.label_functions(["b", "a"], classes=["b", "c", "a"]), [[1, 0, 0], [0, 0, 1]])
+    assert_array_equal(ct.label_functions([1, -1, 3], unknown=-1), [[1, 0], [0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("vertices", [[], [9], [-1], [0.5], ["a"], [[1]]])
+def test_bad_landmarks(vertices: Any) -> None:
+    with pytest.raises(ct.CothermError, match="vertices"):
+        ct.landmark_functions(problems.ring(9), vertices)
+
+
+def test_bad_landmark_time() -> None:
+    with pytest.raises(ct.CothermError, match="time"):
+        ct.landmark_functions(problems.ring(9), [0], time=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "argument"),
+    [
+        ([], None, "labels"),
+        ([0.5, 1.0], None, "labels"),
+        ([[1, 2]], None, "labels"),
+        ([1, 2], [1], "labels"),
+        ([1, 2], [1, 1, 2], "classes"),
+        ([1, 2], [], "classes"),
+    ],
+)
+def test_bad_labels(labels: Any, classes: Any, argument: str) -> None:
+    with pytest.raises(ct.CothermError) as caught:
+        ct.label_functions(labels, classes=classes)
+    assert caught.value.argument == argument
