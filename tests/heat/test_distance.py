@@ -136,6 +136,29 @@ def test_map_of_a_large_graph_spans_the_smoothest_functions() -> None:
     assert np.all(found[np.abs(found).argmax(axis=0), range(5)] > 0)
 
 
+def test_map_of_a_large_graph_in_many_pieces() -> None:
+    """All wanted eigenvalues are zero: the coordinates are constant on every component, whichever they are."""
+    graph = problems.random_graph(2_500, 1_300, seed=3)
+    assert graph.component_count > 100
+    coordinates = ct.diffusion_map(graph, 1.0, k=3)
+    assert_allclose(
+        coordinates, coordinates[np.unique(graph.components, return_index=True)[1]][graph.components], atol=1e-6
+    )
+    assert np.linalg.matrix_rank(coordinates, tol=0.5) == 3
+
+
+def test_map_of_a_long_path() -> None:
+    """Eigenvalues down to 1e-7 of the largest, told apart."""
+    n = 3_000
+    found = ct.diffusion_map(problems.path(n), 0.0, k=2)
+    expected = np.cos(np.pi * np.outer(np.arange(n) + 0.5, [1, 2]) / n) * np.sqrt(2 / n)
+    assert_allclose(np.abs(found), np.abs(expected), atol=1e-5)
+
+
+def test_map_of_a_graph_without_edges() -> None:
+    assert ct.diffusion_map(ct.Graph(2_100, [], [], []), 1.0, k=2).shape == (2_100, 2)
+
+
 def test_map_tells_components_apart() -> None:
     halves = ct.Graph(6, [0, 1, 3, 4], [1, 2, 4, 5], np.ones(4))
     first = ct.diffusion_map(halves, 3.0, k=1)[:, 0]

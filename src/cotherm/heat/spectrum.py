@@ -20,6 +20,10 @@ Floats = NDArray[np.float64]
 # A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
 _FILTER_STRENGTH = 12.0
 _MOST_ROUNDS = 60
+# The largest s·λ_max of a filter: a series of some ten thousand terms.
+_LONGEST_FILTER = 1e7
+# Residuals below this fraction of λ_max are rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -44,30 +48,31 @@ def exact_zeros(values: Floats, graph: Graph) -> Floats:
     return values
 
 
-def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-8, seed: int = 0) -> Spectrum:
+def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
 
-    Subspace iteration with the filter e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each
-    round flows a block of k and some spare functions, orthonormalises it and takes Ritz pairs, until
-    ‖Lφ − λφ‖ ≤ tolerance · λ_max for all k. No factorisation, no n × n matrix.
+    Subspace iteration with the filter e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each round
+    flows a block of k and some spare functions, orthonormalises it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the
+    tolerance of the largest λ of the block (or within rounding) for all k. No factorisation, no n × n matrix.
     """
     matrix = ordered(graph)
     spare = min(graph.n - k, max(8, k // 2))
     block = np.random.default_rng(seed).standard_normal((graph.n, k + spare))
     L = graph.laplacian()
-    time = _FILTER_STRENGTH / matrix.bound
+    time = _FILTER_STRENGTH / matrix.bound if matrix.bound else 0.0
     for _ in track(range(_MOST_ROUNDS), total=_MOST_ROUNDS, label="eigenvectors"):
         values, block = _ritz_pairs(L, _filtered(matrix, block, time))
-        residual = np.linalg.norm(L @ block[:, :k] - block[:, :k] * values[:k], axis=0)
-        if residual.max() <= tolerance * matrix.bound and time * values[-1] >= 1.0:
+        residual = np.linalg.norm(L @ block[:, :k] - block[:, :k] * values[:k], axis=0).max()
+        if residual <= max(tolerance * values[-1], _ROUNDING * matrix.bound):
             return Spectrum(exact_zeros(values[:k], graph), block[:, :k])
-        # Ritz values come down as the block improves, and the filter follows them; never by more than a factor of
-        # 20 at once, because the first ones say little.
-        time = min(_FILTER_STRENGTH / max(values[-1], 1e-12 * matrix.bound), 20.0 * time)
+        # Ritz values come down as the block improves, and the filter follows them: by at most a factor of 20 at
+        # once, because the first ones say little, and to a time whose series is still affordable.
+        limit = min(20.0 * time, _LONGEST_FILTER / matrix.bound)
+        time = min(_FILTER_STRENGTH / max(float(values[-1]), 1e-300), limit)
     raise CothermError(
         "k",
-        f"{k} eigenvectors did not converge to {tolerance:g} in {_MOST_ROUNDS} rounds "
-        f"(residual {residual.max() / matrix.bound:.1e})",
+        f"{k} eigenvectors that did not converge in {_MOST_ROUNDS} rounds "
+        f"(residual {residual:.1e}, largest eigenvalue {values[-1]:.1e})",
         "a gap in the spectrum behind the k-th eigenvalue",
         "Ask for a few more or fewer.",
     )
