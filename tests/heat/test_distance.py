@@ -116,6 +116,28 @@ def test_the_public_verb_takes_both_routes(large: ct.Graph, caplog: pytest.LogCa
         assert any(word in r.message for r in caplog.records)
 
 
+def test_very_long_times_on_a_large_graph(caplog: pytest.LogCaptureFixture) -> None:
+    """A grid has known modes; at this time a few dozen of them are left."""
+    caplog.set_level("INFO", logger="cotherm")
+    rows, columns, t = 60, 75, 1_500.0
+    graph = problems.grid(rows, columns)
+    E = [np.cos(np.pi * np.outer(np.arange(m) + 0.5, np.arange(m)) / m) for m in (rows, columns)]
+    E = [e / np.linalg.norm(e, axis=0) for e in E]
+    lam = [2 - 2 * np.cos(np.pi * np.arange(m) / m) for m in (rows, columns)]
+    decay = np.exp(-t * (lam[0][:, np.newaxis] + lam[1])).ravel()
+    few = np.flatnonzero((decay > 1e-12) & (decay < 1))
+    Y = np.kron(E[0], E[1])[:, few] * decay[few]
+    sources = np.array([0, 100, 4_000])
+    D = cdist(Y[sources], Y)
+    found = ct.diffusion_distance(graph, t, sources=sources)
+    assert_allclose(found, D, atol=1e-4 * D.max())
+    nearest = ct.diffusion_distance(graph, t, sources=sources, nearest=6)
+    assert recall(nearest, D + 0.0, sources) > 0.9
+    assert_allclose(nearest.distances, np.take_along_axis(D, nearest.indices, axis=1), atol=1e-4 * D.max())
+    assert all("warm" in r.message for r in caplog.records if "diffusion" in r.message)
+    assert any("warm" in r.message for r in caplog.records)
+
+
 @pytest.mark.parametrize("case", ["grid", "several components", "cloud"])
 def test_full_map_preserves_distances(case: str) -> None:
     graph = CASES[case]()

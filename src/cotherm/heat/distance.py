@@ -15,7 +15,7 @@ from cotherm import checks
 from cotherm.engines.cpu.distances import gram_distances
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.graph import Graph
-from cotherm.heat import nearby, sketch
+from cotherm.heat import modes, nearby, sketch
 from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
 from cotherm.heat.flow import SMALL, require_dense, require_graph
 from cotherm.heat.spectrum import full_spectrum, smoothest
@@ -29,6 +29,8 @@ _ALL_PAIRS = 4_096
 _NEGLIGIBLE = 1e-17
 # Beyond this 2tλ_max heat is not even tried for staying near.
 _LONG = 1_000.0
+# Beyond this tλ_max it is tried whether only a few modes are still warm.
+_VERY_LONG = 2_000.0
 
 log = logging.getLogger("cotherm")
 
@@ -95,7 +97,8 @@ def diffusion_distance(
     ``nearest`` never form an n × n matrix. At times so short that heat stays near its source they are exact too, to
     about 1e-5; at longer ones they come from a random sketch of the heat kernel, unbiased in the square, with a
     relative standard deviation of at most 1/√(2·probes), 1.1 % by default. The nearest of a few sources are then
-    re-ranked by their exact distances. The log (logger ``cotherm``) says which way was taken.
+    re-ranked by their exact distances. At very long times the few modes that are still warm give all distances, to
+    about 1e-4 of the largest. The log (logger ``cotherm``) says which way was taken.
     """
     require_graph(graph)
     time = checks.real("t", t)
@@ -119,6 +122,10 @@ def diffusion_distance(
             if nearest is None
             else Nearest(*nearby.nearest(matrix, time, rows, nearest))
         )
+    warm = modes.coordinates(graph, time) if time * matrix.bound > _VERY_LONG else None
+    if warm is not None:
+        log.info("diffusion distance: from the modes that are still warm")
+        return modes.rows(warm, rows) if nearest is None else Nearest(*modes.nearest(warm, rows, nearest))
     log.info("diffusion distance: sketch of %d probes", budget)
     if nearest is None:
         return sketch.rows(matrix, time, rows, budget, seed)
