@@ -38,7 +38,10 @@ def real(argument: str, value: object, *, positive: bool = False) -> float:
     needed = "a finite number " + ("> 0" if positive else ">= 0")
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise CothermError(argument, describe(value), needed)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer past the largest float
+        raise CothermError(argument, describe(value), needed) from None
     if not math.isfinite(number) or number < 0 or (positive and number == 0):
         raise CothermError(argument, str(number), needed)
     return number

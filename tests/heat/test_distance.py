@@ -193,6 +193,7 @@ BAD = {
     "negative time": ({"t": -1.0}, "t"),
     "time NaN": ({"t": np.nan}, "t"),
     "time in words": ({"t": "soon"}, "t"),
+    "time past the largest float": ({"t": 10**400}, "t"),
     "times as a list": ({"t": [1.0, 2.0]}, "t"),
     "source out of range": ({"sources": [0, 9]}, "sources"),
     "sources not whole": ({"sources": [0.5]}, "sources"),

@@ -242,6 +242,12 @@ def test_bad_input(changes: dict[str, object], argument: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize("times", [[[1.0], [1.0, 2.0]], [-1.0], [], "now", [np.nan]])
+def test_bad_times_of_a_trace(times: object) -> None:
+    with pytest.raises(ct.CothermError, match="times"):
+        ct.heat_trace(problems.ring(5), times)  # type: ignore[arg-type]
+
+
 def test_weights_too_small_to_divide_by_are_refused() -> None:
     graph = problems.ring(600)
     with pytest.raises(ct.CothermError, match="Rescale"):

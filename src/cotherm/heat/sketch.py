@@ -58,13 +58,11 @@ def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int, probes: i
 
 
 def smallest(distances: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
-    """The k smallest of each row with their columns, ascending, the source itself left out."""
+    """The k smallest of each row with their columns, ascending, ties by number, the source itself left out."""
     distances = distances.copy()
     distances[np.arange(len(sources)), sources] = np.inf
-    columns = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    values = np.take_along_axis(distances, columns, axis=1)
-    order = np.lexsort((columns, values), axis=1)
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+    columns = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return columns, np.take_along_axis(distances, columns, axis=1)
 
 
 def _pair_distances(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints, probes: int, seed: int) -> Floats:

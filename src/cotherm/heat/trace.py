@@ -25,8 +25,8 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     √(2/probes) of the trace at worst (heat all but even), and of the order of 1/√(n·probes) at short times.
     """
     require_graph(graph)
-    shape = np.shape(times)
     moments = checks.times("times", times)
+    shape = np.shape(times)
     probes = checks.integer("probes", probes, least=1)
     seed = checks.integer("seed", seed, least=0)
     if graph.n <= SMALL:
