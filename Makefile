@@ -27,8 +27,9 @@ $(READY): pyproject.toml
 demo: $(READY)
 	@$(BIN)/python -m cotherm demo
 
+# Several test processes share the processors: one BLAS thread each.
 test: lint
-	@$(BIN)/python -m pytest -n auto -q
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -61,11 +61,11 @@ CASES: dict[str, Callable[[], ct.Graph]] = {
 
 @st.composite
 def graphs(draw: st.DrawFn, most: int = 12) -> ct.Graph:
-    """Any small graph: any edges in any order and direction, weights from 0 to 100."""
+    """Any small graph: any edges in any order and direction, weights 0 or from 1e-200 to 100."""
     n = draw(st.integers(1, most))
     pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
     edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
     turned = [(b, a) if draw(st.booleans()) else (a, b) for a, b in edges]
-    weights = draw(st.lists(st.floats(0.0, 100.0), min_size=len(edges), max_size=len(edges)))
+    weights = draw(st.lists(st.just(0.0) | st.floats(1e-200, 100.0), min_size=len(edges), max_size=len(edges)))
     ends = np.array(turned, dtype=np.int64).reshape(-1, 2)
     return ct.Graph(n, ends[:, 0], ends[:, 1], weights)

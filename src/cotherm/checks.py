@@ -57,7 +57,7 @@ def choice(argument: str, value: object, options: Iterable[str]) -> str:
 
 def numeric(argument: str, value: ArrayLike, *, ndim: tuple[int, ...]) -> Floats:
     """A finite float64 array of one of the given dimensions; never a lossy or surprising conversion."""
-    array = _as_array(argument, value)
+    array = as_array(argument, value)
     if array.ndim not in ndim:
         dimensions = " or ".join(str(d) for d in ndim)
         raise CothermError(argument, f"an array of shape {array.shape}", f"an array with {dimensions} dimension(s)")
@@ -96,7 +96,7 @@ def finite(argument: str, array: Floats) -> Floats:
 
 def indices(argument: str, value: ArrayLike, *, below: int) -> Ints:
     """A vector of integers within [0, below)."""
-    array = _as_array(argument, value)
+    array = as_array(argument, value)
     if array.ndim != 1:
         raise CothermError(argument, f"an array of shape {array.shape}", "a vector of indices")
     if array.size == 0:
@@ -145,7 +145,8 @@ def describe(value: object) -> str:
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
-def _as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
+def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
+    """A plain array; sparse, masked and ragged data are refused."""
     if hasattr(value, "tocsr"):
         raise CothermError(argument, "a sparse matrix", "a dense array", "Call .toarray() on it.")
     if isinstance(value, np.ma.MaskedArray):

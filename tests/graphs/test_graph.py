@@ -133,6 +133,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "labels for other vertices": ({"labels": [1, 2]}, "labels"),
     "fractional labels": ({"labels": [1.5, 2.0, 1.0]}, "labels"),
     "labels of objects": ({"labels": [None, 1, 2]}, "labels"),
+    "labels ragged": ({"labels": [[1], [1, 2], [3]]}, "labels"),
+    "labels masked": ({"labels": np.ma.masked_equal([1, 2, 3], 2)}, "labels"),
     "name not a word": ({"name": 5}, "name"),
 }
 

@@ -107,6 +107,53 @@ def test_long_times_on_a_large_graph(large: ct.Graph, t: float) -> None:
     assert_allclose(few.distances, np.take_along_axis(D[sources], few.indices, axis=1), rtol=1e-5)
 
 
+def test_one_source_at_a_long_time_is_as_good_as_many(large: ct.Graph) -> None:
+    matrix = ordered(large)
+    alone = sketch.rows(matrix, 5.0, np.array([7]), probes=256, seed=0)
+    among = sketch.rows(matrix, 5.0, np.arange(20), probes=256, seed=0)
+    assert_allclose(alone[0], among[7], rtol=1e-12)
+
+
+def test_late_distances_keep_their_accuracy() -> None:
+    """By this time every distance is below 1e-6 of what it was; the sketch must not drown in rounding."""
+    graph = problems.random_graph(4_400, 40_000, seed=1, spread=0.0)
+    assert graph.component_count == 1
+    t = 3.0
+    sources = np.array([1, 2])
+    kernel = ct.heat_flow(graph, np.eye(graph.n)[:, [1, 2, 50, 60]], [t], tolerance=1e-13)[0]
+    exact = np.linalg.norm(kernel[:, [0]] - kernel[:, 2:], axis=0)
+    found = sketch.rows(ordered(graph), t, sources, probes=1_024, seed=0)[0, [50, 60]]
+    assert_allclose(found, exact, rtol=0.15)
+
+
+def test_no_sources() -> None:
+    graph = problems.ring(5_000)
+    assert ct.diffusion_distance(graph, 0.1, sources=[]).shape == (0, 5_000)
+    assert ct.diffusion_distance(graph, 0.1, sources=[], nearest=2).indices.shape == (0, 2)
+
+
+def test_hub_is_not_its_own_neighbour() -> None:
+    """A hub's large degree makes the first Poisson weights vanish."""
+    hub = np.zeros(400, int)
+    path = np.arange(401, 4_700)
+    i, j = np.concatenate([hub, path]), np.concatenate([np.arange(1, 401), path + 1])
+    graph = ct.Graph(4_701, i, j, np.ones(len(i)))
+    found = ct.diffusion_distance(graph, 1.0, nearest=3)
+    assert not np.any(found.indices == np.arange(4_701)[:, np.newaxis])
+
+
+def test_map_of_an_expander() -> None:
+    """Eigenvalues without gaps still converge."""
+    random = np.random.default_rng(0)
+    ends = np.concatenate([np.column_stack([np.arange(3_000), random.permutation(3_000)]) for _ in range(5)])
+    pairs = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    graph = ct.Graph(3_000, pairs[:, 0], pairs[:, 1], np.ones(len(pairs)))
+    coordinates = ct.diffusion_map(graph, 0.0, k=2)
+    values = np.linalg.eigvalsh(graph.laplacian().toarray())[1:3]
+    for c in range(2):
+        assert coordinates[:, c] @ (graph.laplacian() @ coordinates[:, c]) == pytest.approx(values[c], rel=1e-6)
+
+
 def test_the_public_verb_takes_both_routes(large: ct.Graph, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="cotherm")
     for t, word in ((0.01, "followed"), (20.0, "sketch")):

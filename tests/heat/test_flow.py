@@ -148,6 +148,32 @@ def test_memory_layout_of_the_functions_does_not_matter() -> None:
         assert_array_equal(ct.heat_flow(graph, other, [1.0]), expected)
 
 
+@pytest.mark.parametrize("bridge", [1e-6, 1e-12])
+def test_no_heat_is_lost_over_a_weak_bridge(bridge: float) -> None:
+    cliques = [(a + s, b + s) for s in (0, 20) for a in range(20) for b in range(a)]
+    i, j = np.array([*cliques, (0, 20)]).T
+    graph = ct.Graph(40, i, j, np.append(np.ones(len(cliques)), bridge))
+    assert_allclose(ct.heat_kernel(graph, 10.0 / bridge).sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_tiny_and_huge_functions_keep_the_tolerance() -> None:
+    graph = problems.cloud(700)
+    F = np.random.default_rng(0).standard_normal((700, 2))
+    expected = ct.heat_flow(graph, F, [1.0], method="chebyshev")
+    for scale in (1e-165, 1e200):
+        found = ct.heat_flow(graph, scale * F, [1.0], method="chebyshev") / scale
+        assert_allclose(found, expected, atol=1e-7)
+
+
+def test_very_long_times_on_a_small_graph_are_exact() -> None:
+    flow = ct.heat_flow(problems.cloud(1_000), np.eye(1_000)[:, :1], [1e10])
+    assert_allclose(flow, 1e-3, rtol=1e-9)
+
+
+def test_coarse_tolerances_are_accepted() -> None:
+    assert ct.heat_flow(problems.cloud(700), np.ones(700), [1.0], tolerance=10.0).shape == (1, 700, 1)
+
+
 def test_input_is_left_alone_and_output_is_new() -> None:
     graph = problems.cloud(600)
     F = np.random.default_rng(0).standard_normal((600, 3))

@@ -270,7 +270,7 @@ def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
 def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if value is None:
         return None
-    array = np.asarray(value)
+    array = checks.as_array("labels", value)
     if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.flat):
         array = array.astype(np.str_)
     if array.dtype.kind not in "biuU":

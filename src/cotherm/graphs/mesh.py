@@ -80,7 +80,7 @@ def _vertices(value: ArrayLike) -> Floats:
 
 
 def _faces(value: ArrayLike, n: int) -> Indices:
-    array = np.asarray(value)
+    array = checks.as_array("faces", value)
     if array.size == 0:
         return np.empty((0, 3), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 3:

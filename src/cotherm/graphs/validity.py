@@ -76,8 +76,8 @@ def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
 def _as_csr(matrix: Any, n: int) -> sp.csr_array:
     if hasattr(matrix, "tocoo"):
         coo = matrix.tocoo()
-        checks.finite("laplacian", checks.as_float64("laplacian", coo.data))
-        L = sp.csr_array(coo)
+        data = checks.finite("laplacian", checks.as_float64("laplacian", coo.data))
+        L = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
     else:
         L = sp.csr_array(checks.numeric("laplacian", matrix, ndim=(2,)))
     if L.shape != (n, n):

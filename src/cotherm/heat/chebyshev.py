@@ -27,6 +27,8 @@ log = logging.getLogger("cotherm")
 # Rounding leaves about this much of ‖f‖ in the sum; asking for less buys nothing.
 _ROUNDING = 1e-15
 _COARSEST = 0.1
+# Sizes whose squares neither vanish nor overflow.
+_SQUARABLE = (1e-140, 1e140)
 # Bessel functions lose their digits beyond; the degree would be past 100,000 anyway.
 _LARGEST_ARGUMENT = 1e9
 # The recurrence divides by the bound, which must not overflow.
@@ -87,13 +89,13 @@ def tail_tolerances(matrix: OrderedLaplacian, F: Floats, times: Floats, toleranc
 
     Two lower bounds on ‖e^{−tL}f‖ / ‖f‖ serve: heat keeps the mean of f, and nothing decays faster than e^{−tλ}.
     """
-    with np.errstate(over="ignore"):
-        norms = np.sqrt(np.einsum("ij,ij->j", F, F))
-    if not np.isfinite(norms).all():
-        return np.full(len(times), _ROUNDING)
-    live = norms > 0
+    sizes = np.maximum(F.max(axis=0), -F.min(axis=0))
+    live = sizes > 0
     if not live.any():
         return np.full(len(times), _COARSEST)
+    if sizes[live].min() < _SQUARABLE[0] or sizes.max() > _SQUARABLE[1]:
+        return np.full(len(times), _ROUNDING)
+    norms = np.sqrt(np.einsum("ij,ij->j", F, F))
     kept = np.abs(F.sum(axis=0)[live]) / (np.sqrt(matrix.n) * norms[live])
     fastest = np.exp(-times[:, np.newaxis] * matrix.bound)
     smallest = np.maximum(kept, fastest).min(axis=1)

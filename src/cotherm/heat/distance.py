@@ -94,7 +94,7 @@ def diffusion_distance(
     Notes
     -----
     Up to 4,096 vertices, and for all pairs (up to 20,000), distances are exact. On larger graphs ``sources`` and
-    ``nearest`` never form an n × n matrix. At times so short that heat stays near its source they are exact too, to
+    ``nearest`` never form an n × n matrix. At times so short that heat stays near its source their squares are exact to
     about 1e-5; at longer ones they come from a random sketch of the heat kernel, unbiased in the square, with a
     relative standard deviation of at most 1/√(2·probes), 1.1 % by default. The nearest of a few sources are then
     re-ranked by their exact distances. At very long times the few modes that are still warm give all distances, to
@@ -107,6 +107,9 @@ def diffusion_distance(
         nearest = checks.integer("nearest", nearest, least=1, most=graph.n - 1)
     budget = sketch.PROBES if probes is None else checks.integer("probes", probes, least=1)
     seed = checks.integer("seed", seed, least=0)
+    if rows is not None and not len(rows):
+        empty = np.empty((0, graph.n if nearest is None else nearest))
+        return empty if nearest is None else Nearest(empty.astype(np.int64), empty)
     if graph.n <= _ALL_PAIRS or (rows is None and nearest is None):
         require_dense(graph)
         distances = _all_pairs(graph, time)
@@ -137,7 +140,8 @@ def _stays_near(matrix: OrderedLaplacian, t: float, probes: int) -> bool:
     if 2.0 * t * matrix.bound > _LONG:
         return False
     degree = len(exponential_coefficients(np.array([t]), matrix.bound, np.array([1e-8]))) - 1
-    return nearby.seconds(matrix, t) <= 2.0 * sketch.seconds(matrix, probes, degree)
+    limit = 2.0 * sketch.seconds(matrix, probes, degree)
+    return nearby.seconds(matrix, t, limit) <= limit
 
 
 def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
@@ -164,7 +168,8 @@ def _without_constant(values: Floats, vectors: Floats) -> Floats:
         return vectors[:, 1:]
     n = len(vectors)
     constant = np.full((n, 1), n**-0.5)
-    rotated = np.linalg.qr(np.hstack([constant, vectors[:, :null]]))[0][:, 1:null]
+    others = vectors[:, :null] - constant @ (constant.T @ vectors[:, :null])
+    rotated = np.linalg.svd(others, full_matrices=False)[0][:, : null - 1]
     return np.hstack([rotated, vectors[:, null:]])
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import checks
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
-from cotherm.heat.spectrum import Spectrum, full_spectrum
+from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.spectrum import full_spectrum
 
 Floats = NDArray[np.float64]
 
@@ -94,29 +94,41 @@ def require_dense(graph: Graph) -> None:
         )
 
 
-def exact_flow(spectrum: Spectrum, F: Floats, times: Floats) -> Floats:
-    """Φ e^{−tΛ} Φᵀ F for every time."""
-    amounts = spectrum.vectors.T @ F
+def exact_flow(graph: Graph, F: Floats, times: Floats) -> Floats:
+    """Φ e^{−tΛ} Φᵀ F for every time; the mean over each component is kept exactly, whatever rounding did to Φ."""
+    log.info("heat flow: exact, n = %d", graph.n)
+    spectrum = full_spectrum(graph)
+    components = graph.components
+    means = _component_means(components, F)
+    amounts = spectrum.vectors.T @ (F - means)
     result = np.empty((len(times), *F.shape))
-    for x, t in zip(result, times, strict=True):
-        np.matmul(spectrum.vectors, np.exp(-t * spectrum.values)[:, np.newaxis] * amounts, out=x)
+    for k, t in enumerate(times):
+        x = spectrum.vectors @ (np.exp(-t * spectrum.values)[:, np.newaxis] * amounts)
+        result[k] = x + (means - _component_means(components, x))
     result[times == 0.0] = F
     return result
 
 
+def _component_means(components: NDArray[np.int32], F: Floats) -> Floats:
+    """F averaged over each component, at every vertex."""
+    sizes = np.bincount(components)
+    means = np.stack([np.bincount(components, column) / sizes for column in F.T], axis=1)
+    return np.asarray(means[components])
+
+
 def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
     """``heat_flow`` for checked arguments."""
-    if method == "exact" or (method == "auto" and graph.n <= ALWAYS_EXACT):
-        log.info("heat flow: exact, n = %d", graph.n)
-        return exact_flow(full_spectrum(graph), F, times)
-    matrix = ordered(graph)
-    if method == "auto" and graph.n <= SMALL:
-        degree = len(exponential_coefficients(times, matrix.bound, np.full(len(times), tolerance))) - 1
-        # Multiply-adds at a sparse rate against those of a dense decomposition, which runs ten times faster.
-        if degree * matrix.work(F.shape[1]) > graph.n**3:
-            log.info("heat flow: exact, n = %d", graph.n)
-            return exact_flow(full_spectrum(graph), F, times)
-    return chebyshev_flow(matrix, F, times, tolerance)
+    if method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max()))):
+        return exact_flow(graph, F, times)
+    return chebyshev_flow(ordered(graph), F, times, tolerance)
+
+
+def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
+    if graph.n <= ALWAYS_EXACT or graph.n > SMALL:
+        return graph.n <= ALWAYS_EXACT
+    # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
+    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * graph.degrees.max())
+    return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
 
 
 def require_graph(graph: Graph) -> None:

@@ -23,11 +23,18 @@ _BLOCK = 8_192
 _SAMPLE = 64
 
 
-def seconds(matrix: OrderedLaplacian, t: float) -> float:
-    """About what ``nearest`` costs on one processor, judged by the heat of a sample of vertices."""
+def seconds(matrix: OrderedLaplacian, t: float, limit: float) -> float:
+    """About what ``nearest`` costs on one processor, judged by the heat of a sample of vertices.
+
+    The sample ends as soon as it is clear that the cost is over the limit.
+    """
     sample = np.linspace(0, matrix.n - 1, _SAMPLE).astype(np.int64)
-    moves = local.self_heat(matrix, 2.0 * t, sample)[1] / _SAMPLE
-    return 2.0 * matrix.n * moves * 3e-9
+    total = 0.0
+    for vertex in sample:
+        total += 2.0 * matrix.n / _SAMPLE * local.self_heat(matrix, 2.0 * t, np.array([vertex]))[1] * 3e-9
+        if total > limit:
+            break
+    return total
 
 
 def rows(matrix: OrderedLaplacian, t: float, sources: Ints) -> Floats:

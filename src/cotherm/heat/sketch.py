@@ -27,7 +27,8 @@ _ROUGH = 512
 
 # Columns of the sketch made at a time.
 _BLOCK = 64
-# The tolerance of each flow, relative to what it started from; far below the sketch's own error.
+# What may be left out of a flow, relative to what it started from: late distances are small, and are differences.
+_TAIL = 1e-14
 _TOLERANCE = 1e-8
 
 
@@ -79,7 +80,8 @@ def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Itera
     for first in range(0, probes, _BLOCK):
         width = min(_BLOCK, probes - first)
         R = random.choice([-1.0, 1.0], size=(matrix.n, width)) / np.sqrt(probes)
-        yield apply_exponential(matrix, R, np.array([t]), np.array([_TOLERANCE]))[0]
+        R -= R.mean(axis=0)  # what stays the same everywhere is no distance, and would drown late ones in rounding
+        yield apply_exponential(matrix, R, np.array([t]), np.array([_TAIL]))[0]
 
 
 def _exact_pairs(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:

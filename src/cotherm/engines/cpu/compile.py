@@ -17,12 +17,15 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def compiled(function: Kernel) -> Kernel:
     """Compile without the interpreter lock, so that kernels run in plain Python threads.
 
-    Threads of our own, instead of Numba's ``parallel=True``, compile ten times faster and have none of the
+    Threads of our own, instead of Numba's ``parallel=True``, compile faster and have none of the
     trouble of its threading layers with fork and with callers that use threads themselves. Contraction (fused
     multiply-add) is the only licence taken with arithmetic: sums keep their order.
     """
-    decorate = numba.njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
-    return cast(Kernel, decorate(function))
+    options = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+    try:
+        return cast(Kernel, numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # no place to keep compiled code can be written to
+        return cast(Kernel, numba.njit(**options)(function))
 
 
 @intrinsic  # type: ignore[untyped-decorator]

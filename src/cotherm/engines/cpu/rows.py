@@ -1,13 +1,15 @@
 """Arithmetic on rows of known width, for kernels: one vector instruction or a few for a whole row.
 
 A ``register`` is a row of ``width`` float64 that lives in the processor's vector registers. Loops over the columns,
-as Numba compiles them, stay scalar: for the sparse product with eight columns these operations are twice as fast.
+as Numba compiles them, stay scalar.
 Widths are literals, known when compiling; row numbers are unsigned; rows must be contiguous.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from llvmlite import ir
@@ -15,7 +17,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from cotherm.engines.cpu import compile as compile_module
 from cotherm.engines.cpu.compile import row_address
+
+# Numba's disk cache watches a kernel's own file only: kernels built from these operations close over this number.
+FINGERPRINT = zlib.crc32(Path(__file__).read_bytes() + Path(compile_module.__file__).read_bytes())
 
 # A product and a sum may be one fused operation; their order is kept.
 _FUSED = ("contract",)
