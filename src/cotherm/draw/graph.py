@@ -31,6 +31,8 @@ def draw_graph(
     size: float = 18.0,
 ) -> Any:
     """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a colour bar."""
+    if not isinstance(graph, Graph):
+        raise CothermError("graph", checks.describe(graph), "a cotherm.Graph")
     if graph.coordinates is None or graph.coordinates.shape[1] < 2:
         raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
     points = graph.coordinates[:, :2]
@@ -52,6 +54,11 @@ def draw_graph(
 
 def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[float]) -> Figure:
     """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colours are shared."""
+    if isinstance(graphs, Graph) or not len(graphs) or len(flows) != len(graphs):
+        raise CothermError("flows", f"{len(flows)} flows", "one for each of one or more graphs, in lists")
+    for k, (graph, flow) in enumerate(zip(graphs, flows, strict=True)):
+        if np.shape(flow) != (len(times), graph.n):
+            raise CothermError(f"flows[{k}]", f"shape {np.shape(flow)}", f"shape {(len(times), graph.n)}, (times, n)")
     figure = Figure(figsize=(2.1 * len(times) + 1.6, 2.2 * len(graphs) + 0.3), layout="constrained")
     axes = figure.subplots(len(graphs), len(times), squeeze=False)
     for row, graph in enumerate(graphs):
