@@ -37,7 +37,8 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
     whole = 2 * np.pi * np.arange(n) / n
     cracked = 0.5 * gap + (2 * np.pi - gap) * np.arange(n) / (n - 1)
     graphs = tuple(
-        knn_graph(_on_circle(angles), 4, scale="median", name=name)
+        # One scale in units of the spacing: along both rings the weights are alike, and only the seam differs.
+        knn_graph(_on_circle(angles), 4, scale=3.0 * np.sin(0.5 * (angles[1] - angles[0])), name=name)
         for angles, name in ((whole, "ring"), (cracked, "cracked ring"))
     )
     centres = np.array([0.06, 0.38, 0.7]) * n
