@@ -1,8 +1,8 @@
 """cotherm: multimodal spectral geometry on graphs.
 
 Graphs in (``Graph``, ``knn_graph``, ``radius_graph``, ``mesh_graph``), heat out (``heat_flow``,
-``heat_kernel``, ``heat_trace``), and the geometry heat sees (``diffusion_distance``, ``diffusion_map``).
-Names are loaded on first use, so that ``import cotherm`` is quick.
+``heat_kernel``, ``heat_trace``), the geometry heat sees (``diffusion_distance``, ``diffusion_map``), and several graphs
+made to agree (``couple``). Names are loaded on first use, so that ``import cotherm`` is quick.
 """
 
 from __future__ import annotations
@@ -23,14 +23,20 @@ if TYPE_CHECKING:
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
+    from cotherm.methods.coupling_path import Stage
+    from cotherm.methods.coupling_result import Coupling
+    from cotherm.methods.heat_coupling import couple
 
 __version__: str
 
 _HOMES = {
     "CothermError": "errors",
     "CothermWarning": "errors",
+    "Coupling": "methods.coupling_result",
     "Graph": "graphs.graph",
     "Mesh": "graphs.mesh",
+    "Stage": "methods.coupling_path",
+    "couple": "methods.heat_coupling",
     "coupling_error": "heat.coupling",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
@@ -54,8 +60,11 @@ _HOMES = {
 __all__ = [
     "CothermError",
     "CothermWarning",
+    "Coupling",
     "Graph",
     "Mesh",
+    "Stage",
+    "couple",
     "coupling_error",
     "datasets",
     "diffusion_distance",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
@@ -17,3 +17,36 @@ def track(items: Iterable[Item], *, total: int, label: str) -> Iterator[Item]:
     from tqdm import tqdm
 
     yield from tqdm(items, total=total, desc=label, delay=2.0, leave=False)
+
+
+class Meter:
+    """A bar for work in stages with figures that change, after two seconds and if a person is watching."""
+
+    def __init__(self, *, total: int) -> None:
+        self._bar: Any = None
+        if sys.stderr.isatty():
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, delay=2.0, leave=False, unit="stage")
+            self._started = False
+
+    def advance(self, label: str) -> None:
+        """A new stage begins; the one before it is done."""
+        if self._bar is not None:
+            self._bar.set_description(label, refresh=False)
+            if self._started:
+                self._bar.update()
+            self._started = True
+
+    def show(self, **figures: float) -> None:
+        """The latest figures."""
+        if self._bar is not None:
+            self._bar.set_postfix({name: f"{value:.4g}" for name, value in figures.items()}, refresh=False)
+            self._bar.update(0)
+
+    def __enter__(self) -> Meter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -75,7 +75,7 @@ def test_finite_everywhere(way: Callable[..., np.ndarray], scale: float) -> None
     for case in ("one edge", "several components", "zero weights", "no edges"):
         graph = CASES[case]()
         graph = graph.with_weights(graph.w * scale)
-        times = np.array([0.0, 1.0, 1e4]) / (scale if way is jacobian_by_flows else 1.0)
+        times = np.array([0.0, 1.0, 1e4])
         J = way(graph, functions(graph), times)
         assert np.all(np.isfinite(J))
         assert np.all(J[0] == 0.0)

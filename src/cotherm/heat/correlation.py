@@ -11,13 +11,16 @@ e^{−tL} in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import roots_legendre
 
+from cotherm.engines.cpu.edges import edge_products
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import exponential_coefficients
 from cotherm.heat.flow import flow
+from cotherm.heat.quadrature import quadrature
 from cotherm.heat.spectrum import full_spectrum
 
 Floats = NDArray[np.float64]
@@ -37,27 +40,42 @@ def pairs(q: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def jacobian_by_flows(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
     """∂Q_ab(t)/∂u_e as an array (times, pairs, m), from heat flows at quadrature nodes."""
-    a, b = pairs(F.shape[1])
-    J = np.zeros((len(times), len(a), graph.m))
-    for row, t in enumerate(times):
-        if t > 0.0 and graph.m:
-            nodes, weights = _quadrature(graph, float(t), tolerance)
-            x = flow(graph, F, nodes, "auto", tolerance)
-            gaps = x[:, graph.i] - x[:, graph.j]  # b_eᵀx_a(s) at node s: (nodes, m, q)
-            # Node k of s is node −1 − k of t − s.
-            for k, weight in enumerate(weights):
-                J[row] -= weight * (gaps[-1 - k][:, a] * gaps[k][:, b]).T
-    return J
+    J = derivatives_by_flows(graph, F, times, graph.i, graph.j, tolerance=tolerance)
+    return np.ascontiguousarray(J.transpose(1, 2, 0))
 
 
-def _quadrature(graph: Graph, t: float, tolerance: float) -> tuple[Floats, Floats]:
-    """Gauss–Legendre nodes and weights on [0, t], enough for products e^{−(t−s)λ}e^{−sμ} with λ, μ in the spectrum."""
+def derivatives_by_flows(
+    graph: Graph, F: Floats, times: Floats, i: NDArray[Any], j: NDArray[Any], *, tolerance: float
+) -> Floats:
+    """The same for the edges (i, j) only, edge by edge: (edges, times, pairs)."""
+
+    def flows(nodes: Floats) -> Floats:
+        return np.ascontiguousarray(flow(graph, F, nodes, "auto", tolerance).transpose(1, 0, 2))
+
     d = graph.degrees
     bound = float(np.max(d[graph.i] + d[graph.j], initial=0.0))
-    # K nodes integrate polynomials of degree 2K − 1; the integrand is one exponential of rate at most the bound.
-    degree = len(exponential_coefficients(np.array([t]), bound, np.array([tolerance]))) - 1
-    points, weights = roots_legendre(degree // 2 + 2)
-    return 0.5 * t * (points + 1.0), 0.5 * t * weights
+    return edge_derivatives(flows, i, j, times, bound, tolerance, F.shape[1])
+
+
+def edge_derivatives(
+    flows: Callable[[Floats], Floats],
+    i: NDArray[Any],
+    j: NDArray[Any],
+    times: Floats,
+    bound: float,
+    tolerance: float,
+    q: int,
+) -> Floats:
+    """∂Q_ab(t)/∂u_e for the edges (i, j) as an array (m, times, pairs).
+
+    ``flows`` gives the heat at any nodes, (n, nodes, q); ``bound`` is at least the largest eigenvalue of the Laplacian.
+    """
+    J = np.zeros((len(i), len(times), q * (q + 1) // 2))
+    for k, t in enumerate(times):
+        if t > 0.0 and len(i):
+            nodes, weights = quadrature(float(t), bound, tolerance)
+            J[:, k] = edge_products(flows(nodes), i, j, -weights)
+    return J
 
 
 def jacobian_by_spectrum(graph: Graph, F: Floats, times: Floats) -> Floats:

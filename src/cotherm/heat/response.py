@@ -1,0 +1,98 @@
+"""How the heat of one view answers to its edge weights: Q(t) at any weights, and its derivative where asked.
+
+A view is a graph's edges with its functions and times. Small graphs keep the eigendecomposition of L(u), from which
+both follow; large ones flow.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cotherm.graphs.graph import Graph
+from cotherm.heat.correlation import correlations, derivatives_by_flows, edge_derivatives, pairs
+
+Floats = NDArray[np.float64]
+
+# Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
+_DENSE = 1_500
+
+
+class State(Protocol):
+    """A view at some weights."""
+
+    def correlations(self) -> Floats:
+        """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
+
+    def derivative(self, edges: NDArray[np.intp]) -> Floats:
+        """Of that vector by the weights of some edges, (edges, times · pairs)."""
+
+
+class View:
+    """One graph's edges, functions and times; ``at(u)`` is the view with the edge weights u."""
+
+    def __init__(self, graph: Graph, F: Floats, times: Floats, tolerance: float = 1e-10) -> None:
+        self.graph = graph
+        self.F = F
+        self.times = times
+        self.tolerance = tolerance
+        a, b = pairs(F.shape[1])
+        self.pairs = (a, b)
+        self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
+
+    def at(self, u: Floats) -> State:
+        return _Dense(self, u) if self.graph.n <= _DENSE else _Flowing(self, u)
+
+
+class _Dense:
+    def __init__(self, view: View, u: Floats) -> None:
+        self._view = view
+        L = _dense_laplacian(view.graph, u)
+        values, self._vectors = scipy.linalg.eigh(L, driver="evd", check_finite=False, overwrite_a=True)
+        self._values = np.maximum(values, 0.0)
+        self._amounts = self._vectors.T @ view.F
+
+    def correlations(self) -> Floats:
+        view = self._view
+        a, b = view.pairs
+        half = np.exp(-0.5 * np.multiply.outer(view.times, self._values))[:, :, np.newaxis] * self._amounts
+        return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
+
+    def derivative(self, edges: NDArray[np.intp]) -> Floats:
+        view = self._view
+        i, j = view.graph.i[edges], view.graph.j[edges]
+        q = view.F.shape[1]
+        J = edge_derivatives(self._flows, i, j, view.times, float(self._values[-1]), view.tolerance, q)
+        return np.reshape(J * view.scale, (len(edges), -1))
+
+    def _flows(self, nodes: Floats) -> Floats:
+        n, q = self._amounts.shape
+        decayed = np.exp(-np.multiply.outer(self._values, nodes))[:, :, np.newaxis] * self._amounts[:, np.newaxis]
+        return np.reshape(self._vectors @ decayed.reshape(n, -1), (n, len(nodes), q))
+
+
+class _Flowing:
+    def __init__(self, view: View, u: Floats) -> None:
+        self._view = view
+        self._graph = view.graph.with_weights(u)
+
+    def correlations(self) -> Floats:
+        view = self._view
+        a, b = view.pairs
+        return np.ravel(correlations(self._graph, view.F, view.times, tolerance=view.tolerance)[:, a, b] * view.scale)
+
+    def derivative(self, edges: NDArray[np.intp]) -> Floats:
+        view = self._view
+        i, j = self._graph.i[edges], self._graph.j[edges]
+        J = derivatives_by_flows(self._graph, view.F, view.times, i, j, tolerance=view.tolerance)
+        return np.reshape(J * view.scale, (len(edges), -1))
+
+
+def _dense_laplacian(graph: Graph, u: Floats) -> Floats:
+    L = np.zeros((graph.n, graph.n))
+    L[graph.i, graph.j] = L[graph.j, graph.i] = -u
+    np.fill_diagonal(L, -L.sum(axis=1))
+    return L

@@ -1,0 +1,1 @@
+"""Graphs and functions in, graphs that agree out: one file a method."""

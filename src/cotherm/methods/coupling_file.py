@@ -1,0 +1,116 @@
+"""A coupling in one ``.npz`` file, to be read back whole.
+
+The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
+graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, and ``k.u``,
+its new weights. ``numpy.load(path, allow_pickle=False)`` opens it too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs import disk
+from cotherm.graphs.formats import archive
+from cotherm.graphs.formats.header import extras
+from cotherm.graphs.formats.text import shown
+from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling_result import STATUSES, Coupling
+
+_MARK = "cotherm coupling"
+_VERSION = 1
+_NUMBERS = ("alpha", "cost", "distance", "optimality", "seconds")
+_PLAIN = ("status", "history", "settings", "versions")
+_VECTORS = ("times", "coupling_before", "coupling")
+
+
+def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
+    head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
+    head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
+    arrays = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
+    for k, (old, new) in enumerate(zip(result.originals, result.graphs, strict=True)):
+        arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))} | {f"{k}.u": new.w}
+    disk.save(disk.as_path(path), archive.pack(arrays), overwrite=overwrite)
+
+
+def load(path: str | os.PathLike[str]) -> Coupling:
+    place = disk.as_path(path)
+    try:
+        return _parse(disk.load(place))
+    except CothermError as error:
+        if error.argument == str(place):
+            raise
+        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
+
+
+def _parse(data: bytes) -> Coupling:
+    arrays = archive.unpack(data, _require_header)
+    head = _header(arrays.pop("header"))
+    graphs = [_graphs(k, about, arrays) for k, about in enumerate(head["graphs"])]
+    if len(graphs) < 2 or arrays:
+        raise CothermError("arrays", shown(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
+    times, before, after = (checks.numeric(field, head[field], ndim=(1,)) for field in _VECTORS)
+    if not len(before) == len(after) == len(times):
+        raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
+    return Coupling(
+        graphs=tuple(new for _, new in graphs),
+        originals=tuple(old for old, _ in graphs),
+        times=tuple(times.tolist()),
+        coupling_before=before,
+        coupling=after,
+        **{field: checks.real(field, head[field]) for field in _NUMBERS},
+        status=checks.choice("status", head["status"], STATUSES),
+        history=tuple(head["history"]),
+        settings=head["settings"],
+        versions=head["versions"],
+    )
+
+
+def _require_header(found: list[str]) -> None:
+    if "header" not in found or len(set(found)) != len(found):
+        raise CothermError(
+            "arrays", shown(", ".join(sorted(found))), "a header and graphs, as Coupling.save stores them"
+        )
+
+
+def _header(array: NDArray[Any]) -> dict[str, Any]:
+    text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
+    needed = f"the text {_MARK!r} and a JSON object, as Coupling.save writes them"
+    try:
+        head = json.loads(text.removeprefix(_MARK)) if text.startswith(_MARK) else None
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or not isinstance(head.get("version"), int):
+        raise CothermError("header", shown(str(text)), needed)
+    if head["version"] > _VERSION:
+        raise CothermError(
+            "header", f"version {head['version']}", f"version {_VERSION}", "A newer cotherm wrote it: update."
+        )
+    fields = {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS}
+    kinds_hold = (
+        isinstance(head.get("graphs"), list)
+        and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
+        and isinstance(head.get("history"), list)
+        and isinstance(head.get("settings"), dict)
+        and isinstance(head.get("versions"), dict)
+    )
+    if set(head) != fields or not kinds_hold:
+        raise CothermError("header", shown(str(text)), needed)
+    return head
+
+
+def _graphs(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph]:
+    missing = [f"{k}.{field}" for field in ("i", "j", "w", "u") if f"{k}.{field}" not in arrays]
+    if missing:
+        raise CothermError("arrays", f"no {missing[0]}", f"the arrays of graph {k}", "The file is damaged.")
+    i, j, w, u = (arrays.pop(f"{k}.{field}") for field in ("i", "j", "w", "u"))
+    more = {field: arrays.pop(f"{k}.{field}") for field in ("coordinates", "labels") if f"{k}.{field}" in arrays}
+    original = Graph(about["n"], i, j, w, **more, name=about["name"])
+    return original, original.with_weights(u)

@@ -1,0 +1,95 @@
+"""Ways through the landscape of the coupling cost, which has many poor minima.
+
+A *route* is a list of stages, each an easier problem than the next and solved from the answer of the one before. All
+routes end with the problem asked. Three of them, none tuned to any data:
+
+- *straight*: the asked problem at once.
+- *times*: short times first, when heat has only crossed a few edges and only edges near the functions matter; each
+horizon is √10
+  times the one before, from one over the median degree (about one move along an edge) up to the longest time asked.
+- *alpha*: all times, α by decades from where coupling begins to weigh against distance.
+
+The stages of the last two measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's
+distance is a sum of squares, which prefers many edges bent a little to one edge cut; starting from the sparse answer
+leads to far better minima.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling_problem import CouplingProblem
+
+Floats = NDArray[np.float64]
+
+ROUTES = ("straight", "times", "alpha")
+
+_HORIZON_STEP = np.sqrt(10.0)
+_ALPHA_STEP = 10.0
+_ROBUST_FRACTION = 0.3
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A problem on the way: its times, its α, and whether distance is measured robustly."""
+
+    times: tuple[float, ...]
+    alpha: float
+    robust: bool = True
+
+
+def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
+    """The stages of a named route before the problem itself."""
+    if name == "straight":
+        return []
+    times = tuple(problem.times.tolist())
+    if name == "times":
+        return [Stage(moments, problem.alpha) for moments in _horizons(times, _first_horizon(problem.graphs))]
+    return [Stage(times, alpha) for alpha in _decades(problem)]
+
+
+def robust_scale(problem: CouplingProblem) -> float:
+    """The change of weight beyond which the robust distance grows like |d|."""
+    weights = problem.centre[problem.centre > 0.0]
+    return _ROBUST_FRACTION * float(weights.mean()) if len(weights) else 1.0
+
+
+def _first_horizon(graphs: Sequence[Graph]) -> float:
+    degrees = np.concatenate([g.degrees for g in graphs])
+    live = degrees[degrees > 0.0]
+    return 1.0 / float(np.median(live)) if len(live) else np.inf
+
+
+def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
+    """The asked times up to each horizon, and the horizon itself where none of them is near it."""
+    longest = max(times)
+    stages = []
+    horizon = first
+    while horizon < 0.99 * longest:
+        reached = tuple(t for t in times if 0.0 < t <= horizon)
+        near = reached and max(reached) * _HORIZON_STEP > horizon
+        stages.append(reached if near else (*reached, horizon))
+        horizon *= _HORIZON_STEP
+    return [*stages, times]
+
+
+def _decades(problem: CouplingProblem) -> list[float]:
+    """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
+    gentle = problem.restated(problem.times, 1.0, None)
+    J = gentle.at(problem.centre).jacobian
+    part = gentle.metric(problem.centre).restricted(np.ones(len(J), dtype=bool))
+    stiffness = float(scipy.linalg.norm(J.T @ part.inverse(J), 2)) if J.size else 0.0
+    if stiffness == 0.0:
+        return [problem.alpha]
+    alphas = []
+    alpha = 1.0 / stiffness
+    while alpha < 0.99 * problem.alpha:
+        alphas.append(alpha)
+        alpha *= _ALPHA_STEP
+    return [*alphas, problem.alpha]

@@ -1,0 +1,153 @@
+"""The paper's problem (hkc1) in the solver's terms, for N graphs.
+
+Over the edge weights u ≥ 0 of all graphs,
+
+    Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F²,    Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k.
+
+Distance: with d = u − w, ‖L(u) − L(w)‖_F² = ‖|B|d‖² + 2‖d‖², |B| the unsigned incidence matrix: no n × n matrix is
+needed. Coupling: the sum over pairs is that over N − 1 contrasts, each graph against the weighted mean of those before
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cotherm.graphs.graph import Graph
+from cotherm.heat.response import State, View
+from cotherm.solve.metric import Diagonal, Gram, Metric
+
+Floats = NDArray[np.float64]
+Edges = NDArray[np.intp]
+
+# Q comes from an eigendecomposition or a series with about this relative error.
+_ROUNDING = 1e-14
+# Below this many vertices a graph's work is too short for a thread of its own.
+_WORTH_A_THREAD = 120
+
+
+class CouplingProblem:
+    """The cost for given times and α, over the weights of the edges that may change, of all graphs in one vector.
+
+    ``robust`` replaces the distance by one that grows like |d| beyond that many units of weight: it prefers a few edges
+    cut to many edges bent.
+    """
+
+    def __init__(
+        self,
+        graphs: Sequence[Graph],
+        functions: Sequence[Floats],
+        times: Floats,
+        alpha: float,
+        *,
+        free: Sequence[Edges],
+        rigidity: Floats,
+        importance: Floats,
+        robust: float | None = None,
+    ) -> None:
+        self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
+        self.free, self.rigidity, self.importance, self.robust = free, rigidity, importance, robust
+        self._views = [View(g, F, times) for g, F in zip(graphs, functions, strict=True)]
+        self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
+        self.contrasts = np.sqrt(alpha) * _contrasts(importance)
+        self._rho = np.repeat(rigidity, np.diff(self.cuts))
+        self.centre = np.concatenate([g.w[edges] for g, edges in zip(graphs, free, strict=True)])
+
+    def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
+        """The same graphs and functions at other times, with another α or another distance."""
+        return CouplingProblem(
+            self.graphs,
+            self.functions,
+            times,
+            alpha,
+            free=self.free,
+            rigidity=self.rigidity,
+            importance=self.importance,
+            robust=robust,
+        )
+
+    def weights(self, u: Floats) -> list[Floats]:
+        """All edge weights, graph by graph."""
+        result = []
+        for graph, edges, lo, hi in zip(self.graphs, self.free, self.cuts[:-1], self.cuts[1:], strict=True):
+            w = graph.w.copy()
+            w[edges] = u[lo:hi]
+            result.append(w)
+        return result
+
+    def distance(self, u: Floats) -> float:
+        d = u - self.centre
+        if self.robust is None:
+            return float(d @ self._gram.apply(d))
+        # 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
+        ratio = d / self.robust
+        return float(4.0 * self.robust**2 * np.sum(self._rho * ratio**2 / (np.sqrt(1.0 + ratio**2) + 1.0)))
+
+    def metric(self, u: Floats) -> Metric:
+        if self.robust is None:
+            return self._gram
+        return Diagonal(2.0 * self._rho / np.sqrt(1.0 + ((u - self.centre) / self.robust) ** 2))
+
+    @cached_property
+    def _gram(self) -> Gram:
+        pairs = zip(self.graphs, self.free, self.rigidity, strict=True)
+        return Gram([(_incidence(g, edges), float(rho)) for g, edges, rho in pairs])
+
+    def at(self, u: Floats) -> CouplingPoint:
+        return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))
+
+
+class CouplingPoint:
+    """The residuals √α · contrasts of Q at some weights."""
+
+    def __init__(self, problem: CouplingProblem, states: list[State]) -> None:
+        self._problem, self._states = problem, states
+        Q = np.array([state.correlations() for state in states])
+        self.residuals = np.ravel(problem.contrasts @ Q)
+        self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
+
+    @cached_property
+    def jacobian(self) -> Floats:
+        problem = self._problem
+        derivatives = _by_graph(
+            problem.graphs, lambda state, edges: state.derivative(edges), self._states, problem.free
+        )
+        blocks = [
+            (problem.contrasts[:, k][:, np.newaxis] * J[:, np.newaxis]).reshape(len(J), -1)
+            for k, J in enumerate(derivatives)
+        ]
+        return np.concatenate(blocks)
+
+
+def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:
+    """task(…) for each graph, in threads: dense algebra and compiled kernels leave the interpreter lock."""
+    if max(g.n for g in graphs) < _WORTH_A_THREAD:
+        return list(map(task, *arguments))
+    with ThreadPoolExecutor(len(arguments[0])) as pool:
+        return list(pool.map(task, *arguments))
+
+
+def _contrasts(importance: Floats) -> Floats:
+    """H with Σ_{k<l} π_k π_l |x_k − x_l|² = |Hx|²: (N − 1, N), each graph against the mean of those before."""
+    H = np.zeros((len(importance) - 1, len(importance)))
+    total = importance.sum()
+    for row, j in zip(H, range(1, len(importance)), strict=True):
+        before = importance[:j].sum()
+        size = np.sqrt(total * importance[j] * before / (before + importance[j]))
+        row[:j] = -size * importance[:j] / before
+        row[j] = size
+    return H
+
+
+def _incidence(graph: Graph, edges: Edges) -> Any:
+    """|B| for some edges: (n, edges), a 1 at both ends of each."""
+    ends = np.column_stack([graph.i[edges], graph.j[edges]]).ravel()
+    starts = np.arange(0, len(ends) + 1, 2)
+    return sp.csc_array((np.ones(len(ends)), ends, starts), shape=(graph.n, len(edges)))

@@ -1,0 +1,158 @@
+"""What coupling gives back: the graphs, how far they moved, how alike heat now flows, and which edges changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+
+Floats = NDArray[np.float64]
+
+_ADVICE = {
+    "converged": "",
+    "stalled": "No step lowers the cost any further in float64; the answer is good, its last digits are not.",
+    "out of budget": "More iterations may lower the cost: raise max_iterations, or start from this answer (start=).",
+    "interrupted": "The best weights found until the interruption.",
+}
+
+
+STATUSES = tuple(_ADVICE)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The edges of one graph before and after; ``kind`` is cut, weakened, kept, strengthened or switched on."""
+
+    i: NDArray[Any]
+    j: NDArray[Any]
+    before: Floats
+    after: Floats
+    kind: NDArray[np.str_]
+
+    def edges(self, kind: str) -> NDArray[Any]:
+        """The edges of one kind as rows (i, j), those that changed most first."""
+        kind = checks.choice("kind", kind, _KINDS)
+        chosen = np.flatnonzero(self.kind == kind)
+        chosen = chosen[np.argsort(-np.abs(self.after - self.before)[chosen], kind="stable")]
+        return np.column_stack([self.i[chosen], self.j[chosen]])
+
+    def counts(self) -> dict[str, int]:
+        """How many edges of each kind."""
+        return {kind: int(np.sum(self.kind == kind)) for kind in _KINDS}
+
+
+_KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """The answer of :func:`cotherm.couple`; print it for a summary.
+
+    Attributes
+    ----------
+    graphs : the coupled graphs, same vertices and edges as the originals, weights ≥ 0.
+    originals : the graphs that were given.
+    times, alpha : of the cost.
+    cost : distance + α · Σ coupling².
+    distance : Σ_k ρ_k ‖L̃_k − L_k‖_F², the first term of the cost.
+    coupling_before, coupling : the weak coupling error at each time, before and after.
+    status : "converged", "stalled", "out of budget" or "interrupted".
+    optimality : the projected gradient, relative to the gradients of the two terms that balance in it.
+    history : one row per step: route, stage, iteration, cost of the stage, its coupling term Σ coupling², optimality.
+    settings : every argument as it was understood, and ``versions``: what is needed to repeat the run.
+    seconds : how long it took.
+    """
+
+    graphs: tuple[Graph, ...]
+    originals: tuple[Graph, ...]
+    times: tuple[float, ...]
+    alpha: float
+    cost: float
+    distance: float
+    coupling_before: Floats
+    coupling: Floats
+    status: str
+    optimality: float
+    history: tuple[Mapping[str, Any], ...]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the first-order conditions of a minimum hold."""
+        return self.status == "converged"
+
+    @property
+    def advice(self) -> str:
+        """What to do about the status; empty where there is nothing to do."""
+        return _ADVICE[self.status]
+
+    def changes(self, *, cut: float = 0.02, weak: float = 0.5, strong: float = 2.0) -> tuple[Changes, ...]:
+        """Which edges were cut, weakened or strengthened, for each graph.
+
+        An edge is cut below ``cut`` of its weight, weakened below ``weak``, strengthened above ``strong``; "switched
+        on" is an edge of weight zero that got one.
+        """
+        limits = [checks.real("cut", cut), checks.real("weak", weak), checks.real("strong", strong)]
+        if sorted(limits) != limits or limits[1] > 1.0 or limits[2] < 1.0:
+            raise CothermError("cut, weak, strong", str(tuple(limits)), "0 <= cut <= weak <= 1 <= strong")
+        return tuple(_changes(old, new, *limits) for old, new in zip(self.originals, self.graphs, strict=True))
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write everything to one .npz file, which :meth:`load` reads back; no pickles."""
+        from cotherm.methods import coupling_file
+
+        coupling_file.save(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Coupling:
+        """Read what :meth:`save` wrote."""
+        from cotherm.methods import coupling_file
+
+        return coupling_file.load(path)
+
+    def __str__(self) -> str:
+        return "\n".join([*self._headline(), "", *self._coupling_table(), "", *self._graph_table()])
+
+    def _headline(self) -> list[str]:
+        lines = [
+            f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s",
+            f"  cost {self.cost:.6g} = distance {self.distance:.6g} + α · coupling {self.cost - self.distance:.3g}"
+            f"   (α = {self.alpha:g}, optimality {self.optimality:.1e})",
+        ]
+        return lines if not self.advice else [*lines, f"  {self.advice}"]
+
+    def _coupling_table(self) -> list[str]:
+        lines = [f"  {'time':>8}{'error before':>16}{'after':>12}"]
+        for t, before, after in zip(self.times, self.coupling_before, self.coupling, strict=True):
+            lines.append(f"  {t:8g}{before:16.4g}{after:12.4g}")
+        return lines
+
+    def _graph_table(self) -> list[str]:
+        lines = [f"  {'graph':<20}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
+        for k, (graph, changes) in enumerate(zip(self.originals, self.changes(), strict=True)):
+            count = changes.counts()
+            lines.append(
+                f"  {(graph.name or str(k))[:20]:<20}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
+                f"{count['strengthened'] + count['switched on']:>14}"
+            )
+        return lines
+
+
+def _changes(old: Graph, new: Graph, cut: float, weak: float, strong: float) -> Changes:
+    before, after = old.w, new.w
+    kind = np.full(old.m, "kept", dtype="<U12")
+    kind[after < weak * before] = "weakened"
+    kind[after < cut * before] = "cut"
+    kind[after > strong * before] = "strengthened"
+    kind[(before == 0.0) & (after > 0.0)] = "switched on"
+    return Changes(old.i, old.j, before, after, kind)

@@ -1,0 +1,163 @@
+"""The search for the best coupling: every route roughly, then the best of their answers to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.methods.coupling_path import Stage, robust_scale
+from cotherm.methods.coupling_problem import CouplingProblem
+from cotherm.progress import Meter
+from cotherm.solve.gauss_newton import Moment, descend
+
+Floats = NDArray[np.float64]
+
+# A stage on the way is left once a step brings less than this part of its cost, or after so many steps.
+_ROUGH_GAIN = 1e-3
+_STAGE_STEPS = 20
+_ROUGH_STEPS = 40
+_ROUGH_TOLERANCE = 1e-3
+# Rough answers within this factor of the best may still overtake it.
+_NEAR = 1.05
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback is told after every step.
+
+    ``cost`` is that of the stage and ``coupling`` its Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖²; ``weights`` are all edge
+    weights, graph by graph.
+    """
+
+    route: str
+    stage: int
+    iteration: int
+    cost: float
+    coupling: float
+    optimality: float
+    weights: tuple[Floats, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate: weights, their cost, and how the search for them ended."""
+
+    u: Floats
+    cost: float
+    optimality: float
+    status: str
+
+
+class _Stop(Exception):  # noqa: N818 (an end, not an error)
+    """Raised from within a descent to end the search; its argument is the status."""
+
+
+class Search:
+    """One run. ``history`` grows with every step."""
+
+    def __init__(
+        self,
+        problem: CouplingProblem,
+        routes: Sequence[tuple[str, list[Stage]]],
+        tolerance: float,
+        max_iterations: int,
+        callback: Callable[[Step], Any] | None,
+    ) -> None:
+        self._problem, self._routes, self._tolerance = problem, routes, tolerance
+        self._left, self._callback = max_iterations, callback
+        self._robust = robust_scale(problem)
+        self.history: list[dict[str, Any]] = []
+        self._current: Floats | None = None
+
+    def run(self, start: Floats) -> Found:
+        """The best answer found, from the weights ``start``."""
+        found: list[Found] = []
+        if not len(start):
+            return Found(start, self._cost(start), 0.0, "converged")
+        with Meter(total=sum(len(stages) + 1 for _, stages in self._routes) + 1) as meter:
+            self._meter = meter
+            try:
+                for name, stages in self._routes:
+                    found.append(self._follow(name, stages, start))
+                return self._polished(found)
+            except _Stop as stop:
+                return self._best_so_far(start, found, str(stop))
+            except KeyboardInterrupt:
+                return self._best_so_far(start, found, "interrupted")
+
+    def _follow(self, name: str, stages: list[Stage], u: Floats) -> Found:
+        for number, stage in enumerate(stages):
+            problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
+            u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
+        return self._descend(self._problem, u, name, len(stages), _ROUGH_STEPS, rough=True)
+
+    def _polished(self, found: list[Found]) -> Found:
+        """The rough answers that may be the best, each brought to its minimum; the first where they tie."""
+        limit = _NEAR * min(candidate.cost for candidate in found)
+        polished: list[Found] = []
+        for (name, stages), candidate in zip(self._routes, found, strict=True):
+            if candidate.cost <= limit:
+                try:
+                    polished.append(
+                        self._descend(self._problem, candidate.u, name, len(stages), self._left, rough=False)
+                    )
+                except _Stop as stop:
+                    polished.append(self._best_so_far(candidate.u, found, str(stop)))
+                    break
+        best = polished[0]
+        for candidate in polished[1:]:
+            if candidate.cost < best.cost * (1.0 - 1e-7):
+                best = candidate
+        return best
+
+    def _descend(
+        self, problem: CouplingProblem, u: Floats, route: str, stage: int, steps: int, *, rough: bool
+    ) -> Found:
+        self._meter.advance(f"{route}, stage {stage + 1}")
+
+        def watch(moment: Moment) -> None:
+            self._record(problem, moment, route, stage)
+
+        end = descend(
+            problem,
+            u,
+            tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
+            iterations=steps,
+            least_gain=_ROUGH_GAIN if rough else 0.0,
+            watch=watch,
+        )
+        return Found(end.u, end.cost, end.optimality, end.status.value)
+
+    def _record(self, problem: CouplingProblem, moment: Moment, route: str, stage: int) -> None:
+        self._current = moment.u
+        row: dict[str, Any] = {
+            "route": route,
+            "stage": stage,
+            "iteration": moment.iteration,
+            "cost": moment.cost,
+            "coupling": moment.residual / problem.alpha,
+            "optimality": moment.optimality,
+        }
+        self.history.append(row)
+        self._meter.show(cost=moment.cost, coupling=row["coupling"])
+        if self._callback is not None and self._callback(Step(**row, weights=tuple(problem.weights(moment.u)))):
+            raise _Stop("interrupted")
+        if moment.iteration:
+            self._left -= 1
+            if self._left <= 0:
+                raise _Stop("out of budget")
+
+    def _best_so_far(self, start: Floats, found: list[Found], status: str) -> Found:
+        candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]
+        best = min([*candidates, *found], key=lambda candidate: candidate.cost)
+        return replace(best, status=status, optimality=self._optimality(best.u))
+
+    def _cost(self, u: Floats) -> float:
+        return self._problem.distance(u) + float(np.sum(self._problem.at(u).residuals ** 2))
+
+    def _optimality(self, u: Floats) -> float:
+        return descend(self._problem, u, tolerance=np.inf, iterations=1).optimality

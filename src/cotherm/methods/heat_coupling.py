@@ -1,0 +1,243 @@
+"""Heat kernel coupling (Bronstein & Glashoff 2013): the least change of edge weights that lets heat flow alike."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.coupling import checked_views, coupling_error
+from cotherm.methods.coupling_path import ROUTES, Stage, default_route
+from cotherm.methods.coupling_problem import CouplingProblem
+from cotherm.methods.coupling_result import Coupling
+from cotherm.methods.coupling_search import Search, Step
+
+Floats = NDArray[np.float64]
+Edges = NDArray[np.intp]
+
+# Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
+_ALL_ROUTES = 1_500
+_MOST_JACOBIAN_BYTES = 8e9
+
+
+def couple(
+    graphs: Sequence[Graph],
+    functions: Sequence[ArrayLike],
+    times: ArrayLike,
+    alpha: float = 1e6,
+    *,
+    frozen: Sequence[Any] | None = None,
+    rigidity: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    function_weights: ArrayLike | None = None,
+    path: str | Sequence[Stage] = "auto",
+    start: Sequence[Graph] | Coupling | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 2_000,
+    callback: Callable[[Step], Any] | None = None,
+) -> Coupling:
+    """Couple two or more graphs: new edge weights u ≥ 0, as near the old as can be, with which heat flows alike on all.
+
+    Minimises Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F², Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k:
+    for two graphs the paper's cost (hkc1). Edges may lose their weight, never their place: the graphs keep their edge
+    sets.
+
+    Parameters
+    ----------
+    graphs : two or more graphs, of any sizes; no correspondence of vertices is needed. An edge of weight zero may be
+    switched on. functions : for each graph its corresponding functions (n_k, q); column c is the same function seen on
+    every graph. Smooth
+        bumps lead to surgery, bare points do not: see :func:`cotherm.landmark_functions`. Their size counts: Q grows
+        with the square of F, so F times 10 is α times 10⁴.
+    times : when heat is compared, one or more times t ≥ 0 of e^{−tL}.
+    alpha : α, how much coupling counts against distance.
+    frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
+    rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
+    weights : π, for each graph how much its agreement with the others counts.
+    function_weights : for each function how much it counts: a pair of functions a, b counts ω_a ω_b.
+    path : "auto", or one of "straight", "times", "alpha" (the guide on the method says what they do), or a list of
+        :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 1,500
+        vertices, keeping the best answer, and "times" on larger ones.
+    start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "straight".
+    tolerance : for the projected gradient relative to the gradients that balance in it.
+    max_iterations : steps in all.
+    callback : called with a :class:`Step` after every step; a true answer stops the search.
+
+    Returns
+    -------
+    Coupling
+        The coupled graphs and how they came about. An interrupt from the keyboard returns the best so far.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> result = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10])
+    >>> result.changes()[0].edges("cut").tolist()
+    [[0, 69], [0, 68], [1, 69]]
+    """
+    began = time.perf_counter()
+    graphs, columns = checked_views(graphs, functions)
+    moments = checks.times("times", times)
+    alpha = checks.real("alpha", alpha, positive=True)
+    free = _free_edges(frozen, graphs)
+    rho, pi = (_per_graph(name, x, graphs) for name, x in (("rigidity", rigidity), ("weights", weights)))
+    omega = _function_weights(function_weights, columns[0].shape[1])
+    tolerance = checks.real("tolerance", tolerance, positive=True)
+    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    first = _start(start, graphs)
+    routes = _routes(path, graphs, warm=first is not None)
+    if callback is not None and not callable(callback):
+        raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
+    _require_memory(graphs, free, columns[0].shape[1], len(moments))
+
+    scaled = [F * np.sqrt(omega) for F in columns]
+    problem = CouplingProblem(graphs, scaled, moments, alpha, free=free, rigidity=rho, importance=pi)
+    with limited_blas(max(g.n for g in graphs)):
+        search = Search(problem, _expanded(routes, problem), tolerance, max_iterations, callback)
+        found = search.run(problem.centre if first is None else _free_part(first, free))
+    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, problem.weights(found.u), strict=True))
+    return Coupling(
+        graphs=coupled,
+        originals=tuple(graphs),
+        times=tuple(moments.tolist()),
+        alpha=alpha,
+        cost=found.cost,
+        distance=problem.distance(found.u),
+        coupling_before=coupling_error(graphs, columns, moments),
+        coupling=coupling_error(coupled, columns, moments),
+        status=found.status,
+        optimality=found.optimality,
+        history=tuple(search.history),
+        settings={
+            "rigidity": rho.tolist(),
+            "weights": pi.tolist(),
+            "function_weights": omega.tolist(),
+            "frozen": [g.m - len(edges) for g, edges in zip(graphs, free, strict=True)],
+            "path": path if isinstance(path, str) else [asdict(stage) for stage in path],
+            "warm_start": first is not None,
+            "tolerance": tolerance,
+            "max_iterations": max_iterations,
+        },
+        versions=_versions(),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:
+    if frozen is None:
+        return [np.arange(g.m) for g in graphs]
+    if isinstance(frozen, str | np.ndarray) or not isinstance(frozen, Sequence) or len(frozen) != len(graphs):
+        raise CothermError(
+            "frozen",
+            checks.describe(frozen),
+            f"a list with None, True, a mask or edge numbers for each of {len(graphs)} graphs",
+        )
+    return [_free_of(f"frozen[{k}]", held, g) for k, (held, g) in enumerate(zip(frozen, graphs, strict=True))]
+
+
+def _free_of(argument: str, held: Any, graph: Graph) -> Edges:
+    if held is None or held is False:
+        return np.arange(graph.m)
+    if held is True:
+        return np.arange(0)
+    array = checks.as_array(argument, held)
+    if array.dtype == np.bool_:
+        if array.shape != (graph.m,):
+            raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
+        return np.flatnonzero(~array)
+    return np.setdiff1d(np.arange(graph.m), checks.indices(argument, held, below=graph.m))
+
+
+def _per_graph(argument: str, values: ArrayLike | None, graphs: list[Graph]) -> Floats:
+    return _positive(argument, values, len(graphs), "graphs")
+
+
+def _function_weights(values: ArrayLike | None, q: int) -> Floats:
+    return _positive("function_weights", values, q, "functions")
+
+
+def _positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:
+    if values is None:
+        return np.ones(count)
+    array = checks.numeric(argument, values, ndim=(1,))
+    if array.shape != (count,) or not np.all(array > 0.0):
+        raise CothermError(argument, checks.describe(array), f"{count} numbers > 0, one for each of the {of}")
+    return array
+
+
+def _routes(path: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[tuple[str, list[Stage] | None]]:
+    """Names, with the stages where the caller gave them."""
+    if isinstance(path, str):
+        path = checks.choice("path", path, ("auto", *ROUTES))
+        if path != "auto":
+            return [(path, None)]
+        if warm:
+            return [("straight", None)]
+        names = ROUTES if max(g.n for g in graphs) <= _ALL_ROUTES else ("times",)
+        return [(name, None) for name in names]
+    needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
+    if not isinstance(path, Sequence):
+        raise CothermError("path", checks.describe(path), needed)
+    stages = []
+    for k, stage in enumerate(path):
+        if not isinstance(stage, Stage):
+            raise CothermError(f"path[{k}]", checks.describe(stage), needed)
+        moments = checks.times(f"path[{k}].times", stage.times)
+        alpha = checks.real(f"path[{k}].alpha", stage.alpha, positive=True)
+        if not isinstance(stage.robust, bool):
+            raise CothermError(f"path[{k}].robust", checks.describe(stage.robust), "True or False")
+        stages.append(Stage(tuple(moments.tolist()), alpha, stage.robust))
+    return [("given", stages)]
+
+
+def _expanded(routes: list[tuple[str, list[Stage] | None]], problem: CouplingProblem) -> list[tuple[str, list[Stage]]]:
+    return [(name, default_route(name, problem) if stages is None else stages) for name, stages in routes]
+
+
+def _start(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
+    if start is None:
+        return None
+    given = start.graphs if isinstance(start, Coupling) else start
+    needed = f"{len(graphs)} graphs with the same edges as graphs, or a Coupling of them"
+    if not isinstance(given, Sequence) or len(given) != len(graphs):
+        raise CothermError("start", checks.describe(start), needed)
+    for k, (new, old) in enumerate(zip(given, graphs, strict=True)):
+        if not isinstance(new, Graph):
+            raise CothermError(f"start[{k}]", checks.describe(new), "a cotherm.Graph")
+        if new.n != old.n or not (np.array_equal(new.i, old.i) and np.array_equal(new.j, old.j)):
+            raise CothermError(f"start[{k}]", f"other edges than graphs[{k}]", needed)
+    return [g.w for g in given]
+
+
+def _free_part(weights: list[Floats], free: list[Edges]) -> Floats:
+    return np.concatenate([w[edges] for w, edges in zip(weights, free, strict=True)])
+
+
+def _require_memory(graphs: list[Graph], free: list[Edges], q: int, p: int) -> None:
+    edges = sum(map(len, free))
+    columns = (len(graphs) - 1) * p * q * (q + 1) // 2
+    if 8 * edges * columns > _MOST_JACOBIAN_BYTES:
+        raise CothermError(
+            "functions",
+            f"{q} functions at {p} times on {edges} edges: derivatives of {8e-9 * edges * columns:.0f} GB",
+            f"at most {_MOST_JACOBIAN_BYTES / 1e9:.0f} GB",
+            "Use fewer functions or times, or freeze edges.",
+        )
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {"python": platform.python_version()} | {
+        name: version(name) for name in ("cotherm", "numpy", "scipy", "numba")
+    }

@@ -1,0 +1,1 @@
+"""Bounded nonlinear least squares whose residuals are few and whose unknowns are many."""

@@ -1,0 +1,236 @@
+"""Bounded nonlinear least squares in a metric: minimise D(u) + ‖r(u)‖² over u ≥ 0.
+
+D is a distance from a centre w, r a few residuals. At u the model
+
+    D_u(v) + ‖r + J(v − u)‖² + (v − u)ᵀS(v − u) + μ (v − u)ᵀA(v − u)
+
+is a nearest-point problem: D_u(v) = D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) with a metric A that may depend on u, J
+the Jacobian, S the curvature learned from earlier steps, and μ a damping (Levenberg–Marquardt) that only moves the
+centre towards u and lightens the equations. The ratio of the true decrease to the model's steers μ (Nielsen 1999).
+Where the residuals bend so much that a step fails, it is corrected once for the bend it met (a second-order
+correction), at the price of one evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cotherm.solve.metric import Metric
+from cotherm.solve.nearest_point import NearestPoint
+from cotherm.solve.secant import Secant
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_FIRST_DAMPING = 100.0
+_LEAST_DAMPING = 1e-8
+_MOST_DAMPING = 1e12
+# A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
+_ACCEPT, _CORRECT = 1e-3, 0.5
+
+
+class Point(Protocol):
+    """The residuals at some u."""
+
+    @property
+    def residuals(self) -> Floats: ...
+
+    @property
+    def jacobian(self) -> Floats:
+        """Jᵀ: a row for each unknown, a column for each residual."""
+
+    @property
+    def noise(self) -> float:
+        """How much of ‖r‖ may be rounding."""
+
+
+class Problem(Protocol):
+    """D(u) + ‖r(u)‖²."""
+
+    @property
+    def centre(self) -> Floats:
+        """w, where D is zero."""
+
+    def distance(self, u: Floats) -> float:
+        """D(u)."""
+
+    def metric(self, u: Floats) -> Metric:
+        """A, with D(v) ≤ D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) for all v."""
+
+    def at(self, u: Floats) -> Point: ...
+
+
+class Status(Enum):
+    """How a descent ended."""
+
+    CONVERGED = "converged"
+    STALLED = "stalled"
+    OUT_OF_BUDGET = "out of budget"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a descent stands after a step."""
+
+    u: Floats
+    cost: float
+    residual: float  # ‖r‖²
+    optimality: float
+    iteration: int
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended."""
+
+    u: Floats
+    cost: float
+    optimality: float
+    status: Status
+    iterations: int
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A point with its cost, and the unknowns held at zero on the way there."""
+
+    u: Floats
+    point: Point
+    cost: float
+    held: Mask
+
+
+def descend(
+    problem: Problem,
+    u: Floats,
+    *,
+    tolerance: float,
+    iterations: int,
+    least_gain: float = 0.0,
+    watch: Callable[[Moment], None] = lambda _: None,
+) -> Descent:
+    """From u to a local minimum.
+
+    Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or the
+    model promises less than tolerance² of the cost. A step that brings less than ``least_gain`` of the cost ends the
+    descent as well, for where a rough answer will do. ``watch`` is called after every step.
+    """
+    here = _trial(problem, u, u <= 0.0)
+    secant = Secant()
+    damping, growth = _FIRST_DAMPING, 4.0
+    for iteration in range(iterations):
+        model = _Model(problem, here, secant)
+        watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
+        if model.optimality <= tolerance:
+            return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
+        while True:
+            there, promised = model.step(damping)
+            gained = here.cost - there.cost
+            if gained >= _ACCEPT * promised and gained > 0.0:
+                break
+            if promised <= tolerance**2 * here.cost:
+                return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
+            damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
+            if damping > _MOST_DAMPING:
+                return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
+        ratio = gained / promised if promised > 0.0 else 0.0
+        damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
+        if gained < least_gain * here.cost:
+            return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
+        secant.learn(*model.lesson(there))
+        here = there
+    model = _Model(problem, here, secant)
+    status = Status.CONVERGED if model.optimality <= tolerance else Status.OUT_OF_BUDGET
+    watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
+    return Descent(here.u, here.cost, model.optimality, status, iterations)
+
+
+class _Model:
+    """The model of the cost around a point."""
+
+    def __init__(self, problem: Problem, here: _Trial, secant: Secant) -> None:
+        self._problem, self._here = problem, here
+        self._metric = problem.metric(here.u)
+        self._J = here.point.jacobian
+        r = here.point.residuals
+        pull, push = self._metric.apply(here.u - problem.centre), self._J @ r
+        self._slope = pull + push  # half the gradient
+        self.optimality = self._measure(pull, push)
+        rows, self._fewer = _compressed(self._J)
+        self._definite = rows.shape[1]
+        self._bends, self._curvatures = secant.terms(len(here.u))
+        self._equations = np.hstack([rows, self._bends])
+        self._steps = NearestPoint(self._metric, self._equations, self._definite)
+
+    def _measure(self, pull: Floats, push: Floats) -> float:
+        """The projected gradient relative to the two gradients that balance in it; 0 once it is rounding."""
+        projected = np.where(self._here.u > 0.0, self._slope, np.minimum(self._slope, 0.0))
+        size = float(np.linalg.norm(projected))
+        if size <= float(np.linalg.norm(self._J)) * self._here.point.noise:
+            return 0.0
+        return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
+
+    def step(self, damping: float) -> tuple[_Trial, float]:
+        """The point the damped model proposes, corrected where that helps, and the decrease the model promised."""
+        u = self._here.u
+        residuals = self._fewer(self._here.point.residuals)
+        there, promised = self._propose(damping, residuals, self._here.held)
+        if self._here.cost - there.cost < _CORRECT * promised:
+            bend = there.point.residuals - self._here.point.residuals - self._J.T @ (there.u - u)
+            corrected, _ = self._propose(damping, residuals + self._fewer(bend), there.held)
+            if corrected.cost < there.cost:
+                return corrected, promised
+        return there, promised
+
+    def _propose(self, damping: float, residuals: Floats, held: Mask) -> tuple[_Trial, float]:
+        u = self._here.u
+        centre = (self._problem.centre + damping * u) / (1.0 + damping)
+        v, held, curved = self._nearest(centre, damping, residuals, held)
+        s = v - u
+        change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.T @ s)
+        if curved:
+            change += float(self._curvatures @ (self._bends.T @ s) ** 2)
+        return _trial(self._problem, v, held), -float(change)
+
+    def _nearest(self, centre: Floats, damping: float, residuals: Floats, held: Mask) -> tuple[Floats, Mask, bool]:
+        """With the learned curvature if the model is convex with it, else without."""
+        u, k = self._here.u, self._definite
+        b = self._equations.T @ u
+        b[:k] -= residuals
+        weights = np.append(np.ones(k), self._curvatures) / (1.0 + damping)
+        if len(self._curvatures):
+            found = self._steps.solve(centre, b, weights, held)
+            if found is not None:
+                return *found, True
+        found = self._steps.solve(centre, b[:k], weights[:k], held)
+        assert found is not None  # positive weights always make a convex problem
+        return *found, False
+
+    def lesson(self, there: _Trial) -> tuple[Floats, Floats]:
+        """A step, and what the curvature of the residuals does to it."""
+        return there.u - self._here.u, (there.point.jacobian - self._J) @ there.point.residuals
+
+
+def _compressed(J: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """At most as many equations as unknowns: Jᵀ = QR makes R do for Jᵀ, and Qᵀr for r."""
+    m, k = J.shape
+    if k <= m:
+        return J, lambda r: r
+    Q, R = scipy.linalg.qr(J.T, mode="economic", check_finite=False)
+    return np.ascontiguousarray(R.T), lambda r: np.asarray(Q.T @ r)
+
+
+def _trial(problem: Problem, u: Floats, held: Mask) -> _Trial:
+    point = problem.at(u)
+    return _Trial(u, point, problem.distance(u) + _square(point.residuals), held)
+
+
+def _square(x: Floats) -> float:
+    return float(x @ x)

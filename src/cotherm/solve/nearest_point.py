@@ -1,0 +1,122 @@
+"""The step: the point v ≥ 0 nearest to a centre that also heeds a few linear equations.
+
+    minimise (v − c)ᵀA(v − c) + Σ_r ω_r (e_rᵀv − b_r)²   over v ≥ 0
+
+The e_r are few, the unknowns many. With the unknowns in P held at zero and F free, A_FF(v_F − z) + E_Fη = 0 where z is
+the nearest point without equations, so v_F = z − Zη with Z = A_FF⁻¹E_F and
+
+    (Diag(1/ω) + E_FᵀZ) η = E_Fᵀz − b,
+
+a system as small as the equations are few. It stays well behaved as ω → ∞, when the equations become exact. Weights ω
+may be negative, for curvature of either sign, as long as the whole stays convex.
+
+Which unknowns are held is found by block principal pivoting (Portugal, Júdice & Vicente 1994): exchange all that are on
+the wrong side; should that stop helping, one at a time, which always ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from cotherm.solve.metric import Metric, Restricted
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Exchanges of whole blocks that may pass without progress.
+_PATIENCE = 10
+_MOST_EXCHANGES = 300
+# Signs below this fraction of the largest entry are rounding.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """What one set of held unknowns costs to prepare."""
+
+    held: Mask
+    part: Restricted
+    E: Floats
+    Z: Floats
+    gram: Floats
+
+
+class NearestPoint:
+    """The problem for one metric and one set of equations, solved for many centres, targets and weights."""
+
+    def __init__(self, metric: Metric, E: Floats, definite: int) -> None:
+        """E has an equation in each column; the first ``definite`` of them have positive weights in every solve."""
+        self._metric, self._E, self._definite = metric, E, definite
+        self._last: _Factor | None = None
+
+    def solve(self, centre: Floats, b: Floats, weights: Floats, held: Mask) -> tuple[Floats, Mask] | None:
+        """The nearest point and the unknowns it holds at zero; None where negative weights leave no convex problem.
+
+        As many equations count, from the first, as there are weights. ``held`` is where the search starts.
+        """
+        fewest, patience = len(centre) + 1, _PATIENCE
+        k = len(weights)
+        for _ in range(_MOST_EXCHANGES):
+            factor = self._factor(held)
+            z = factor.part.pulled(centre)
+            eta = self._multipliers(factor.gram[:k, :k], factor.E[:, :k].T @ z - b, weights)
+            if eta is None:
+                return None
+            v = np.zeros_like(centre)
+            v[~held] = z - factor.Z[:, :k] @ eta
+            slope = self._metric.apply(v - centre) + self._E[:, :k] @ eta
+            wrong = np.where(
+                held, slope < -_ROUNDING * np.abs(slope).max(initial=0.0), v < -_ROUNDING * np.abs(v).max(initial=0.0)
+            )
+            count = int(wrong.sum())
+            if not count:
+                break
+            if count < fewest:
+                fewest, patience = count, _PATIENCE
+            elif patience:
+                patience -= 1
+            else:
+                wrong[: np.flatnonzero(wrong)[-1]] = False
+            held = held ^ wrong
+        return np.maximum(v, 0.0), held
+
+    def _factor(self, held: Mask) -> _Factor:
+        if self._last is None or not np.array_equal(self._last.held, held):
+            free = ~held
+            part = self._metric.restricted(free)
+            E = self._E[free]
+            Z = part.inverse(E)
+            self._last = _Factor(held, part, E, Z, E.T @ Z)
+        return self._last
+
+    def _multipliers(self, gram: Floats, rhs: Floats, weights: Floats) -> Floats | None:
+        k = self._definite
+        K = gram.copy()
+        K.flat[:: len(K) + 1] += 1.0 / weights
+        if k == len(K):
+            return _solve_definite(K, rhs)
+        # Eliminate the definite rows. The problem is convex if and only if the rest has as many negative eigenvalues as
+        # there are negative weights.
+        X = _solve_definite(K[:k, :k], np.column_stack([K[:k, k:], rhs[:k]]))
+        rest = K[k:, k:] - K[k:, :k] @ X[:, :-1]
+        values, vectors = np.linalg.eigh(0.5 * (rest + rest.T))
+        if np.sum(values < 0) != np.sum(weights[k:] < 0) or np.abs(values).min() <= 1e-14 * np.abs(values).max():
+            return None
+        tail = vectors @ ((vectors.T @ (rhs[k:] - K[k:, :k] @ X[:, -1])) / values)
+        return np.concatenate([X[:, -1] - X[:, :-1] @ tail, tail])
+
+
+def _solve_definite(K: Floats, rhs: Floats) -> Floats:
+    """K⁻¹ rhs for K positive definite; directions lost in rounding, which repeated equations have, are left out."""
+    try:
+        factor = scipy.linalg.cho_factor(K, check_finite=False)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
+        kept = values > 1e-14 * values[-1]
+        projected = vectors[:, kept].T @ rhs
+        return np.asarray(vectors[:, kept] @ (projected.T / values[kept]).T)
+    return np.asarray(scipy.linalg.cho_solve(factor, rhs, check_finite=False))
