@@ -150,15 +150,20 @@ def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
     The constant eigenvector is left out: it is the same for all. With k = n − 1 Euclidean distances in the map are
     the diffusion distances. In a graph of several components the first coordinates (λ = 0) tell them apart.
     The entry of largest absolute value in every coordinate is positive.
+
+    Above 2,000 vertices the eigenpairs are found by iteration, until ‖Lφ − λφ‖ is below 1e-8 of the last eigenvalue
+    wanted (about; never below rounding, 1e-13 of the largest of all). A coordinate is then off by at most that
+    divided by the distance of its eigenvalue from the others: 1e-8 on a path of 5,000 vertices. Where eigenvalues
+    coincide, their coordinates are one of many equally good choices.
     """
     require_graph(graph)
     time = checks.real("t", t)
     k = checks.integer("k", k, least=1, most=graph.n - 1)
-    spectrum = full_spectrum(graph) if graph.n <= SMALL else smoothest(graph, k + 1)
+    spectrum = full_spectrum(graph) if graph.n <= SMALL else smoothest(graph, k + 1, tolerance=1e-8)
     vectors = _without_constant(spectrum.values, spectrum.vectors)[:, :k]
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(k)] < 0, -1.0, 1.0)
-    return np.asarray(vectors * signs * np.exp(-time * spectrum.values[1 : k + 1]))
+    return np.asarray(vectors * signs * spectrum.decay(time)[1 : k + 1])
 
 
 def _without_constant(values: Floats, vectors: Floats) -> Floats:
@@ -176,7 +181,7 @@ def _without_constant(values: Floats, vectors: Floats) -> Floats:
 def _all_pairs(graph: Graph, t: float) -> Floats:
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph)
-        decay = np.exp(-t * spectrum.values)
+        decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE
         return gram_distances(spectrum.vectors[:, kept] * decay[kept])
     kernel = chebyshev_flow(ordered(graph), np.eye(graph.n), np.array([t]), 1e-10)[0]

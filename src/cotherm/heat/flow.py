@@ -103,7 +103,7 @@ def exact_flow(graph: Graph, F: Floats, times: Floats) -> Floats:
     amounts = spectrum.vectors.T @ (F - means)
     result = np.empty((len(times), *F.shape))
     for k, t in enumerate(times):
-        x = spectrum.vectors @ (np.exp(-t * spectrum.values)[:, np.newaxis] * amounts)
+        x = spectrum.vectors @ (spectrum.decay(t)[:, np.newaxis] * amounts)
         result[k] = x + (means - _component_means(components, x))
     result[times == 0.0] = F
     return result

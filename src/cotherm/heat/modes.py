@@ -28,10 +28,9 @@ def coordinates(graph: Graph, t: float) -> Floats | None:
         spectrum = smoothest(graph, _MODES)
     except CothermError:  # no gap in the spectrum to stop at
         return None
-    decay = np.exp(-t * (spectrum.values - spectrum.values[1]))
-    if decay[-1] > _DEAD:
+    if t * float(spectrum.values[-1] - spectrum.values[1]) < -np.log(_DEAD):
         return None
-    return spectrum.vectors * np.exp(-t * spectrum.values)
+    return spectrum.vectors * spectrum.decay(t)
 
 
 def rows(warm: Floats, sources: Ints) -> Floats:

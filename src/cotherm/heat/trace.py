@@ -30,8 +30,8 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     probes = checks.integer("probes", probes, least=1)
     seed = checks.integer("seed", seed, least=0)
     if graph.n <= SMALL:
-        values = full_spectrum(graph).values
-        trace = np.exp(-moments[:, np.newaxis] * values).sum(axis=1)
+        spectrum = full_spectrum(graph)
+        trace = np.array([spectrum.decay(t).sum() for t in moments])
     else:
         trace = _estimate(graph, moments, probes, seed)
     return trace.reshape(shape)
