@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
 from cotherm.heat.spectrum import full_spectrum
@@ -21,6 +21,8 @@ log = logging.getLogger("cotherm")
 ALWAYS_EXACT = 500
 # Never a dense n × n matrix above this, unless the caller asks for one.
 SMALL = 2_000
+# Sums of products of larger numbers may overflow.
+_HUGE = 1e290
 # A dense result of this many rows takes 3.2 GB.
 LARGEST_DENSE = 20_000
 
@@ -64,7 +66,8 @@ def heat_flow(
     tolerance = checks.real("tolerance", tolerance, positive=True)
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
-    return flow(graph, F, times, method, tolerance)
+    with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
+        return flow(graph, F, times, method, tolerance)
 
 
 def heat_kernel(graph: Graph, t: float) -> Floats:
@@ -72,7 +75,8 @@ def heat_kernel(graph: Graph, t: float) -> Floats:
     require_graph(graph)
     time = checks.real("t", t)
     require_dense(graph)
-    H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
+    with known_as("times", "t"):
+        H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
     return symmetrized(H)
 
 
@@ -118,6 +122,11 @@ def _component_means(components: NDArray[np.int32], F: Floats) -> Floats:
 
 def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
     """``heat_flow`` for checked arguments."""
+    largest = max(float(F.max(initial=0.0)), -float(F.min(initial=0.0)))
+    if largest > _HUGE:
+        # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
+        unit = 2.0**200
+        return np.clip(flow(graph, F / unit, times, method, tolerance), -largest / unit, largest / unit) * unit
     if method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max()))):
         return exact_flow(graph, F, times)
     return chebyshev_flow(ordered(graph), F, times, tolerance)
@@ -127,7 +136,7 @@ def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
     if graph.n <= ALWAYS_EXACT or graph.n > SMALL:
         return graph.n <= ALWAYS_EXACT
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
-    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * graph.degrees.max())
+    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
 
 

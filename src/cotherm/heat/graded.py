@@ -90,7 +90,7 @@ def _from_factors(G: Floats) -> tuple[Floats, Floats]:
 
 
 def widest_gap(graph: Graph, low: float, high: float) -> float:
-    """The lower end of the widest gap, in ratio, among the weights between low and high that hold the graph together."""
+    """The lower end of the widest gap, in ratio, between weights within (low, high) that hold the graph together."""
     weights = np.sort(_strongest_tree(graph).data)
     marks = np.concatenate([[low], weights[(weights > low) & (weights < high)], [high]])
     return float(marks[np.argmax(np.diff(np.log(marks)))])
