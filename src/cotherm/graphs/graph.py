@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 
 if TYPE_CHECKING:
     from cotherm.graphs.validity import Validity
@@ -85,7 +85,8 @@ class Graph:
         entries are. Edges come sorted by (i, j). The matrix must be symmetric to the last bit.
         """
         n, i, j, w = _upper_triangle(W)
-        return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+        with known_as("w", "W"):
+            return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
 
     def with_weights(self, u: ArrayLike) -> Graph:
         """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
@@ -93,6 +94,13 @@ class Graph:
         for field in self.__slots__:
             _set(other, field, getattr(self, field))
         _set(other, "w", _frozen(_weights("u", u, self.i, self.j)))
+        return other
+
+    def bare(self) -> Graph:
+        """The same graph without coordinates and labels, which ``.csv`` and ``.mtx`` files cannot hold."""
+        other = self.with_weights(self.w)
+        _set(other, "coordinates", None)
+        _set(other, "labels", None)
         return other
 
     @property
@@ -270,11 +278,7 @@ def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
 def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if value is None:
         return None
-    array = checks.as_array("labels", value)
-    if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.flat):
-        array = array.astype(np.str_)
-    if array.dtype.kind not in "biuU":
-        raise CothermError("labels", f"dtype {array.dtype}", "integers or strings")
+    array = checks.labels("labels", value)
     if array.shape != (n,):
         raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
     return _frozen(array.copy())
@@ -302,6 +306,7 @@ def _upper_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
         matrix = sp.csr_array(dense)
     _require_loop_free(matrix)
     _require_symmetric(matrix)
+    _require_non_negative(matrix)
     upper = sp.triu(matrix, k=1, format="csr").tocoo()
     return matrix.shape[0], upper.row, upper.col, upper.data
 
@@ -332,6 +337,19 @@ def _require_loop_free(matrix: sp.csr_array) -> None:
             f"{matrix.diagonal()[v]} on the diagonal at vertex {v} ({len(loops)} self-loop(s))",
             "a zero diagonal",
             "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part.",
+        )
+
+
+def _require_non_negative(matrix: sp.csr_array) -> None:
+    if matrix.nnz and matrix.data.min() < 0:
+        entries = matrix.tocoo()
+        worst = int(np.argmin(entries.data))
+        i, j = int(entries.row[worst]), int(entries.col[worst])
+        raise CothermError(
+            "W",
+            f"W[{i}, {j}] = {entries.data[worst]} ({int((entries.data < 0).sum())} negative entries)",
+            "weights >= 0",
+            "For a Laplacian, pass its negated off-diagonal part.",
         )
 
 

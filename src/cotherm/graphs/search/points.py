@@ -70,6 +70,8 @@ class Points:
 
     def require(self, argument: str, k: int) -> None:
         """Refuse to look for more neighbours than there are other points."""
+        if self.n == 1:
+            raise CothermError("X", "a single point", "at least two points, to be neighbours")
         if k >= self.count:
             zero = "" if self.count == self.n else f", of which {self.n - self.count} are zero rows"
             raise CothermError(
