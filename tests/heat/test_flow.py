@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm.heat import trace
 from tests import problems, references
 from tests.problems import CASES
 
@@ -317,3 +319,22 @@ def test_an_infinite_time_is_not_missing_data() -> None:
     with pytest.raises(ct.CothermError, match="inf at position 1") as caught:
         ct.heat_flow(problems.ring(4), np.ones(4), [1.0, np.inf])
     assert "impute" not in str(caught.value)
+
+
+def test_the_exact_method_knows_its_limits() -> None:
+    with pytest.raises(ct.CothermError, match="method: 'exact' for 200000 vertices: dense matrices of 960 GB"):
+        ct.heat_flow(problems.ring(200_000), np.ones(200_000), [1.0], method="exact")
+
+
+@pytest.mark.parametrize("n", [50, 2_100])
+def test_traces_at_many_times_are_found_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = problems.ring(n)
+    times = np.linspace(0.0, 3.0, 200)
+    whole = ct.heat_trace(graph, times, probes=20)
+    monkeypatch.setattr(trace, "_AT_ONCE", 7 * n)
+    tracemalloc.start()
+    found = ct.heat_trace(graph, times, probes=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(found, whole, rtol=1e-7)
+    assert peak < 8 * len(times) * n * 16 / 4 or n == 50

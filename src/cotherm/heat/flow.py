@@ -23,7 +23,7 @@ ALWAYS_EXACT = 500
 SMALL = 2_000
 # Sums of products of larger numbers may overflow.
 _HUGE = 1e290
-# A dense result of this many rows takes 3.2 GB.
+# All pairs of this many vertices are 3.2 GB, and as much again on the way.
 LARGEST_DENSE = 20_000
 
 
@@ -64,6 +64,13 @@ def heat_flow(
     times = checks.times("times", times)
     method = checks.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = checks.real("tolerance", tolerance, positive=True)
+    if method == "exact" and graph.n > LARGEST_DENSE:
+        raise CothermError(
+            "method",
+            f"'exact' for {graph.n} vertices: dense matrices of {3 * graph.n**2 * 8 / 1e9:.0f} GB",
+            f"at most {LARGEST_DENSE} vertices",
+            "'chebyshev' is as good as its tolerance at any size.",
+        )
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
     with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
@@ -92,7 +99,7 @@ def require_dense(graph: Graph) -> None:
     if graph.n > LARGEST_DENSE:
         raise CothermError(
             "graph",
-            f"{graph.n} vertices: a dense result of {graph.n**2 * 8 / 1e9:.0f} GB",
+            f"{graph.n} vertices: all pairs take {2 * graph.n**2 * 8 / 1e9:.0f} GB, half of it for the result",
             f"at most {LARGEST_DENSE} vertices for all pairs",
             "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
         )
@@ -138,6 +145,12 @@ def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
     degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
+
+
+def require_two(graph: Graph) -> None:
+    """Refuse to compare the vertices of a graph that has but one."""
+    if graph.n == 1:
+        raise CothermError("graph", "a single vertex", "at least two vertices")
 
 
 def require_graph(graph: Graph) -> None:

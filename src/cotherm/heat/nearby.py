@@ -41,12 +41,14 @@ def rows(matrix: OrderedLaplacian, t: float, sources: Ints) -> Floats:
     """Distances from each source to every vertex."""
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
-    squares = -2.0 * local.kernel_rows(matrix, 2.0 * t, places)
+    squares = local.kernel_rows(matrix, 2.0 * t, places)
+    squares *= -2.0  # in place, as all of this: rows may be many
     squares += heat
     squares += heat[places][:, np.newaxis]
     squares[np.arange(len(places)), places] = 0.0
+    np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
     distances = np.empty_like(squares)
-    distances[:, matrix.order] = np.sqrt(np.maximum(squares, 0.0))
+    distances[:, matrix.order] = squares
     return distances
 
 

@@ -41,16 +41,17 @@ class Spectrum:
     values: Floats
     vectors: Floats
 
-    def decay(self, t: float) -> Floats:
-        """e^{−tλ} of every mode."""
+    def decay(self, t: float | Floats) -> Floats:
+        """e^{−tλ} of every mode, along the last axis."""
         with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
             return np.exp(-t * self.values)
 
 
 def full_spectrum(graph: Graph) -> Spectrum:
     """All eigenpairs by a dense decomposition, n × n."""
+    L = graph.laplacian().toarray(order="F")
     with limited_blas(graph.n):
-        values, vectors = scipy.linalg.eigh(graph.laplacian().toarray(), driver="evd", check_finite=False)
+        values, vectors = scipy.linalg.eigh(L, overwrite_a=True, driver="evd", check_finite=False)
     # L has one zero eigenvalue per component: rounding must not let heat grow, leak or stand still at large times.
     zeros = graph.component_count
     doubtful = int(np.sum(values <= _DOUBTFUL * values[-1]))
