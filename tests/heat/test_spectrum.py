@@ -106,3 +106,13 @@ def test_times_past_counting(t: float) -> None:
     assert_allclose(ct.heat_kernel(graph, t), 1 / 30)
     assert_allclose(ct.diffusion_distance(graph, t), 0.0, atol=1e-13)
     assert_allclose(ct.diffusion_map(graph, t), 0.0)
+
+
+def test_short_times_do_not_pay_for_what_they_cannot_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = cliques(1e-13)
+    expected = ct.heat_kernel(graph, 10.0)
+    monkeypatch.setattr(spectrum, "_SHORT", 0.0)
+    assert_allclose(ct.heat_kernel(graph, 10.0), expected, atol=1e-13)
+    monkeypatch.setattr(spectrum, "_SHORT", np.inf)
+    monkeypatch.delattr("cotherm.heat.graded.refined")
+    assert_allclose(ct.heat_kernel(graph, 10.0), expected, atol=1e-13)

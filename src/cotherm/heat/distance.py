@@ -284,7 +284,7 @@ def _without_constant(values: Floats, vectors: Floats) -> Floats:
 
 def _all_pairs(graph: Graph, t: float) -> Floats:
     if graph.n <= SMALL:
-        spectrum = full_spectrum(graph)
+        spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE
         return gram_distances(spectrum.vectors[:, kept] * decay[kept])

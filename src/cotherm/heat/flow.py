@@ -108,7 +108,7 @@ def require_dense(graph: Graph) -> None:
 def exact_flow(graph: Graph, F: Floats, times: Floats) -> Floats:
     """Φ e^{−tΛ} Φᵀ F for every time; the mean over each component is kept exactly, whatever rounding did to Φ."""
     log.info("heat flow: exact, n = %d", graph.n)
-    spectrum = full_spectrum(graph)
+    spectrum = full_spectrum(graph, longest=float(times.max()))
     components = graph.components
     means = _component_means(components, F)
     amounts = spectrum.vectors.T @ (F - means)

@@ -29,6 +29,8 @@ _LONGEST_FILTER = 1e7
 _ROUNDING = 1e-13
 # Eigenvalues below this fraction of λ_max have lost too many digits to rounding.
 _DOUBTFUL = 1e-9
+# Up to this tλ_max eigenvalues that are wrong by rounding make no difference to heat.
+_SHORT = 1e3
 # Somewhere between these fractions of the largest degree weights become too small to be seen beside the others.
 _FAINT = (1e-22, 1e-10)
 _MOST_PARTS = 2_000
@@ -47,16 +49,17 @@ class Spectrum:
             return np.exp(-t * self.values)
 
 
-def full_spectrum(graph: Graph) -> Spectrum:
-    """All eigenpairs by a dense decomposition, n × n."""
+def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
+    """All eigenpairs by a dense decomposition, n × n, fit for heat up to the longest time."""
     L = graph.laplacian().toarray(order="F")
     with limited_blas(graph.n):
         values, vectors = scipy.linalg.eigh(L, overwrite_a=True, driver="evd", check_finite=False)
     # L has one zero eigenvalue per component: rounding must not let heat grow, leak or stand still at large times.
     zeros = graph.component_count
     doubtful = int(np.sum(values <= _DOUBTFUL * values[-1]))
-    if doubtful > zeros:
+    if doubtful > zeros and longest * float(values[-1]) > _SHORT:
         return Spectrum(*graded.refined(graph, values, vectors, doubtful))
+    np.maximum(values, 0.0, out=values)
     values[:zeros] = 0.0
     return Spectrum(values, vectors)
 

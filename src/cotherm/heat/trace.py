@@ -32,7 +32,7 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     probes = checks.integer("probes", probes, least=1)
     seed = checks.integer("seed", seed, least=0)
     if graph.n <= SMALL:
-        spectrum = full_spectrum(graph)
+        spectrum = full_spectrum(graph, longest=float(moments.max()))
         trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(moments, graph.n)])
     else:
         trace = _estimate(graph, moments, probes, seed)
