@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Above this an integer may change when it becomes a float64.
 _EXACT_INTEGERS = 2**53

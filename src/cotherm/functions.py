@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.flow import flow, require_graph
-
-Floats = NDArray[np.float64]
+from cotherm.heat.doors import require_graph
+from cotherm.heat.flow import flow
 
 # By default heat from a landmark makes about this many moves along edges: a bump over near neighbours.
 _MOVES = 2.0

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import expm_multiply
 
+from cotherm.arrays import Floats
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import exponential_coefficients, ordered
 from cotherm.heat.flow import heat_flow
 
-Floats = NDArray[np.float64]
 Contestant = Callable[[Graph, Floats, float], Floats]
 
 OURS, SCIPY, PLAIN = "cotherm heat_flow", "SciPy expm_multiply", "plain Chebyshev in SciPy"

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm import checks
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 
 

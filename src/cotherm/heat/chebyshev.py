@@ -12,15 +12,13 @@ from __future__ import annotations
 import logging
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ive
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 log = logging.getLogger("cotherm")
 

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import exponential_coefficients
 from cotherm.heat.flow import flow
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 
 def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:

@@ -9,20 +9,18 @@ import logging
 from typing import NamedTuple, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.distances import gram_distances
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat import modes, nearby, sketch
 from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
-from cotherm.heat.flow import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
+from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
 from cotherm.heat.spectrum import full_spectrum, smoothest
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Up to here all pairs are cheap enough to serve every question exactly.
 _ALL_PAIRS = 4_096

@@ -8,23 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 log = logging.getLogger("cotherm")
 
 # Up to here the eigendecomposition costs next to nothing.
 ALWAYS_EXACT = 500
-# Never a dense n × n matrix above this, unless the caller asks for one.
-SMALL = 2_000
 # Sums of products of larger numbers may overflow.
 _HUGE = 1e290
-# All pairs of this many vertices are 3.2 GB, and as much again on the way.
-LARGEST_DENSE = 20_000
 
 
 def heat_flow(
@@ -94,17 +90,6 @@ def symmetrized(H: Floats) -> Floats:
     return H
 
 
-def require_dense(graph: Graph) -> None:
-    """Refuse an n × n result that would not fit."""
-    if graph.n > LARGEST_DENSE:
-        raise CothermError(
-            "graph",
-            f"{graph.n} vertices: all pairs take {2 * graph.n**2 * 8 / 1e9:.0f} GB, half of it for the result",
-            f"at most {LARGEST_DENSE} vertices for all pairs",
-            "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
-        )
-
-
 def exact_flow(graph: Graph, F: Floats, times: Floats) -> Floats:
     """Φ e^{−tΛ} Φᵀ F for every time; the mean over each component is kept exactly, whatever rounding did to Φ."""
     log.info("heat flow: exact, n = %d", graph.n)
@@ -145,14 +130,3 @@ def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
     degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
-
-
-def require_two(graph: Graph) -> None:
-    """Refuse to compare the vertices of a graph that has but one."""
-    if graph.n == 1:
-        raise CothermError("graph", "a single vertex", "at least two vertices")
-
-
-def require_graph(graph: Graph) -> None:
-    if not isinstance(graph, Graph):
-        raise CothermError("graph", checks.describe(graph), "a cotherm.Graph", "Graph.from_adjacency(W) makes one.")

@@ -21,10 +21,10 @@ from scipy.linalg.lapack import dgejsv
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.elimination import eliminate
 from cotherm.graphs.graph import Graph
 
-Floats = NDArray[np.float64]
 Parts = NDArray[np.int32]
 
 # Parts are firm enough if what joins them is this much weaker than what holds them together.

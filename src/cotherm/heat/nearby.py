@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu import local
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Sources handled between two updates of the progress bar.
 _BLOCK = 8_192

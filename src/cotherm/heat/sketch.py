@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.search.neighbours import nearest_neighbours
 from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PROBES = 4_096
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -17,8 +17,6 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat import graded
 from cotherm.heat.chebyshev import apply_exponential, ordered
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
 
 # A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
 _FILTER_STRENGTH = 12.0

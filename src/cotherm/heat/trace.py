@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
-from cotherm.heat.flow import SMALL, require_graph
+from cotherm.heat.doors import SMALL, require_graph
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 # Probes are flowed in blocks of this many, which bounds the memory.
 _BLOCK = 16

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.team import Team
-
-Floats = NDArray[np.float64]
 
 # Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
 _CANCELLATION = 1e-6

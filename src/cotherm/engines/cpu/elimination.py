@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
-
-Floats = NDArray[np.float64]
 
 
 def eliminate(W: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.search.points import EPSILON, MOST_PAIRS, Points, Rows, centred, slices, squares
 from cotherm.progress import track

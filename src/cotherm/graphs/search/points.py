@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from cotherm import checks
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 
 Rows = Floats | sp.csr_array
