@@ -67,3 +67,12 @@ def test_bad_labels(labels: Any, classes: Any, argument: str) -> None:
     with pytest.raises(ct.CothermError) as caught:
         ct.label_functions(labels, classes=classes)
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("labels", [[1, "a"], ["a", 1, "b"], [True, 2], ["a", None], [1, 2.0]])
+def test_mixed_labels_are_refused(labels: Any) -> None:
+    for call in (ct.label_functions, lambda mixed: ct.Graph(len(mixed), [], [], [], labels=mixed)):
+        with pytest.raises(ct.CothermError, match="labels: labels of several kinds"):
+            call(labels)
+    with pytest.raises(ct.CothermError, match="classes: labels of several kinds"):
+        ct.label_functions(["a", "b"], classes=labels)

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Above this an integer may change when it becomes a float64.
 _EXACT_INTEGERS = 2**53
@@ -29,7 +27,7 @@ def integer(argument: str, value: object, *, least: int, most: int | None = None
         raise CothermError(argument, describe(value), needed)
     number = int(value)
     if number < least or (most is not None and number > most):
-        raise CothermError(argument, str(number), needed)
+        raise CothermError(argument, _digits(number), needed)
     return number
 
 
@@ -47,12 +45,42 @@ def real(argument: str, value: object, *, positive: bool = False) -> float:
     return number
 
 
+def boolean(argument: str, value: object) -> bool:
+    """True or False, not merely something that counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise CothermError(argument, describe(value), "True or False")
+    return bool(value)
+
+
 def choice(argument: str, value: object, options: Iterable[str]) -> str:
     """One of a few words."""
     words = list(options)
     if not isinstance(value, str) or value not in words:
         raise CothermError(argument, describe(value), "one of " + ", ".join(map(repr, words)))
     return value
+
+
+def labels(argument: str, value: ArrayLike) -> NDArray[Any]:
+    """Integers, or strings, or booleans, in an array of any shape; never a mixture, which NumPy would turn into one."""
+    array = as_array(argument, value)
+    if not isinstance(value, np.ndarray) or array.dtype.kind == "O":
+        kinds = {_kind(item) for item in np.asarray(value, dtype=object).flat}
+        if len(kinds) > 1:
+            given = "labels of several kinds, " + " and ".join(sorted(kinds))
+            raise CothermError(argument, given, "all integers or all strings", "Make strings of them all.")
+        if array.dtype.kind == "O" and kinds == {"str"}:
+            array = array.astype(np.str_)
+    if array.size and array.dtype.kind not in "biuU":
+        raise CothermError(argument, f"dtype {array.dtype}", "integers or strings")
+    return array
+
+
+def _kind(label: object) -> str:
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    if isinstance(label, numbers.Integral):
+        return "int"
+    return "str" if isinstance(label, str) else type(label).__name__
 
 
 def numeric(argument: str, value: ArrayLike, *, ndim: tuple[int, ...]) -> Floats:
@@ -75,7 +103,7 @@ def as_float64(argument: str, array: NDArray[Any]) -> Floats:
     return np.asarray(array, dtype=np.float64)
 
 
-def finite(argument: str, array: Floats) -> Floats:
+def finite(argument: str, array: Floats, advice: str = "Remove or impute the missing values first.") -> Floats:
     """The array itself, if it holds no NaN and no infinity."""
     # The sum is finite unless some entry is not (or the sum overflows): one fast pass decides most calls.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -89,7 +117,7 @@ def finite(argument: str, array: Floats) -> Floats:
                 argument,
                 f"{array[where]} at position {place} ({len(bad)} such value(s))",
                 "finite numbers",
-                "Remove or impute the missing values first.",
+                advice,
             )
     return array
 
@@ -113,7 +141,10 @@ def indices(argument: str, value: ArrayLike, *, below: int) -> Ints:
 
 def times(argument: str, value: ArrayLike) -> Floats:
     """A non-empty vector of finite times ≥ 0; one number counts as a vector of one."""
-    array = np.atleast_1d(numeric(argument, value, ndim=(0, 1)))
+    given = as_array(argument, value)
+    if given.ndim > 1 or given.dtype.kind == "b":
+        raise CothermError(argument, describe(value), "a time or a vector of times")
+    array = np.atleast_1d(finite(argument, as_float64(argument, given), advice=""))
     if array.size == 0:
         raise CothermError(argument, "no times", "at least one time")
     if array.min() < 0:
@@ -141,8 +172,19 @@ def describe(value: object) -> str:
     """A short account of a value for an error message."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
-    text = repr(value)
+    try:
+        text = _digits(value) if isinstance(value, int) else repr(value)
+    except ValueError:  # it holds an integer too long to be written out
+        return f"a {type(value).__name__}"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def _digits(number: int) -> str:
+    """A whole number in digits, or their number where Python itself refuses to write them out."""
+    try:
+        return repr(number)
+    except ValueError:
+        return f"a number of some {int(number.bit_length() * math.log10(2)) + 1} digits"
 
 
 def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,10 @@ from cotherm.errors import CothermError
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; exit with 2 and one line on bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that knows no mathematics gets question marks, not a traceback.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
         options.run(options)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class CothermError(ValueError):
     """Input that cannot be used.
@@ -25,6 +28,18 @@ class CothermError(ValueError):
     def __str__(self) -> str:
         message = f"{self.argument}: {self.given}; needed: {self.needed}."
         return f"{message} {self.advice}" if self.advice else message
+
+
+@contextmanager
+def known_as(inner: str, outer: str, advice: str = "") -> Iterator[None]:
+    """Complaints from inside about the argument ``inner``, by the name the caller knows it by, with his own advice."""
+    try:
+        yield
+    except CothermError as error:
+        if error.argument != inner:
+            raise
+        more = f"{error.advice} {advice}".strip()
+        raise CothermError(outer, error.given, error.needed, more) from None
 
 
 class CothermWarning(UserWarning):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.flow import flow, require_graph
-
-Floats = NDArray[np.float64]
+from cotherm.heat.doors import require_graph
+from cotherm.heat.flow import flow
 
 # By default heat from a landmark makes about this many moves along edges: a bump over near neighbours.
 _MOVES = 2.0
@@ -38,7 +38,8 @@ def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None 
     moment = _smoothing_time(graph) if time is None else checks.real("time", time)
     points = np.zeros((graph.n, len(landmarks)))
     points[landmarks, np.arange(len(landmarks))] = 1.0
-    bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
+    with known_as("times", "time"):
+        bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
     return bumps / bumps.max(axis=0)
 
 
@@ -52,11 +53,11 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
         so that columns correspond.
     unknown : the label of vertices whose class is not known; their rows are zero.
     """
-    known = np.asarray(labels)
-    if known.ndim != 1 or known.dtype.kind not in "biuU" or not known.size:
+    known = checks.labels("labels", labels)
+    if known.ndim != 1 or not known.size:
         raise CothermError("labels", checks.describe(known), "a vector of integers or strings, one per vertex")
     here = np.unique(known) if unknown is None else np.unique(known[known != unknown])
-    order = here if classes is None else np.asarray(classes)
+    order = here if classes is None else checks.labels("classes", classes)
     if order.ndim != 1 or not order.size or len(np.unique(order)) != len(order):
         raise CothermError("classes", checks.describe(order), "one or more different classes, in a vector")
     stray = here[~np.isin(here, order)]

@@ -30,3 +30,16 @@ def test_what_cannot_be_drawn_is_refused(graph: Any) -> None:
 def test_flows_must_fit(flows: Any) -> None:
     with pytest.raises(ct.CothermError, match="flows"):
         ct.draw.draw_heat([problems.ring(5)], flows, [1.0])
+
+
+def test_a_graph_without_values_is_drawn_in_one_colour() -> None:
+    graph = ct.datasets.ring().graphs[0]
+    dots = ct.draw.draw_graph(graph, ax=Figure().add_subplot(), limits=(0.0, 1.0))
+    assert dots.get_array() is None
+    assert len(dots.get_offsets()) == graph.n
+
+
+@pytest.mark.parametrize("gap", [2 * np.pi, 7.0])
+def test_a_ring_is_no_more_than_a_gap(gap: float) -> None:
+    with pytest.raises(ct.CothermError, match="gap"):
+        ct.datasets.ring(gap=gap)

@@ -539,3 +539,12 @@ def test_bad_radius_options_are_refused(options: dict[str, Any], message: str) -
 def test_bad_mesh_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(CothermError, match=message):
         mesh_graph(GOOD, **{"faces": [[0, 1, 2]], **options})
+
+
+def test_what_a_scale_may_be_is_said_in_full() -> None:
+    X = np.random.default_rng(0).random((10, 2))
+    for bad in ("x", -1.0, True, [1.0]):
+        with pytest.raises(CothermError, match=r"scale: .*'self-tuning', 'median', a number > 0, or None"):
+            knn_graph(X, 3, scale=bad)  # type: ignore[arg-type]
+        with pytest.raises(CothermError, match=r"scale: .*'median' or a number > 0"):
+            mesh_graph(np.eye(3), [[0, 1, 2]], weights="gaussian", scale=bad)  # type: ignore[arg-type]

@@ -732,3 +732,25 @@ def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert read_graph(path).name == "other"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("overwrite", [1, "yes", None, [True]])
+def test_overwrite_is_true_or_false(tmp_path: Path, overwrite: Any) -> None:
+    path = tmp_path / "graph.csv"
+    write_graph(triangle(), path)
+    before = path.read_bytes()
+    with pytest.raises(CothermError, match=r"overwrite: .*True or False"):
+        write_graph(triangle(), path, overwrite=overwrite)
+    assert path.read_bytes() == before
+
+
+def test_titles_that_are_not_known_are_told_those_that_are(tmp_path: Path) -> None:
+    path = tmp_path / "graph.csv"
+    path.write_text("from,to,length\n0,1,2.5\n")
+    with pytest.raises(CothermError, match="line 1: 'from,to,length'; needed: titles i,j,w, i,j, source,target,weight"):
+        read_graph(path)
+
+
+def test_formats_that_hold_less_say_how_to_give_less(tmp_path: Path) -> None:
+    with pytest.raises(CothermError, match=r"graph\.bare\(\)"):
+        write_graph(Graph(2, [0], [1], [1.0], labels=[1, 2]), tmp_path / "graph.mtx")

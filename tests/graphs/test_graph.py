@@ -258,3 +258,26 @@ def test_validity_says_which_where_and_by_how_much(
 def test_validity_refuses_other_shapes() -> None:
     with pytest.raises(ct.CothermError, match="laplacian"):
         problems.ring(4).validity(np.eye(3))
+
+
+def test_bare_leaves_coordinates_and_labels_out() -> None:
+    full = ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0], coordinates=np.eye(3), labels=["a", "b", "c"], name="three")
+    assert full.bare() == ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0], name="three")
+    assert full.labels is not None
+
+
+@pytest.mark.parametrize("digits", [20, 5_000])
+def test_numbers_too_long_to_write_are_refused_like_others(digits: int) -> None:
+    n: Any
+    for n in (10**digits, -(10**digits), [10**digits]):
+        with pytest.raises(ct.CothermError, match="n: "):
+            ct.Graph(n, [], [], [])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_negative_and_huge_entries_are_named_as_the_matrix(sparse: bool) -> None:
+    negative, huge = r"W: W\[0, 2\] = -1.5 \(2 negative entries\)", r"W: weights up to 1e\+308"
+    for entry, message in ((-1.5, negative), (1e308, huge)):
+        W = np.array([[0.0, 1.0, entry], [1.0, 0.0, 1e308], [entry, 1e308, 0.0]])
+        with pytest.raises(ct.CothermError, match=message):
+            ct.Graph.from_adjacency(sp.csr_array(W) if sparse else W)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError, CothermWarning
+from cotherm.graphs.build import knn_graph
 from cotherm.graphs.search import approximate, exact, neighbours, points
 from cotherm.graphs.search.neighbours import Neighbours, nearest_neighbours
 
@@ -458,5 +459,12 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 
 def test_one_point_has_no_neighbours() -> None:
-    with pytest.raises(CothermError, match=r"^k: 1 neighbours among n = 1 points; needed: at most 0"):
+    with pytest.raises(CothermError, match="X: a single point; needed: at least two points"):
         nearest_neighbours(np.zeros((1, 3)), 1)
+
+
+def test_more_neighbours_than_fit_into_memory_are_refused() -> None:
+    X = np.random.default_rng(0).random((30_000, 2))
+    for call in (nearest_neighbours, knn_graph):
+        with pytest.raises(CothermError, match="k: 29999 neighbours of 30,000 points, 899,970,000 pairs"):
+            call(X, 29_999)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+import tracemalloc
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -156,10 +160,11 @@ def test_map_of_an_expander() -> None:
 
 def test_the_public_verb_takes_both_routes(large: ct.Graph, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="cotherm")
-    for t, word in ((0.01, "followed"), (20.0, "sketch")):
+    for t, word, route in ((0.01, "followed", "local"), (20.0, "sketch", "sketch")):
         caplog.clear()
         found = ct.diffusion_distance(large, t, sources=[5], nearest=4, probes=256)
         assert found.indices.shape == (1, 4)
+        assert (found.route, found.exact) == (route, False)
         assert any(word in r.message for r in caplog.records)
 
 
@@ -248,6 +253,8 @@ BAD = {
     "nearest as many as vertices": ({"nearest": 9}, "nearest"),
     "nearest not whole": ({"nearest": 2.0}, "nearest"),
     "no probes": ({"probes": 0}, "probes"),
+    "unknown route": ({"method": "magic"}, "method"),
+    "nearest in a single vertex": ({"graph": problems.path(1), "nearest": 1}, "graph"),
     "a matrix for a graph": ({"graph": np.eye(3)}, "graph"),
 }
 
@@ -269,3 +276,84 @@ def test_bad_map(k: object) -> None:
 def test_all_pairs_of_a_very_large_graph_are_refused() -> None:
     with pytest.raises(ct.CothermError, match="nearest="):
         ct.diffusion_distance(problems.ring(30_000), 1.0)
+
+
+def test_routes_that_are_asked_for_are_taken(large: ct.Graph) -> None:
+    sources = np.array([3, 99, 4_000])
+    t = 0.05
+    D = ct.diffusion_distance(large, t, sources=sources, method="exact")
+    for method, error in (("exact", 0.0), ("local", 1e-5), ("sketch", 0.1)):
+        found = ct.diffusion_distance(large, t, sources=sources, nearest=6, method=method, probes=1_024)
+        assert (found.route, found.exact) == (method, method == "exact")
+        assert_allclose(found.distances, np.take_along_axis(D, found.indices, axis=1), atol=error)
+        assert_allclose(ct.diffusion_distance(large, t, sources=sources, method=method), D, atol=error)
+        indices, distances = found  # as it ever was
+        assert indices is found.indices
+        assert distances is found.distances
+        assert pickle.loads(pickle.dumps(found)).route == method
+    auto = ct.diffusion_distance(problems.ring(40), 1.0, nearest=2)
+    assert (auto.route, auto.exact) == ("exact", True)
+
+
+def test_a_few_modes_can_be_asked_for() -> None:
+    graph = problems.grid(40, 60)
+    D = ct.diffusion_distance(graph, 1_000.0, sources=[0, 777])
+    found = ct.diffusion_distance(graph, 1_000.0, sources=[0, 777], method="modes")
+    assert_allclose(found, D, atol=1e-4 * D.max())
+    assert ct.diffusion_distance(graph, 1_000.0, sources=[0], nearest=3, method="modes").route == "modes"
+
+
+@pytest.mark.parametrize(
+    ("n", "t", "method", "argument"),
+    [
+        (20_001, 1.0, "exact", "graph"),
+        (5_000, 1e4, "local", "method"),
+        (1_500, 1e9, "modes", "method"),
+        (5_000, 1.0, "modes", "method"),
+        (5_000, 1e12, "sketch", "t"),
+    ],
+)
+def test_routes_that_cannot_are_refused(n: int, t: float, method: str, argument: str) -> None:
+    with pytest.raises(ct.CothermError) as caught:
+        ct.diffusion_distance(problems.ring(n), t, sources=[0], nearest=2, method=method)
+    assert caught.value.argument == argument
+
+
+def test_equal_distances_come_by_number() -> None:
+    assert_array_equal(ct.diffusion_distance(problems.ring(3_000), 0.0, sources=[7], nearest=4).indices, [[0, 1, 2, 3]])
+
+
+def test_sketches_of_random_graphs_find_most_of_the_nearest() -> None:
+    """Where many vertices are about as far as each other; the documentation says how many are missed."""
+    graph = problems.random_graph(4_200, 21_000, seed=1)
+    everyone = np.arange(graph.n)
+    t = 3.0 / float(np.median(graph.degrees))
+    found = ct.diffusion_distance(graph, t, nearest=8, method="sketch")
+    assert 0.55 < recall(found, ct.diffusion_distance(graph, t), everyone) < 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [({"sources": np.arange(60_000)}, "sources"), ({"nearest": 59_999}, "nearest"), ({}, "graph")],
+)
+def test_what_does_not_fit_is_refused_at_the_door(options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(ct.CothermError) as caught:
+        ct.diffusion_distance(problems.ring(60_000), 0.01, **options)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("n", [1_500, 2_500])
+def test_all_pairs_take_twice_the_memory_of_the_result(n: int) -> None:
+    """As the refusal of larger graphs says. The dense decomposition of small graphs takes three times."""
+    graph = problems.ring(n)
+    ct.diffusion_distance(graph, 1.0)  # compilation
+    tracemalloc.start()
+    ct.diffusion_distance(graph, 1.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (3.6 if n <= 2_000 else 2.2) * 8 * n**2
+
+
+def test_a_map_needs_two_vertices() -> None:
+    with pytest.raises(ct.CothermError, match="graph: a single vertex; needed: at least two"):
+        ct.diffusion_map(problems.path(1), 1.0, k=1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import scipy.sparse.linalg
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm.heat import trace
 from tests import problems, references
 from tests.problems import CASES
 
@@ -165,6 +169,15 @@ def test_tiny_and_huge_functions_keep_the_tolerance() -> None:
         assert_allclose(found, expected, atol=1e-7)
 
 
+@pytest.mark.parametrize("method", ["exact", "chebyshev"])
+@pytest.mark.parametrize("F", [np.ones(60), np.eye(60)[:, :2], np.sign(np.sin(np.arange(60) + 0.5))])
+def test_functions_near_the_largest_number_there_is(method: str, F: np.ndarray) -> None:
+    huge = np.finfo(float).max
+    times = [0.0, 1.0, 100.0]
+    found = ct.heat_flow(problems.ring(60), huge * F, times, method=method)
+    assert_allclose(found / huge, ct.heat_flow(problems.ring(60), F, times, method=method), atol=1e-7)
+
+
 def test_very_long_times_on_a_small_graph_are_exact() -> None:
     flow = ct.heat_flow(problems.cloud(1_000), np.eye(1_000)[:, :1], [1e10])
     assert_allclose(flow, 1e-3, rtol=1e-9)
@@ -252,6 +265,8 @@ BAD_FLOWS = {
     "times of two dimensions": ({"times": [[1.0]]}, "times"),
     "infinite time": ({"times": np.inf}, "times"),
     "time in words": ({"times": "now"}, "times"),
+    "a truth for a time": ({"times": True}, "times"),
+    "truths for times": ({"times": [True, False]}, "times"),
     "unknown method": ({"method": "magic"}, "method"),
     "zero tolerance": ({"tolerance": 0.0}, "tolerance"),
     "tolerance in words": ({"tolerance": "tight"}, "tolerance"),
@@ -283,3 +298,43 @@ def test_weights_too_small_to_divide_by_are_refused() -> None:
 def test_dense_kernel_of_a_large_graph_is_refused() -> None:
     with pytest.raises(ct.CothermError, match="heat_flow"):
         ct.heat_kernel(problems.ring(30_000), 1.0)
+
+
+@pytest.mark.parametrize("t", [1e12, 1e308])
+def test_times_too_long_are_named_as_the_caller_knows_them(t: float) -> None:
+    graph = problems.ring(5_000)
+    calls: dict[str, Callable[[], object]] = {
+        "times": lambda: ct.heat_flow(graph, np.ones(5_000), [0.0, t]),
+        "t": lambda: ct.heat_kernel(graph, t),
+        "time": lambda: ct.landmark_functions(graph, [0], time=t),
+    }
+    for argument, call in calls.items():
+        with pytest.raises(ct.CothermError, match="at most 2e\\+09") as caught:
+            call()
+        assert caught.value.argument == argument
+        assert ("method" in caught.value.advice) == (argument == "times")
+
+
+def test_an_infinite_time_is_not_missing_data() -> None:
+    with pytest.raises(ct.CothermError, match="inf at position 1") as caught:
+        ct.heat_flow(problems.ring(4), np.ones(4), [1.0, np.inf])
+    assert "impute" not in str(caught.value)
+
+
+def test_the_exact_method_knows_its_limits() -> None:
+    with pytest.raises(ct.CothermError, match="method: 'exact' for 200000 vertices: dense matrices of 960 GB"):
+        ct.heat_flow(problems.ring(200_000), np.ones(200_000), [1.0], method="exact")
+
+
+@pytest.mark.parametrize("n", [50, 2_100])
+def test_traces_at_many_times_are_found_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = problems.ring(n)
+    times = np.linspace(0.0, 3.0, 200)
+    whole = ct.heat_trace(graph, times, probes=20)
+    monkeypatch.setattr(trace, "_AT_ONCE", 7 * n)
+    tracemalloc.start()
+    found = ct.heat_trace(graph, times, probes=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_allclose(found, whole, rtol=1e-7)
+    assert peak < 8 * len(times) * n * 16 / 4 or n == 50

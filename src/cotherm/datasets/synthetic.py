@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,8 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
     """
     n = checks.integer("n", n, least=10)
     gap = checks.real("gap", gap, positive=True)
+    if gap >= 2 * np.pi:
+        raise CothermError("gap", f"{gap:g}", "less than the whole ring, 2π radians")
     whole = 2 * np.pi * np.arange(n) / n
     cracked = 0.5 * gap + (2 * np.pi - gap) * np.arange(n) / (n - 1)
     graphs = tuple(

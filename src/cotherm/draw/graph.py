@@ -9,13 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 # Even to the eye, and told apart without red and green.
 COLOURS = "viridis"
@@ -40,12 +39,13 @@ def draw_graph(
     greys = np.repeat(1.0 - 0.75 * shade[:, np.newaxis], 3, axis=1)
     segments = np.stack([points[graph.i], points[graph.j]], axis=1)
     ax.add_collection(LineCollection(list(segments), colors=greys, linewidths=_WIDEST_EDGE * shade, zorder=1))
-    colours = "0.3" if values is None else checks.functions("values", values, graph.n)[:, 0]
-    low, high = limits if limits is not None else (None, None)
+    colours: dict[str, Any] = {"c": "0.3"}
+    if values is not None:
+        low, high = limits if limits is not None else (None, None)
+        shown = checks.functions("values", values, graph.n)[:, 0]
+        colours = {"c": shown, "cmap": COLOURS, "vmin": low, "vmax": high}
     x, y = points.T
-    dots = ax.scatter(
-        x, y, c=colours, cmap=COLOURS, vmin=low, vmax=high, s=size, zorder=2, edgecolors="white", linewidths=0.4
-    )
+    dots = ax.scatter(x, y, **colours, s=size, zorder=2, edgecolors="white", linewidths=0.4)
     ax.set_aspect("equal")
     ax.margins(0.08)
     ax.axis("off")

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from cotherm import checks
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph

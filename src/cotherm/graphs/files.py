@@ -56,7 +56,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool =
     if not isinstance(graph, Graph):
         raise CothermError("graph", checks.describe(graph), "a Graph")
     _, render = _format(place, _GRAPHS)
-    disk.save(place, _convert(place, render, graph), overwrite=overwrite)
+    disk.save(place, _convert(place, render, graph), overwrite=checks.boolean("overwrite", overwrite))
 
 
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:
@@ -78,7 +78,7 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
     if not isinstance(mesh, Mesh):
         raise CothermError("mesh", checks.describe(mesh), "a Mesh")
     _, render = _format(place, _MESHES)
-    disk.save(place, _convert(place, render, mesh), overwrite=overwrite)
+    disk.save(place, _convert(place, render, mesh), overwrite=checks.boolean("overwrite", overwrite))
 
 
 def _format(path: Path, formats: Mapping[str, T]) -> T:

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats, Indices
+from cotherm.errors import CothermError, known_as
+from cotherm.graphs.frozen import assign, read_only
 
 if TYPE_CHECKING:
     from cotherm.graphs.validity import Validity
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 
 # Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
 MOST_VERTICES = 2**31 - 2
@@ -62,13 +62,13 @@ class Graph:
     ) -> None:
         n = checks.integer("n", n, least=1, most=MOST_VERTICES)
         low, high = _edge_ends(n, i, j)
-        _set(self, "n", n)
-        _set(self, "i", _frozen(low))
-        _set(self, "j", _frozen(high))
-        _set(self, "w", _frozen(_weights("w", w, low, high)))
-        _set(self, "coordinates", _coordinates(coordinates, n))
-        _set(self, "labels", _labels(labels, n))
-        _set(self, "name", _name(name))
+        assign(self, "n", n)
+        assign(self, "i", read_only(low))
+        assign(self, "j", read_only(high))
+        assign(self, "w", read_only(_weights("w", w, low, high)))
+        assign(self, "coordinates", _coordinates(coordinates, n))
+        assign(self, "labels", _labels(labels, n))
+        assign(self, "name", _name(name))
 
     @classmethod
     def from_adjacency(
@@ -85,14 +85,22 @@ class Graph:
         entries are. Edges come sorted by (i, j). The matrix must be symmetric to the last bit.
         """
         n, i, j, w = _upper_triangle(W)
-        return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+        with known_as("w", "W"):
+            return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
 
     def with_weights(self, u: ArrayLike) -> Graph:
         """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
         other = object.__new__(Graph)
         for field in self.__slots__:
-            _set(other, field, getattr(self, field))
-        _set(other, "w", _frozen(_weights("u", u, self.i, self.j)))
+            assign(other, field, getattr(self, field))
+        assign(other, "w", read_only(_weights("u", u, self.i, self.j)))
+        return other
+
+    def bare(self) -> Graph:
+        """The same graph without coordinates and labels, which ``.csv`` and ``.mtx`` files cannot hold."""
+        other = self.with_weights(self.w)
+        assign(other, "coordinates", None)
+        assign(other, "labels", None)
         return other
 
     @property
@@ -191,16 +199,8 @@ class Graph:
         return f"Graph({title}n={self.n}, m={self.m}{total})"
 
 
-_set = object.__setattr__
-
-
 def _rebuild(n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None) -> Graph:
     return Graph(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
 
 
 def _edge_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:
@@ -264,20 +264,16 @@ def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
     array = checks.numeric("coordinates", value, ndim=(2,))
     if array.shape[0] != n or array.shape[1] == 0:
         raise CothermError("coordinates", f"shape {array.shape}", f"shape ({n}, d) with d >= 1")
-    return _frozen(array.copy())
+    return read_only(array.copy())
 
 
 def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if value is None:
         return None
-    array = checks.as_array("labels", value)
-    if array.dtype.kind == "O" and all(isinstance(x, str) for x in array.flat):
-        array = array.astype(np.str_)
-    if array.dtype.kind not in "biuU":
-        raise CothermError("labels", f"dtype {array.dtype}", "integers or strings")
+    array = checks.labels("labels", value)
     if array.shape != (n,):
         raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
-    return _frozen(array.copy())
+    return read_only(array.copy())
 
 
 def _name(value: str | None) -> str | None:
@@ -302,6 +298,7 @@ def _upper_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
         matrix = sp.csr_array(dense)
     _require_loop_free(matrix)
     _require_symmetric(matrix)
+    _require_non_negative(matrix)
     upper = sp.triu(matrix, k=1, format="csr").tocoo()
     return matrix.shape[0], upper.row, upper.col, upper.data
 
@@ -332,6 +329,19 @@ def _require_loop_free(matrix: sp.csr_array) -> None:
             f"{matrix.diagonal()[v]} on the diagonal at vertex {v} ({len(loops)} self-loop(s))",
             "a zero diagonal",
             "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part.",
+        )
+
+
+def _require_non_negative(matrix: sp.csr_array) -> None:
+    if matrix.nnz and matrix.data.min() < 0:
+        entries = matrix.tocoo()
+        worst = int(np.argmin(entries.data))
+        i, j = int(entries.row[worst]), int(entries.col[worst])
+        raise CothermError(
+            "W",
+            f"W[{i}, {j}] = {entries.data[worst]} ({int((entries.data < 0).sum())} negative entries)",
+            "weights >= 0",
+            "For a Laplacian, pass its negated off-diagonal part.",
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm import checks
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
 
 
 def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Floats:
@@ -17,14 +18,27 @@ def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Float
 
 def checked_scale(scale: object, words: tuple[str, ...]) -> str | float | None:
     """None, one of the words, or a number > 0."""
-    return None if scale is None else checked_sigma(scale, words)
+    if scale is None:
+        return None
+    return _sigma(scale, words, f"{_listed(words)}, a number > 0, or None")
 
 
 def checked_sigma(scale: object, words: tuple[str, ...]) -> str | float:
     """One of the words, or a number > 0."""
-    if isinstance(scale, str):
-        return checks.choice("scale", scale, words)
-    return checks.real("scale", scale, positive=True)
+    return _sigma(scale, words, f"{_listed(words)} or a number > 0")
+
+
+def _sigma(scale: object, words: tuple[str, ...], needed: str) -> str | float:
+    if isinstance(scale, str) and scale in words:
+        return scale
+    try:
+        return checks.real("scale", scale, positive=True)
+    except CothermError as error:
+        raise CothermError("scale", error.given, needed) from None
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, words))
 
 
 def common_sigma(d: Floats, scale: str | float | None) -> float:

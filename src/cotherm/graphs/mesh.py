@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
+from cotherm.graphs.frozen import assign, read_only
 from cotherm.graphs.graph import MOST_VERTICES
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int32]
 
 
 class Mesh:
@@ -35,8 +34,8 @@ class Mesh:
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike = ()) -> None:
         points = _vertices(vertices)
-        _set(self, "vertices", _frozen(points))
-        _set(self, "faces", _frozen(_faces(faces, len(points))))
+        assign(self, "vertices", read_only(points))
+        assign(self, "faces", read_only(_faces(faces, len(points))))
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         yield self.vertices
@@ -62,14 +61,6 @@ class Mesh:
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.faces)} faces)"
-
-
-_set = object.__setattr__
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
 
 
 def _vertices(value: ArrayLike) -> Floats:

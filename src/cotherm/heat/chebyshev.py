@@ -12,15 +12,13 @@ from __future__ import annotations
 import logging
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ive
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 log = logging.getLogger("cotherm")
 
@@ -59,7 +57,8 @@ def apply_exponential(matrix: OrderedLaplacian, F: Floats, times: Floats, tails:
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:
     """c_k for every time as columns (degree + 1, times), zero past each time's own degree."""
-    series = [_series(0.5 * t * bound, tail) for t, tail in zip(times, tails, strict=True)]
+    # Python's own numbers: products past the largest become inf without a word.
+    series = [_series(0.5 * float(t) * float(bound), tail) for t, tail in zip(times, tails, strict=True)]
     table = np.zeros((max(map(len, series)), len(series)))
     for column, c in enumerate(series):
         table[: len(c), column] = c
@@ -67,12 +66,13 @@ def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floa
 
 
 def _series(z: float, tail: float) -> Floats:
+    """c_0 … c_K, K the least degree past which they sum to no more than the tail."""
     if z > _LARGEST_ARGUMENT:
         raise CothermError(
             "times",
             f"t·λ_max up to {2 * z:.3g}",
             f"t·λ_max of at most {2 * _LARGEST_ARGUMENT:.0e} for a graph this large",
-            "Heat has long been even by then: use component means, or method='exact' for a few thousand vertices.",
+            "Heat has long been even within each component by then.",
         )
     # The coefficients fall like e^{−k²/2z} at first and faster later; twice the degree this suggests is ample.
     reach = -2.0 * np.log(tail)
@@ -97,6 +97,7 @@ def tail_tolerances(matrix: OrderedLaplacian, F: Floats, times: Floats, toleranc
         return np.full(len(times), _ROUNDING)
     norms = np.sqrt(np.einsum("ij,ij->j", F, F))
     kept = np.abs(F.sum(axis=0)[live]) / (np.sqrt(matrix.n) * norms[live])
-    fastest = np.exp(-times[:, np.newaxis] * matrix.bound)
+    with np.errstate(over="ignore"):
+        fastest = np.exp(-times[:, np.newaxis] * matrix.bound)
     smallest = np.maximum(kept, fastest).min(axis=1)
     return np.clip(tolerance * smallest, _ROUNDING, _COARSEST)

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.edges import edge_products
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.quadrature import quadrature
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 
 def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:

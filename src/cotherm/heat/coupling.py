@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
-from cotherm.heat.flow import flow, require_graph
-
-Floats = NDArray[np.float64]
+from cotherm.heat.doors import require_graph
+from cotherm.heat.flow import flow
 
 
 def coupling_error(

@@ -8,21 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 log = logging.getLogger("cotherm")
 
 # Up to here the eigendecomposition costs next to nothing.
 ALWAYS_EXACT = 500
-# Never a dense n × n matrix above this, unless the caller asks for one.
-SMALL = 2_000
-# A dense result of this many rows takes 3.2 GB.
-LARGEST_DENSE = 20_000
+# Sums of products of larger numbers may overflow.
+_HUGE = 1e290
 
 
 def heat_flow(
@@ -62,9 +60,17 @@ def heat_flow(
     times = checks.times("times", times)
     method = checks.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = checks.real("tolerance", tolerance, positive=True)
+    if method == "exact" and graph.n > LARGEST_DENSE:
+        raise CothermError(
+            "method",
+            f"'exact' for {graph.n} vertices: dense matrices of {3 * graph.n**2 * 8 / 1e9:.0f} GB",
+            f"at most {LARGEST_DENSE} vertices",
+            "'chebyshev' is as good as its tolerance at any size.",
+        )
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
-    return flow(graph, F, times, method, tolerance)
+    with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
+        return flow(graph, F, times, method, tolerance)
 
 
 def heat_kernel(graph: Graph, t: float) -> Floats:
@@ -72,7 +78,8 @@ def heat_kernel(graph: Graph, t: float) -> Floats:
     require_graph(graph)
     time = checks.real("t", t)
     require_dense(graph)
-    H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
+    with known_as("times", "t"):
+        H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]
     return symmetrized(H)
 
 
@@ -83,27 +90,16 @@ def symmetrized(H: Floats) -> Floats:
     return H
 
 
-def require_dense(graph: Graph) -> None:
-    """Refuse an n × n result that would not fit."""
-    if graph.n > LARGEST_DENSE:
-        raise CothermError(
-            "graph",
-            f"{graph.n} vertices: a dense result of {graph.n**2 * 8 / 1e9:.0f} GB",
-            f"at most {LARGEST_DENSE} vertices for all pairs",
-            "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
-        )
-
-
 def exact_flow(graph: Graph, F: Floats, times: Floats) -> Floats:
     """Φ e^{−tΛ} Φᵀ F for every time; the mean over each component is kept exactly, whatever rounding did to Φ."""
     log.info("heat flow: exact, n = %d", graph.n)
-    spectrum = full_spectrum(graph)
+    spectrum = full_spectrum(graph, longest=float(times.max()))
     components = graph.components
     means = _component_means(components, F)
     amounts = spectrum.vectors.T @ (F - means)
     result = np.empty((len(times), *F.shape))
     for k, t in enumerate(times):
-        x = spectrum.vectors @ (np.exp(-t * spectrum.values)[:, np.newaxis] * amounts)
+        x = spectrum.vectors @ (spectrum.decay(t)[:, np.newaxis] * amounts)
         result[k] = x + (means - _component_means(components, x))
     result[times == 0.0] = F
     return result
@@ -118,6 +114,11 @@ def _component_means(components: NDArray[np.int32], F: Floats) -> Floats:
 
 def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
     """``heat_flow`` for checked arguments."""
+    largest = max(float(F.max(initial=0.0)), -float(F.min(initial=0.0)))
+    if largest > _HUGE:
+        # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
+        unit = 2.0**200
+        return np.clip(flow(graph, F / unit, times, method, tolerance), -largest / unit, largest / unit) * unit
     if method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max()))):
         return exact_flow(graph, F, times)
     return chebyshev_flow(ordered(graph), F, times, tolerance)
@@ -127,10 +128,5 @@ def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
     if graph.n <= ALWAYS_EXACT or graph.n > SMALL:
         return graph.n <= ALWAYS_EXACT
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
-    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * graph.degrees.max())
+    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
-
-
-def require_graph(graph: Graph) -> None:
-    if not isinstance(graph, Graph):
-        raise CothermError("graph", checks.describe(graph), "a cotherm.Graph", "Graph.from_adjacency(W) makes one.")

@@ -6,16 +6,13 @@ d_t(p, q)² = Σ_k e^{−2tλ_k} (φ_kp − φ_kq)²: the modes that have not di
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.neighbours import nearest_neighbours
 from cotherm.heat.spectrum import smoothest
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MODES = 96
 # A mode counts as dead when it is this much weaker than the slowest that decays.
@@ -28,10 +25,9 @@ def coordinates(graph: Graph, t: float) -> Floats | None:
         spectrum = smoothest(graph, _MODES)
     except CothermError:  # no gap in the spectrum to stop at
         return None
-    decay = np.exp(-t * (spectrum.values - spectrum.values[1]))
-    if decay[-1] > _DEAD:
+    if t * float(spectrum.values[-1] - spectrum.values[1]) < -np.log(_DEAD):
         return None
-    return spectrum.vectors * np.exp(-t * spectrum.values)
+    return spectrum.vectors * spectrum.decay(t)
 
 
 def rows(warm: Floats, sources: Ints) -> Floats:

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu import local
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Sources handled between two updates of the progress bar.
 _BLOCK = 8_192
@@ -41,12 +38,14 @@ def rows(matrix: OrderedLaplacian, t: float, sources: Ints) -> Floats:
     """Distances from each source to every vertex."""
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
-    squares = -2.0 * local.kernel_rows(matrix, 2.0 * t, places)
+    squares = local.kernel_rows(matrix, 2.0 * t, places)
+    squares *= -2.0  # in place, as all of this: rows may be many
     squares += heat
     squares += heat[places][:, np.newaxis]
     squares[np.arange(len(places)), places] = 0.0
+    np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
     distances = np.empty_like(squares)
-    distances[:, matrix.order] = np.sqrt(np.maximum(squares, 0.0))
+    distances[:, matrix.order] = squares
     return distances
 
 

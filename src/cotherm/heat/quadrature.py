@@ -6,12 +6,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
+from cotherm.arrays import Floats
 from cotherm.heat.chebyshev import exponential_coefficients
-
-Floats = NDArray[np.float64]
 
 # Beyond this t·λ one polynomial needs more nodes than pieces that shrink towards both ends.
 _STIFF = 3_000.0

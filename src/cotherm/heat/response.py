@@ -12,10 +12,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations, derivatives_by_flows, edge_derivatives, pairs
-
-Floats = NDArray[np.float64]
 
 # Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
 _DENSE = 1_500

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.search.neighbours import nearest_neighbours
 from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PROBES = 4_096
 
@@ -30,6 +27,8 @@ _BLOCK = 64
 # What may be left out of a flow, relative to what it started from: late distances are small, and are differences.
 _TAIL = 1e-14
 _TOLERANCE = 1e-8
+# Distances that are put in order at once.
+_SORTED_AT_ONCE = 2**22
 
 
 def seconds(matrix: OrderedLaplacian, probes: int, degree: int) -> float:
@@ -60,9 +59,12 @@ def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int, probes: i
 
 def smallest(distances: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
     """The k smallest of each row with their columns, ascending, ties by number, the source itself left out."""
-    distances = distances.copy()
-    distances[np.arange(len(sources)), sources] = np.inf
-    columns = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    columns = np.empty((len(sources), k), dtype=np.int64)
+    step = max(1, _SORTED_AT_ONCE // distances.shape[1])
+    for first in range(0, len(sources), step):
+        part = distances[first : first + step].copy()
+        part[np.arange(len(part)), sources[first : first + step]] = np.inf
+        columns[first : first + step] = np.argsort(part, axis=1, kind="stable")[:, :k]
     return columns, np.take_along_axis(distances, columns, axis=1)
 
 
@@ -71,7 +73,7 @@ def _pair_distances(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: I
     squares = np.zeros(seconds.shape)
     for block in track(_blocks(matrix, t, probes, seed), total=-(-probes // _BLOCK), label="diffusion distances"):
         add_squared_differences(block, firsts, seconds, squares)
-    return np.sqrt(squares)
+    return np.sqrt(squares, out=squares)
 
 
 def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Iterator[Floats]:

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.heat import graded
 from cotherm.heat.chebyshev import apply_exponential, ordered
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
 
 # A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
 _FILTER_STRENGTH = 12.0
@@ -25,7 +24,14 @@ _MOST_ROUNDS = 25
 # The largest s·λ_max of a filter: a series of some ten thousand terms.
 _LONGEST_FILTER = 1e7
 # Residuals below this fraction of λ_max are rounding.
-_ROUNDING = 1e-12
+_ROUNDING = 1e-13
+# Eigenvalues below this fraction of λ_max have lost too many digits to rounding.
+_DOUBTFUL = 1e-9
+# Up to this tλ_max eigenvalues that are wrong by rounding make no difference to heat.
+_SHORT = 1e3
+# Somewhere between these fractions of the largest degree weights become too small to be seen beside the others.
+_FAINT = (1e-22, 1e-10)
+_MOST_PARTS = 2_000
 
 
 @dataclass(frozen=True)
@@ -35,49 +41,120 @@ class Spectrum:
     values: Floats
     vectors: Floats
 
+    def decay(self, t: float | Floats) -> Floats:
+        """e^{−tλ} of every mode, along the last axis."""
+        with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
+            return np.exp(-t * self.values)
 
-def full_spectrum(graph: Graph) -> Spectrum:
-    """All eigenpairs by a dense decomposition, n × n."""
+
+def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
+    """All eigenpairs by a dense decomposition, n × n, fit for heat up to the longest time."""
+    L = graph.laplacian().toarray(order="F")
     with limited_blas(graph.n):
-        values, vectors = scipy.linalg.eigh(graph.laplacian().toarray(), driver="evd", check_finite=False)
-    return Spectrum(exact_zeros(values, graph), vectors)
-
-
-def exact_zeros(values: Floats, graph: Graph) -> Floats:
-    """L has one zero eigenvalue per component: rounding must not let heat grow or leak at large times."""
-    values = np.maximum(values, 0.0)
-    values[: graph.component_count] = 0.0
-    return values
+        values, vectors = scipy.linalg.eigh(L, overwrite_a=True, driver="evd", check_finite=False)
+    # L has one zero eigenvalue per component: rounding must not let heat grow, leak or stand still at large times.
+    zeros = graph.component_count
+    doubtful = int(np.sum(values <= _DOUBTFUL * values[-1]))
+    if doubtful > zeros and longest * float(values[-1]) > _SHORT:
+        return Spectrum(*graded.refined(graph, values, vectors, doubtful))
+    np.maximum(values, 0.0, out=values)
+    values[:zeros] = 0.0
+    return Spectrum(values, vectors)
 
 
 def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
 
-    Subspace iteration with the filter e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each round
-    flows a block of k and some spare functions, orthonormalises it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the
-    tolerance of the largest λ of the block (or within rounding) for all k. No factorisation, no n × n matrix.
+    Those of the graph's parts (see ``_slow_pairs``) are known. For the others subspace iteration with the filter
+    e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each round flows a block of functions, some to
+    spare, orthonormalises it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the largest λ of the
+    block (or within rounding) for all that are wanted. No factorisation, no n × n matrix.
     """
-    matrix = ordered(graph)
-    spare = min(graph.n - k, max(8, k // 2))
-    block = np.random.default_rng(seed).standard_normal((graph.n, k + spare))
-    L = graph.laplacian()
-    time = _FILTER_STRENGTH / matrix.bound if matrix.bound else 0.0
+    random = np.random.default_rng(seed)
+    unit = 2.0 ** np.frexp(graph.degrees.max())[1]  # squares of any weights neither vanish nor overflow; no rounding
+    graph = graph.with_weights(graph.w / unit)
+    slow, P = _slow_pairs(graph, k, random)
+    if len(slow.values) == k:
+        return Spectrum(unit * slow.values, slow.vectors)
+    fast = _iterated(graph, k - len(slow.values), P, tolerance, random)
+    values = np.concatenate([slow.values, fast.values])
+    return Spectrum(unit * values, np.hstack([slow.vectors, fast.vectors]))
+
+
+def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spectrum, Any]:
+    """Up to k eigenpairs that are constant on every part, and the parts as columns P.
+
+    Parts are what remains connected without the faint weights; almost always they are the components, and then λ = 0
+    and any mixtures of them will do.
+    """
+    zeros = graph.component_count
+    strong = _without_faint(graph, _FAINT[1])
+    if strong.component_count > zeros:
+        strong = _without_faint(graph, graded.widest_gap(graph, *_FAINT))
+    P = graded.part_vectors(strong.components, np.ones(graph.n))
+    count = P.shape[1]
+    wanted = min(k, count)
+    if count == zeros:
+        mixtures = np.linalg.qr(random.standard_normal((count, wanted)))[0]
+        return Spectrum(np.zeros(wanted), P @ mixtures), P
+    if count > _MOST_PARTS:
+        raise CothermError(
+            "graph",
+            f"{count} parts joined only by weights below {_FAINT[1]:g} of the largest degree",
+            f"at most {_MOST_PARTS} such parts",
+            "Set these weights to zero.",
+        )
+    values, mixtures = graded.part_pairs(graph, strong.components)
+    return Spectrum(values[:wanted], P @ mixtures[:, :wanted]), P
+
+
+def _without_faint(graph: Graph, faint: float) -> Graph:
+    return graph.with_weights(np.where(graph.w > faint, graph.w, 0.0))
+
+
+def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.Generator) -> Spectrum:
+    """The k smoothest eigenpairs orthogonal to the parts P."""
+    matrix, L = ordered(graph), graph.laplacian()
+    width = min(k + max(8, k // 2), graph.n - P.shape[1])
+    block = random.standard_normal((graph.n, width))
+    time = _FILTER_STRENGTH / matrix.bound
     for _ in track(range(_MOST_ROUNDS), total=_MOST_ROUNDS, label="eigenvectors"):
-        values, block = _ritz_pairs(L, _filtered(matrix, block, time))
+        block = _filtered(matrix, block, time)
+        values, block = _ritz_pairs(L, block - P @ (P.T @ block))
         residual = np.linalg.norm(L @ block[:, :k] - block[:, :k] * values[:k], axis=0).max()
-        if residual <= max(tolerance * values[-1], _ROUNDING * matrix.bound):
-            return Spectrum(exact_zeros(values[:k], graph), block[:, :k])
+        if values[0] > _DOUBTFUL and residual <= max(tolerance * values[-1], _ROUNDING * matrix.bound):
+            return Spectrum(values[:k], block[:, :k])
+        if residual <= _ROUNDING * matrix.bound:
+            return _by_differences(graph, _filtered(matrix, block, time), P, k)
         # Ritz values come down as the block improves, and the filter follows them: by at most a factor of 20 at
         # once, because the first ones say little, and to a time whose series is still affordable.
         limit = min(20.0 * time, _LONGEST_FILTER / matrix.bound)
         time = min(_FILTER_STRENGTH / max(float(values[-1]), 1e-300), limit)
-    return _by_lanczos(graph, L, k, block[:, 0])
+    return _by_lanczos(L, k, P, block[:, 0])
 
 
-def _by_lanczos(graph: Graph, L: Any, k: int, start: Floats) -> Spectrum:
+def _by_differences(graph: Graph, block: Floats, P: Any, k: int) -> Spectrum:
+    """Ritz pairs from differences along edges: φᵀLφ = Σ w_ij (φ_i − φ_j)², and λ = σ² of the √w_ij (φ_i − φ_j).
+
+    Singular values good to 1e-16 of the largest are eigenvalues good to 1e-32.
+    """
+    block = np.linalg.qr(block - P @ (P.T @ block))[0]
+    R = np.empty((0, block.shape[1]))
+    for first in range(0, graph.m, graph.n):
+        e = slice(first, first + graph.n)
+        steps = np.sqrt(graph.w[e, np.newaxis]) * (block[graph.i[e]] - block[graph.j[e]])
+        R = np.asarray(np.linalg.qr(np.vstack([R, steps]), mode="r"))
+    _, sigma, rotation = np.linalg.svd(R)
+    return Spectrum(sigma[::-1][:k] ** 2, block @ rotation[::-1][:k].T)
+
+
+def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:
     """Where eigenvalues crowd, as in an expander, heat does not part them; Lanczos does, as they are not small."""
+    n = len(start)
+    # The parts are moved out of the way, to the far end of the spectrum.
+    moved = LinearOperator((n, n), matvec=lambda x: L @ x + 4.0 * (P @ (P.T @ x)), dtype=np.float64)
     try:
-        values, vectors = eigsh(L, k, which="SA", v0=start, ncv=min(graph.n - 1, 4 * k + 60), tol=1e-9)
+        values, vectors = eigsh(moved, k, which="SA", v0=start, ncv=min(n - 1, 4 * k + 60), tol=1e-9)
     except ArpackError:
         raise CothermError(
             "k",
@@ -86,7 +163,7 @@ def _by_lanczos(graph: Graph, L: Any, k: int, start: Floats) -> Spectrum:
             "Ask for a few more or fewer.",
         ) from None
     order = np.argsort(values)
-    return Spectrum(exact_zeros(values[order], graph), vectors[:, order])
+    return Spectrum(values[order], vectors[:, order])
 
 
 def _filtered(matrix: OrderedLaplacian, block: Floats, time: float) -> Floats:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
-from cotherm.heat.flow import SMALL, require_graph
+from cotherm.heat.doors import SMALL, require_graph
 from cotherm.heat.spectrum import full_spectrum
-
-Floats = NDArray[np.float64]
 
 # Probes are flowed in blocks of this many, which bounds the memory.
 _BLOCK = 16
+# Numbers held at once for some of the times: 256 MB.
+_AT_ONCE = 2**25
 
 
 def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 0) -> Floats:
@@ -30,8 +31,8 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     probes = checks.integer("probes", probes, least=1)
     seed = checks.integer("seed", seed, least=0)
     if graph.n <= SMALL:
-        values = full_spectrum(graph).values
-        trace = np.exp(-moments[:, np.newaxis] * values).sum(axis=1)
+        spectrum = full_spectrum(graph, longest=float(moments.max()))
+        trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(moments, graph.n)])
     else:
         trace = _estimate(graph, moments, probes, seed)
     return trace.reshape(shape)
@@ -43,5 +44,16 @@ def _estimate(graph: Graph, times: Floats, probes: int, seed: int) -> Floats:
     total = np.zeros(len(times))
     for first in range(0, probes, _BLOCK):
         signs = random.choice([-1.0, 1.0], size=(graph.n, min(_BLOCK, probes - first)))
-        total += np.sum(chebyshev_flow(matrix, signs, 0.5 * times, 1e-8) ** 2, axis=(1, 2))
+        parts = _parts(times, signs.size)
+        total += np.concatenate([_squares(chebyshev_flow(matrix, signs, 0.5 * part, 1e-8)) for part in parts])
     return total / probes
+
+
+def _squares(flows: Floats) -> Floats:
+    return np.asarray(np.einsum("tvc,tvc->t", flows, flows))
+
+
+def _parts(times: Floats, size: int) -> list[Floats]:
+    """Some times after the other, so few at once that blocks of ``size`` numbers for each fit into memory."""
+    step = max(1, _AT_ONCE // size)
+    return [times[first : first + step] for first in range(0, len(times), step)]

@@ -21,12 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling_problem import CouplingProblem
-
-Floats = NDArray[np.float64]
 
 ROUTES = ("straight", "times", "alpha")
 

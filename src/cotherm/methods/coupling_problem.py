@@ -20,11 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.response import State, View
 from cotherm.solve.metric import Diagonal, Gram, Metric
 
-Floats = NDArray[np.float64]
 Edges = NDArray[np.intp]
 
 # Q comes from an eigendecomposition or a series with about this relative error.

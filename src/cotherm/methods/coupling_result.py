@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-
-Floats = NDArray[np.float64]
 
 _ADVICE = {
     "converged": "",

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.methods.coupling_path import Stage, robust_scale
 from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Moment, descend
-
-Floats = NDArray[np.float64]
 
 # A stage on the way is left once a step brings less than this part of its cost, or after so many steps.
 _ROUGH_GAIN = 1e-3

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -21,7 +22,6 @@ from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.methods.coupling_result import Coupling
 from cotherm.methods.coupling_search import Search, Step
 
-Floats = NDArray[np.float64]
 Edges = NDArray[np.intp]
 
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.

@@ -22,11 +22,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
 from cotherm.solve.secant import Secant
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _FIRST_DAMPING = 100.0

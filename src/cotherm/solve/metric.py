@@ -14,7 +14,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from cotherm.arrays import Floats
+
 Mask = NDArray[np.bool_]
 
 # Up to this many rows of C a dense Cholesky factor of its Gram matrix is the faster way.

@@ -22,9 +22,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.solve.metric import Metric, Restricted
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Exchanges of whole blocks that may pass without progress.

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from cotherm.arrays import Floats
 
 _MEMORY = 6
 # An update whose denominator is smaller than this fraction of its factors says nothing reliable.

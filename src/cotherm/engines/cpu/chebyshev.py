@@ -8,15 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled, prefetch
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian
 from cotherm.engines.cpu.rows import FINGERPRINT, add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.team import Team
 from cotherm.progress import track
-
-Floats = NDArray[np.float64]
 
 # Columns are worked off in panels of at most this many, each with a kernel compiled for its width.
 _WIDEST = 16

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.team import Team
-
-Floats = NDArray[np.float64]
 
 # Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
 _CANCELLATION = 1e-6
@@ -18,8 +17,11 @@ _LANES = 8
 
 
 def gram_distances(Y: Floats) -> Floats:
-    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels."""
-    Y = Y - Y.mean(axis=0)  # what all rows share would only cancel
+    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels.
+
+    Y is used up: where it is n × n, a copy would take as much memory as the result.
+    """
+    Y -= Y.mean(axis=0)  # what all rows share would only cancel
     gram = Y @ Y.T
     norms = gram.diagonal().copy()
     with Team(work=gram.size) as team:

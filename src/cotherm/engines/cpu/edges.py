@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.team import Team
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 

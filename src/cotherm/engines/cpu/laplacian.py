@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled, prefetch
 from cotherm.engines.cpu.team import Team
-
-Floats = NDArray[np.float64]
 
 # Columns are read this far ahead of their use (see chebyshev.py), so they are padded by as much.
 LOOKAHEAD = 16

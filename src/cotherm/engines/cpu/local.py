@@ -14,15 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import poisson
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.engines.cpu.team import Team
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Heat that can add no more than this to the sum, of one unit put in, is not followed further.
 _DROPPED = 1e-7

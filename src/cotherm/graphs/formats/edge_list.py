@@ -55,6 +55,11 @@ def _header(text: str) -> header.Header | None:
     return header.parse(words, "line 1", [])
 
 
+def _begins_like_a_number(field: str) -> bool:
+    # Words such as nan are numbers to NumPy; what is no usable number is refused later, as an edge.
+    return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
+
+
 def _without_titles(lines: Lines) -> tuple[Lines, int]:
     """The rows of numbers, and how many columns they have."""
     if not lines.rows:
@@ -62,4 +67,6 @@ def _without_titles(lines: Lines) -> tuple[Lines, int]:
     fields = [field.strip(' "').lower() for field in lines.rows[0].split(",")]
     if fields in _TITLES:
         return lines.part(1), len(fields)
+    if not any(_begins_like_a_number(field) for field in fields):
+        lines.refuse(0, "titles " + ", ".join(",".join(titles) for titles in _TITLES) + ", or an edge of numbers")
     return lines, 2 if len(fields) == 2 else 3

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.formats.text import Floats, Ints, Lines
+from cotherm.graphs.formats.text import Lines
 from cotherm.graphs.graph import Graph
 
 

@@ -75,4 +75,5 @@ def refuse_extras(graph: Graph) -> None:
             f"graph.{field}",
             "present, but this format cannot hold them",
             "a graph without them, or a .npz file, which holds everything",
+            "graph.bare() leaves coordinates and labels out.",
         )

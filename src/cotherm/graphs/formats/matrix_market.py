@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.formats.text import (
-    Floats,
-    Ints,
     Lines,
     content,
     counts,

@@ -12,9 +12,10 @@ import re
 
 import numpy as np
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Floats, Ints, Lines, content, decode, finite, table, whole
+from cotherm.graphs.formats.text import Lines, content, decode, finite, table, whole
 from cotherm.graphs.mesh import Mesh
 
 _PASSED_OVER = {

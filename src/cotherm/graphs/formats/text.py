@@ -8,10 +8,8 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Lines(NamedTuple):

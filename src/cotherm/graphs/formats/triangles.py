@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cotherm.graphs.formats.text import Floats, Ints, Lines, whole
+from cotherm.arrays import Floats, Ints
+from cotherm.graphs.formats.text import Lines, whole
 
 NEEDED = "a triangle: 3 and three vertex numbers"
 ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."

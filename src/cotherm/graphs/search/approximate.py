@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.graphs.search.exact import best, nearest_of
 from cotherm.graphs.search.points import Points, Rows, centred, row_maxima
 

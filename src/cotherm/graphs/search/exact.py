@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.search.points import EPSILON, Points, Rows, centred, slices, squares
+from cotherm.graphs.search.points import EPSILON, MOST_PAIRS, Points, Rows, centred, slices, squares
 from cotherm.progress import track
 
 # Trees look at most of the points anyway in more dimensions than this.
 FEW_DIMENSIONS = 15
-# Pairs take 40 bytes each on the way to a graph.
-MOST_PAIRS = 200_000_000
 
 
 def few_dimensions(points: Points) -> bool:

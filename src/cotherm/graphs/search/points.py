@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from cotherm import checks
-from cotherm.checks import Floats, Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 
 Rows = Floats | sp.csr_array
@@ -23,6 +23,8 @@ METRICS = ("euclidean", "cosine")
 
 # Squares of numbers beyond these overflow or vanish, and distances with them.
 _LEAST, _MOST = 1e-140, 1e140
+# Pairs take 40 bytes each on the way to a graph.
+MOST_PAIRS = 200_000_000
 # Numbers held at once while distances are measured: 32 MiB.
 _BLOCK = 2**22
 
@@ -69,13 +71,21 @@ class Points:
         return len(self.kept)
 
     def require(self, argument: str, k: int) -> None:
-        """Refuse to look for more neighbours than there are other points."""
+        """Refuse to look for more neighbours than there are other points, or than fit into memory."""
+        if self.n == 1:
+            raise CothermError("X", "a single point", "at least two points, to be neighbours")
         if k >= self.count:
             zero = "" if self.count == self.n else f", of which {self.n - self.count} are zero rows"
             raise CothermError(
                 argument,
                 f"{k} neighbours among n = {self.n} points{zero}",
                 f"at most {max(self.count - 1, 0)}, one less than there are points",
+            )
+        if k * self.count > MOST_PAIRS:
+            raise CothermError(
+                argument,
+                f"{k} neighbours of {self.count:,} points, {k * self.count:,} pairs",
+                f"at most {MOST_PAIRS:,} pairs, k of at most {MOST_PAIRS // self.count:,}",
             )
 
     def distances(self, a: Ints, b: Ints) -> Floats:
