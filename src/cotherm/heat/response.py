@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
@@ -50,7 +49,8 @@ class _Dense:
     def __init__(self, view: View, u: Floats) -> None:
         self._view = view
         L = _dense_laplacian(view.graph, u)
-        values, self._vectors = scipy.linalg.eigh(L, driver="evd", check_finite=False, overwrite_a=True)
+        # NumPy's, unlike SciPy's, leaves the interpreter lock: the other graphs' decompositions run meanwhile.
+        values, self._vectors = np.linalg.eigh(L)
         self._values = np.maximum(values, 0.0)
         self._amounts = self._vectors.T @ view.F
 

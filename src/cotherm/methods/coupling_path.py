@@ -80,8 +80,8 @@ def _decades(problem: CouplingProblem) -> list[float]:
     """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
     gentle = problem.restated(problem.times, 1.0, None)
     J = gentle.at(problem.centre).jacobian
-    part = gentle.metric(problem.centre).restricted(np.ones(len(J), dtype=bool))
-    stiffness = float(scipy.linalg.norm(J.T @ part.inverse(J), 2)) if J.size else 0.0
+    gram = gentle.metric(problem.centre).prepared(J).restricted(np.zeros(len(J), dtype=bool)).gram
+    stiffness = float(scipy.linalg.norm(gram, 2)) if J.size else 0.0
     if stiffness == 0.0:
         return [problem.alpha]
     alphas = []

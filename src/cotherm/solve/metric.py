@@ -1,13 +1,18 @@
 """Symmetric positive definite forms A, cheap to invert on any subset of the unknowns.
 
-The step of the solver is a nearest-point problem in such a form. *Gram*: A = ρ(2I + CᵀC) with C sparse and short,
-inverted through (2I + CCᵀ)⁻¹ (Woodbury), by Cholesky where C has few rows and by conjugate gradients where it has many.
-*Diagonal*: A = Diag(s).
+The step of the solver is a nearest-point problem in such a form, with a few equations E. *Gram*: A = ρ(2I + CᵀC) with C
+sparse and short, inverted through (2I + CCᵀ)⁻¹ (Woodbury), by Cholesky where C has few rows and by conjugate gradients
+where it has many. *Diagonal*: A = Diag(s).
+
+Unknowns come and go one by one, so sums over the free ones are those over all less those over the few that are held,
+unless those few carry most of the sum and the difference would be rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,16 +28,28 @@ _DENSE_ROWS = 1_500
 # Relative residual of conjugate gradients: below what the steps of the solver can see.
 _CG_TOLERANCE = 1e-12
 _CG_ROUNDS = 500
+# Held unknowns may carry this part of a sum for a difference to keep its digits.
+_SAFE_PART = 0.5
 
 
 class Restricted(Protocol):
-    """A_FF for the free unknowns F, the others P being held at zero."""
+    """A_FF for the free unknowns F, the others P being held at zero. Vectors have all unknowns, and zeros in P."""
 
-    def inverse(self, Y: Floats) -> Floats:
-        """A_FF⁻¹ Y for a vector or the columns of a matrix."""
+    @property
+    def gram(self) -> Floats:
+        """E_FᵀA_FF⁻¹E_F."""
+
+    def inverse(self, y: Floats) -> Floats:
+        """A_FF⁻¹y_F."""
 
     def pulled(self, centre: Floats) -> Floats:
-        """The free part of the point nearest to the centre: c_F + A_FF⁻¹A_FP c_P."""
+        """The point nearest to the centre: c_F + A_FF⁻¹A_FP c_P."""
+
+
+class Prepared(Protocol):
+    """A form and equations, ready for many sets of held unknowns."""
+
+    def restricted(self, held: Mask) -> Restricted: ...
 
 
 class Metric(Protocol):
@@ -41,7 +58,8 @@ class Metric(Protocol):
     def apply(self, d: Floats) -> Floats:
         """A d."""
 
-    def restricted(self, free: Mask) -> Restricted: ...
+    def prepared(self, E: Floats) -> Prepared:
+        """For the equations in the columns of E."""
 
 
 class Diagonal:
@@ -53,85 +71,132 @@ class Diagonal:
     def apply(self, d: Floats) -> Floats:
         return self._s * d
 
-    def restricted(self, free: Mask) -> Restricted:
-        return _DiagonalPart(self._s[free], free)
+    def prepared(self, E: Floats) -> Prepared:
+        return _DiagonalPrepared(self._s, E)
+
+
+class _DiagonalPrepared:
+    def __init__(self, s: Floats, E: Floats) -> None:
+        self.s = s
+        self._square = _SubtractiveSquare(E / np.sqrt(s)[:, np.newaxis])
+
+    def restricted(self, held: Mask) -> Restricted:
+        return _DiagonalPart(self.s, held, self._square.without(held))
 
 
 class _DiagonalPart:
-    def __init__(self, s: Floats, free: Mask) -> None:
-        self._s, self._free = s, free
+    def __init__(self, s: Floats, held: Mask, gram: Floats) -> None:
+        self._s, self._held, self.gram = s, held, gram
 
-    def inverse(self, Y: Floats) -> Floats:
-        return np.asarray((Y.T / self._s).T)
+    def inverse(self, y: Floats) -> Floats:
+        return np.where(self._held, 0.0, y / self._s)
 
     def pulled(self, centre: Floats) -> Floats:
-        return centre[self._free]
+        return np.where(self._held, 0.0, centre)
 
 
 class Gram:
     """A with diagonal blocks ρ(2I + CᵀC), one for each pair of a sparse C (CSC) and a number ρ > 0."""
 
     def __init__(self, blocks: Sequence[tuple[Any, float]]) -> None:
-        self._blocks = list(blocks)
-        self._cuts = np.cumsum([0, *(C.shape[1] for C, _ in blocks)])
+        self.blocks = [_Block(C, rho) for C, rho in blocks]
+        ends = np.cumsum([0, *(C.shape[1] for C, _ in blocks)]).tolist()
+        self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
 
     def apply(self, d: Floats) -> Floats:
-        parts = self._split(d)
-        return np.concatenate(
-            [rho * (2.0 * x + C.T @ (C @ x)) for (C, rho), x in zip(self._blocks, parts, strict=True)]
-        )
+        parts = zip(self.blocks, self.slices, strict=True)
+        return np.concatenate([block.rho * (2.0 * d[at] + block.C.T @ (block.C @ d[at])) for block, at in parts])
 
-    def restricted(self, free: Mask) -> Restricted:
-        return _GramPart(self._blocks, self._split(free))
+    def prepared(self, E: Floats) -> Prepared:
+        return _GramPrepared(self, E)
 
-    def _split(self, x: NDArray[Any]) -> list[NDArray[Any]]:
-        return [x[lo:hi] for lo, hi in zip(self._cuts[:-1], self._cuts[1:], strict=True)]
+
+class _Block:
+    """C and ρ, and CCᵀ."""
+
+    def __init__(self, C: Any, rho: float) -> None:
+        self.C, self.rho = C, rho
+
+    @cached_property
+    def gram(self) -> Any:
+        product = self.C @ self.C.T
+        return product.toarray() if product.shape[0] <= _DENSE_ROWS else product.tocsr()
+
+
+class _GramPrepared:
+    def __init__(self, metric: Gram, E: Floats) -> None:
+        self._slices = metric.slices
+        self._parts = [_BlockPrepared(block, E[at]) for block, at in zip(metric.blocks, metric.slices, strict=True)]
+
+    def restricted(self, held: Mask) -> Restricted:
+        parts = [part.restricted(held[at]) for part, at in zip(self._parts, self._slices, strict=True)]
+        return _GramPart(parts, self._slices)
+
+
+class _BlockPrepared:
+    def __init__(self, block: _Block, E: Floats) -> None:
+        self.block, self._E = block, E
+        self._square = _SubtractiveSquare(E)
+        self._CE = block.C @ E
+
+    def restricted(self, held: Mask) -> _BlockPart:
+        C_held = self.block.C[:, held]
+        solve = _gram_solver(self.block.gram, C_held)
+        CE = self._CE - C_held @ self._E[held]
+        gram = (0.5 / self.block.rho) * (self._square.without(held) - CE.T @ solve(CE))
+        return _BlockPart(self.block, held, C_held, solve, gram)
+
+
+class _BlockPart:
+    def __init__(self, block: _Block, held: Mask, C_held: Any, solve: Callable[[Floats], Floats], gram: Floats) -> None:
+        self._block, self._held, self._C_held, self._solve, self.gram = block, held, C_held, solve, gram
+
+    def inverse(self, y: Floats) -> Floats:
+        y = np.where(self._held, 0.0, y)
+        C = self._block.C
+        x = (0.5 / self._block.rho) * (y - C.T @ self._solve(C @ y))
+        return np.where(self._held, 0.0, x)
+
+    def pulled(self, centre: Floats) -> Floats:
+        # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
+        pull = self._block.C.T @ self._solve(self._C_held @ centre[self._held])
+        return np.where(self._held, 0.0, centre + pull)
 
 
 class _GramPart:
-    def __init__(self, blocks: list[tuple[Any, float]], masks: list[Mask]) -> None:
-        self._parts = [_GramBlock(C, rho, mask) for (C, rho), mask in zip(blocks, masks, strict=True)]
-        self._cuts = np.cumsum([0, *(int(mask.sum()) for mask in masks)])
-        self._all_cuts = np.cumsum([0, *(len(mask) for mask in masks)])
+    def __init__(self, parts: list[_BlockPart], slices: list[slice]) -> None:
+        self._parts, self._slices = parts, slices
+        self.gram = np.sum([part.gram for part in parts], axis=0)
 
-    def inverse(self, Y: Floats) -> Floats:
-        result = np.empty_like(Y)
-        for part, lo, hi in zip(self._parts, self._cuts[:-1], self._cuts[1:], strict=True):
-            result[lo:hi] = part.inverse(Y[lo:hi])
-        return result
+    def inverse(self, y: Floats) -> Floats:
+        return np.concatenate([part.inverse(y[at]) for part, at in zip(self._parts, self._slices, strict=True)])
 
     def pulled(self, centre: Floats) -> Floats:
-        pieces = [
-            part.pulled(centre[lo:hi])
-            for part, lo, hi in zip(self._parts, self._all_cuts[:-1], self._all_cuts[1:], strict=True)
-        ]
-        return np.concatenate(pieces)
+        return np.concatenate([part.pulled(centre[at]) for part, at in zip(self._parts, self._slices, strict=True)])
 
 
-class _GramBlock:
-    def __init__(self, C: Any, rho: float, mask: Mask) -> None:
-        self._mask, self._rho = mask, rho
-        self._free = C[:, mask]
-        self._held = C[:, ~mask]
-        self._solve = _gram_solver(self._free)
+class _SubtractiveSquare:
+    """E_FᵀE_F for many sets of held rows."""
 
-    def inverse(self, Y: Floats) -> Floats:
-        return np.asarray((0.5 / self._rho) * (Y - self._free.T @ self._solve(self._free @ Y)))
+    def __init__(self, E: Floats) -> None:
+        self._E = E
+        self._whole = E.T @ E
+        self._sizes = np.einsum("ij,ij->i", E, E)
 
-    def pulled(self, centre: Floats) -> Floats:
-        nearest = centre[self._mask]
-        if self._held.shape[1]:
-            # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
-            nearest = nearest + self._free.T @ self._solve(self._held @ centre[~self._mask])
-        return nearest
+    def without(self, held: Mask) -> Floats:
+        if self._sizes[held].sum() > _SAFE_PART * self._sizes.sum():
+            free = self._E[~held]
+            return free.T @ free
+        rest = self._E[held]
+        return self._whole - rest.T @ rest
 
 
-def _gram_solver(C: Any) -> Callable[[Floats], Floats]:
-    """x ↦ (2I + CCᵀ)⁻¹x."""
-    gram = C @ C.T
-    if gram.shape[0] > _DENSE_ROWS:
-        return lambda Y: _conjugate_gradients(gram, Y)
-    S = gram.toarray()
+def _gram_solver(gram: Any, C_held: Any) -> Callable[[Floats], Floats]:
+    """x ↦ (2I + CCᵀ − C_P C_Pᵀ)⁻¹x."""
+    if not isinstance(gram, np.ndarray):
+        free = gram - C_held @ C_held.T
+        return lambda Y: _conjugate_gradients(free, Y)
+    S = gram - (C_held @ C_held.T).toarray() if C_held.shape[1] else gram.copy()
     S.flat[:: S.shape[0] + 1] += 2.0
     factor = scipy.linalg.cho_factor(S, overwrite_a=True, check_finite=False)
     return lambda Y: np.asarray(scipy.linalg.cho_solve(factor, Y, check_finite=False))

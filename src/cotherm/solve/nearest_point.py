@@ -16,8 +16,6 @@ the wrong side; should that stop helping, one at a time, which always ends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
@@ -34,24 +32,14 @@ _MOST_EXCHANGES = 300
 _ROUNDING = 1e-13
 
 
-@dataclass(frozen=True)
-class _Factor:
-    """What one set of held unknowns costs to prepare."""
-
-    held: Mask
-    part: Restricted
-    E: Floats
-    Z: Floats
-    gram: Floats
-
-
 class NearestPoint:
     """The problem for one metric and one set of equations, solved for many centres, targets and weights."""
 
     def __init__(self, metric: Metric, E: Floats, definite: int) -> None:
         """E has an equation in each column; the first ``definite`` of them have positive weights in every solve."""
         self._metric, self._E, self._definite = metric, E, definite
-        self._last: _Factor | None = None
+        self._prepared = metric.prepared(E)
+        self._last: tuple[Mask, Restricted] | None = None
 
     def solve(self, centre: Floats, b: Floats, weights: Floats, held: Mask) -> tuple[Floats, Mask] | None:
         """The nearest point and the unknowns it holds at zero; None where negative weights leave no convex problem.
@@ -60,15 +48,16 @@ class NearestPoint:
         """
         fewest, patience = len(centre) + 1, _PATIENCE
         k = len(weights)
+        E = self._E[:, :k]
         for _ in range(_MOST_EXCHANGES):
-            factor = self._factor(held)
-            z = factor.part.pulled(centre)
-            eta = self._multipliers(factor.gram[:k, :k], factor.E[:, :k].T @ z - b, weights)
+            part = self._restricted(held)
+            z = part.pulled(centre)
+            eta = self._multipliers(part.gram[:k, :k], E.T @ z - b, weights)
             if eta is None:
                 return None
-            v = np.zeros_like(centre)
-            v[~held] = z - factor.Z[:, :k] @ eta
-            slope = self._metric.apply(v - centre) + self._E[:, :k] @ eta
+            force = E @ eta
+            v = z - part.inverse(force)
+            slope = self._metric.apply(v - centre) + force
             wrong = np.where(
                 held, slope < -_ROUNDING * np.abs(slope).max(initial=0.0), v < -_ROUNDING * np.abs(v).max(initial=0.0)
             )
@@ -84,14 +73,11 @@ class NearestPoint:
             held = held ^ wrong
         return np.maximum(v, 0.0), held
 
-    def _factor(self, held: Mask) -> _Factor:
-        if self._last is None or not np.array_equal(self._last.held, held):
-            free = ~held
-            part = self._metric.restricted(free)
-            E = self._E[free]
-            Z = part.inverse(E)
-            self._last = _Factor(held, part, E, Z, E.T @ Z)
-        return self._last
+    def _restricted(self, held: Mask) -> Restricted:
+        """What one set of held unknowns takes to prepare; the last one is kept."""
+        if self._last is None or not np.array_equal(self._last[0], held):
+            self._last = held, self._prepared.restricted(held)
+        return self._last[1]
 
     def _multipliers(self, gram: Floats, rhs: Floats, weights: Floats) -> Floats | None:
         k = self._definite

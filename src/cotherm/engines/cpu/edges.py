@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.rows import FINGERPRINT, add_product, register, set_row, store_row
 from cotherm.engines.cpu.team import Team
 
-Ints = NDArray[np.int64]
+# Edges are worked off in bundles of this many, side by side in vector registers.
+_LANES = 8
 
 
-def edge_products(x: Floats, i: Ints, j: Ints, weights: Floats) -> Floats:
+def edge_products(x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats) -> Floats:
     """Σ_s weights[s] (b_eᵀx_a(s̄)) (b_eᵀx_b(s)) for every edge e and pair a ≤ b, as an array (m, pairs).
 
     x is (n, nodes, q), flows at nodes that are symmetric about their middle: s̄ is the mirror image of s. Edges come
@@ -20,25 +25,53 @@ def edge_products(x: Floats, i: Ints, j: Ints, weights: Floats) -> Floats:
     """
     nodes, q = x.shape[1:]
     sums = np.empty((len(i), q * (q + 1) // 2))
-    with Team(len(i) * nodes * q * q) as team:
+    with Team(len(i) * nodes * q * q / _LANES) as team:
         cuts = np.linspace(0, len(i), team.pieces + 1).astype(np.int64).tolist()
-        team.run(_products, cuts, x, i, j, weights, sums)
+        team.run(_kernel(), cuts, x, i, j, weights, sums)
     return sums
 
 
-@compiled
-def _products(lo: int, hi: int, x: Floats, i: Ints, j: Ints, weights: Floats, sums: Floats) -> None:
-    nodes, q = x.shape[1], x.shape[2]
-    gaps = np.empty((nodes, q))
-    total = np.empty(sums.shape[1])
-    for e in range(lo, hi):
-        gaps[:, :] = x[i[e]] - x[j[e]]
-        total[:] = 0.0
+@cache
+def _kernel() -> Any:
+    lanes, fingerprint = _LANES, FINGERPRINT
+
+    @compiled
+    def products(lo: int, hi: int, x: Any, i: Any, j: Any, weights: Any, sums: Any) -> None:
+        if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
+            return
+        nodes, q = x.shape[1], x.shape[2]
+        rows = np.uint64(nodes * q)
+        flat = x.reshape(x.shape[0], nodes * q)
+        # Row s·q + a holds b_eᵀx_a(s) for the edges of the bundle; weighted, at the mirror image of s.
+        gaps = np.zeros((nodes * q, lanes))
+        mirrored = np.zeros((nodes * q, lanes))
+        mirror = np.empty(nodes * q, np.uint64)
+        weight = np.empty(nodes * q)
         for s in range(nodes):
-            pair = 0
             for a in range(q):
-                mirrored = weights[s] * gaps[nodes - 1 - s, a]
+                mirror[s * q + a] = np.uint64((nodes - 1 - s) * q + a)
+                weight[s * q + a] = weights[s]
+        bundle = np.empty((sums.shape[1], lanes))
+        total = register(lanes)
+        for first in range(lo, hi, lanes):
+            count = min(lanes, hi - first)
+            for lane in range(np.uint64(count)):
+                e = np.uint64(first) + lane
+                head, tail = np.uint64(i[e]), np.uint64(j[e])
+                for r in range(rows):
+                    gap = flat[head, r] - flat[tail, r]
+                    gaps[r, lane] = gap
+                    mirrored[mirror[r], lane] = weight[r] * gap
+            pair = np.uint64(0)
+            for a in range(q):
                 for b in range(a, q):
-                    total[pair] += mirrored * gaps[s, b]
-                    pair += 1
-        sums[e] = total
+                    set_row(total, lanes, 0.0, gaps, np.uint64(0))
+                    for s in range(nodes):
+                        add_product(total, lanes, mirrored, np.uint64(s * q + a), gaps, np.uint64(s * q + b))
+                    store_row(total, lanes, bundle, pair)
+                    pair += np.uint64(1)
+            for lane in range(count):
+                for p in range(sums.shape[1]):
+                    sums[first + lane, p] = bundle[p, lane]
+
+    return products

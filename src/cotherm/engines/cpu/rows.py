@@ -77,6 +77,24 @@ def add_register(_typing: Any, target: Any, width: Any, factor: Any, other: Any)
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def add_product(_typing: Any, target: Any, width: Any, array: Any, row: Any, other: Any, other_row: Any) -> Any:
+    """target += array[row] · other[other_row], place by place."""
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        factors = []
+        for k in (2, 4):
+            address = row_address(context, builder, signature.args[k], arguments[k], arguments[k + 1])
+            factors.append(builder.load(_view(builder, address, width), align=8))
+        place = _view(builder, arguments[0], width)
+        product = builder.fmul(*factors, flags=_FUSED)
+        builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
+
+    return types.void(target, width, array, row, other, other_row), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
 def store_row(_typing: Any, source: Any, width: Any, array: Any, row: Any) -> Any:
     """array[row] = source."""
     if not isinstance(width, types.IntegerLiteral):
