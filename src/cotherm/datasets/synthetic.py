@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from cotherm import checks
 from cotherm.arrays import Floats
+from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
-from cotherm.graphs.graph import Graph
-
-
-@dataclass(frozen=True)
-class Views:
-    """The same things seen in several ways: a graph for each view, corresponding functions, and times to look at.
-
-    Column c of every array in ``functions`` is the same function seen on that view's graph.
-    """
-
-    name: str
-    graphs: tuple[Graph, ...]
-    functions: tuple[Floats, ...]
-    times: tuple[float, ...]
 
 
 def ring(n: int = 70, gap: float = 0.5) -> Views:
@@ -39,12 +24,13 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
     cracked = 0.5 * gap + (2 * np.pi - gap) * np.arange(n) / (n - 1)
     graphs = tuple(
         # One scale in units of the spacing: along both rings the weights are alike, and only the seam differs.
-        knn_graph(_on_circle(angles), 4, scale=3.0 * np.sin(0.5 * (angles[1] - angles[0])), name=name)
+        knn_graph(_on_circle(angles), 4, scale=4.0 * np.sin(0.5 * (angles[1] - angles[0])), name=name)
         for angles, name in ((whole, "ring"), (cracked, "cracked ring"))
     )
     centres = np.array([0.06, 0.38, 0.7]) * n
-    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centres) / (0.04 * n)) ** 2))
-    return Views("ring", graphs, (bumps, bumps), times=(0.0, 1.0, 2.0, 5.0, 10.0))
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centres) / (0.08 * n)) ** 2))
+    seam = tuple(np.abs(g.i - g.j) > n // 2 for g in graphs)
+    return Views("ring", graphs, (bumps, bumps), times=(1.0, 2.0, 5.0, 10.0), wrong=seam, aligned=True)
 
 
 def circles(n: int = 64) -> Views:
@@ -57,7 +43,7 @@ def circles(n: int = 64) -> Views:
     outer = _on_circle(2 * np.pi * np.arange(half) / half)
     inner = 0.6 * _on_circle(2 * np.pi * np.arange(n - half) / (n - half))
     graphs = tuple(
-        knn_graph(np.vstack([outer, inner + shift]), 5, scale="median", symmetrize="max", name=name)
+        knn_graph(np.vstack([outer, inner + shift]), 4, scale="median", symmetrize="max", name=name)
         for shift, name in (
             (np.array([0.3, 0.0]), "touching right"),
             (np.array([-0.3, 0.0]), "touching left"),
@@ -69,7 +55,8 @@ def circles(n: int = 64) -> Views:
     for c, column in enumerate(bump):
         functions[:half, c] = column
         functions[half:, 2 + c] = column[: n - half] if n - half <= half else np.append(column, 0.0)
-    return Views("circles", graphs, (functions, functions), times=(0.0, 1.0, 3.0, 5.0, 10.0))
+    bridges = tuple((g.i < half) != (g.j < half) for g in graphs)
+    return Views("circles", graphs, (functions, functions), times=(1.0, 3.0, 5.0, 10.0), wrong=bridges, aligned=True)
 
 
 def _on_circle(angles: Floats) -> Floats:

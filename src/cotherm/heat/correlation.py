@@ -93,6 +93,22 @@ def jacobian_by_spectrum(graph: Graph, F: Floats, times: Floats) -> Floats:
     return J
 
 
+def gradient_by_spectrum(
+    values: Floats, vectors: Floats, amounts: Floats, slopes: Floats, times: Floats, i: NDArray[Any], j: NDArray[Any]
+) -> Floats:
+    """Σ_t Σ_ab slopes_ab(t) ∂Q_ab(t)/∂u_e for the edges (i, j), exactly: O(n³), whatever the times and functions.
+
+    L = ΦΛΦᵀ and ΦᵀF are given; slopes (times, q, q) are symmetric. This is how a scalar function of all Q(t) answers to
+    every edge weight at once: all times and pairs are summed before going back to the vertices.
+    """
+    inner = np.zeros((len(values), len(values)))
+    for slope, t in zip(slopes, times, strict=True):
+        inner += _divided_differences(values, float(t)) * (amounts @ slope @ amounts.T)
+    M = vectors @ inner @ vectors.T
+    diagonal = M.diagonal()
+    return np.asarray(diagonal[i] + diagonal[j] - M[i, j] - M[j, i])
+
+
 def _divided_differences(values: Floats, t: float) -> Floats:
     """K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ), −te^{−tλ} where they meet.
 

@@ -22,9 +22,9 @@ def quadrature(t: float, bound: float, tolerance: float) -> tuple[Floats, Floats
     stiffness = t * bound
     if stiffness > _STIFF:
         return _graded(t, stiffness)
-    # K nodes integrate polynomials of degree 2K − 1; the integrand is one exponential of rate at most the bound.
-    degree = len(exponential_coefficients(np.array([t]), bound, np.array([tolerance]))) - 1
-    return _gauss(0.0, t, degree // 2 + 2)
+    # Rounded up by at most a fifth, so that the same few counts serve over and over.
+    rounded = 1.2 ** np.ceil(np.log(max(stiffness, 1.0)) / np.log(1.2))
+    return _gauss(0.0, t, _count(float(rounded), tolerance))
 
 
 def _graded(t: float, stiffness: float) -> tuple[Floats, Floats]:
@@ -39,6 +39,13 @@ def _graded(t: float, stiffness: float) -> tuple[Floats, Floats]:
 def _gauss(a: float, b: float, count: int) -> tuple[Floats, Floats]:
     points, weights = _legendre(count)
     return a + 0.5 * (b - a) * (points + 1.0), 0.5 * (b - a) * weights
+
+
+@lru_cache(maxsize=256)
+def _count(stiffness: float, tolerance: float) -> int:
+    """K nodes integrate polynomials of degree 2K − 1; the integrand is one exponential of rate at most the bound."""
+    degree = len(exponential_coefficients(np.array([1.0]), stiffness, np.array([tolerance]))) - 1
+    return degree // 2 + 2
 
 
 @lru_cache(maxsize=256)

@@ -103,6 +103,13 @@ class CouplingProblem:
     def at(self, u: Floats) -> CouplingPoint:
         return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))
 
+    def cost_and_gradient(self, u: Floats) -> tuple[float, Floats]:
+        """The cost and its gradient by every free weight, for general-purpose optimisers."""
+        point = self.at(u)
+        d = u - self.centre
+        cost = self.distance(u) + float(point.residuals @ point.residuals)
+        return cost, 2.0 * (self.metric(u).apply(d) + point.push())
+
 
 class CouplingPoint:
     """The residuals √α · contrasts of Q at some weights."""
@@ -112,6 +119,15 @@ class CouplingPoint:
         Q = np.array([state.correlations() for state in states])
         self.residuals = np.ravel(problem.contrasts @ Q)
         self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
+
+    def push(self) -> Floats:
+        """Jᵀr, half the gradient of ‖r‖², without the Jacobian."""
+        problem = self._problem
+        slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
+        parts = _by_graph(
+            problem.graphs, lambda state, s, edges: state.gradient(s, edges), self._states, slopes, problem.free
+        )
+        return np.concatenate(parts)
 
     @cached_property
     def jacobian(self) -> Floats:

@@ -18,6 +18,7 @@ from cotherm.solve.gauss_newton import Moment, descend
 _ROUGH_GAIN = 1e-3
 _STAGE_STEPS = 20
 _ROUGH_STEPS = 40
+_GLANCE_STEPS = 8
 _ROUGH_TOLERANCE = 1e-3
 # Rough answers within this factor of the best may still overtake it.
 _NEAR = 1.05
@@ -91,7 +92,8 @@ class Search:
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
-        return self._descend(self._problem, u, name, len(stages), _ROUGH_STEPS, rough=True)
+        steps = _ROUGH_STEPS if stages else _GLANCE_STEPS
+        return self._descend(self._problem, u, name, len(stages), steps, rough=True)
 
     def _polished(self, found: list[Found]) -> Found:
         """The rough answers that may be the best, each brought to its minimum; the first where they tie."""

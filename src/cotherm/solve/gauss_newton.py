@@ -142,7 +142,8 @@ def descend(
                 return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
         ratio = gained / promised if promised > 0.0 else 0.0
         damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
-        if gained < least_gain * here.cost:
+        # A small gain of a heavily damped step says little.
+        if gained < least_gain * here.cost and damping < 1.0:
             return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
         secant.learn(*model.lesson(there))
         here = there

@@ -10,21 +10,24 @@ unless those few carry most of the sum and the difference would be rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.solve.cholesky import definite_solver
 
 Mask = NDArray[np.bool_]
 
 # Up to this many rows of C a dense Cholesky factor of its Gram matrix is the faster way.
 _DENSE_ROWS = 1_500
+# Up to this many entries a sparse matrix costs more in handling than it saves in zeros.
+_DENSE_SIZE = 50_000
 # Relative residual of conjugate gradients: below what the steps of the solver can see.
 _CG_TOLERANCE = 1e-12
 _CG_ROUNDS = 500
@@ -115,12 +118,12 @@ class _Block:
     """C and ρ, and CCᵀ."""
 
     def __init__(self, C: Any, rho: float) -> None:
-        self.C, self.rho = C, rho
+        self.C, self.rho = C.toarray() if math.prod(C.shape) <= _DENSE_SIZE else C, rho
 
     @cached_property
     def gram(self) -> Any:
         product = self.C @ self.C.T
-        return product.toarray() if product.shape[0] <= _DENSE_ROWS else product.tocsr()
+        return product.tocsr() if product.shape[0] > _DENSE_ROWS else _dense(product)
 
 
 class _GramPrepared:
@@ -196,10 +199,13 @@ def _gram_solver(gram: Any, C_held: Any) -> Callable[[Floats], Floats]:
     if not isinstance(gram, np.ndarray):
         free = gram - C_held @ C_held.T
         return lambda Y: _conjugate_gradients(free, Y)
-    S = gram - (C_held @ C_held.T).toarray() if C_held.shape[1] else gram.copy()
+    S = gram - _dense(C_held @ C_held.T) if C_held.shape[1] else gram.copy()
     S.flat[:: S.shape[0] + 1] += 2.0
-    factor = scipy.linalg.cho_factor(S, overwrite_a=True, check_finite=False)
-    return lambda Y: np.asarray(scipy.linalg.cho_solve(factor, Y, check_finite=False))
+    return definite_solver(S)
+
+
+def _dense(matrix: Any) -> Floats:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def _conjugate_gradients(gram: Any, Y: Floats) -> Floats:

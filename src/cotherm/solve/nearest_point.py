@@ -17,10 +17,10 @@ the wrong side; should that stop helping, one at a time, which always ends.
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
 
 Mask = NDArray[np.bool_]
@@ -99,10 +99,10 @@ class NearestPoint:
 def _solve_definite(K: Floats, rhs: Floats) -> Floats:
     """K⁻¹ rhs for K positive definite; directions lost in rounding, which repeated equations have, are left out."""
     try:
-        factor = scipy.linalg.cho_factor(K, check_finite=False)
+        solve = definite_solver(K)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(0.5 * (K + K.T))
         kept = values > 1e-14 * values[-1]
         projected = vectors[:, kept].T @ rhs
         return np.asarray(vectors[:, kept] @ (projected.T / values[kept]).T)
-    return np.asarray(scipy.linalg.cho_solve(factor, rhs, check_finite=False))
+    return solve(rhs)

@@ -26,7 +26,7 @@ def edge_products(x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats) 
     nodes, q = x.shape[1:]
     sums = np.empty((len(i), q * (q + 1) // 2))
     with Team(len(i) * nodes * q * q / _LANES) as team:
-        cuts = np.linspace(0, len(i), team.pieces + 1).astype(np.int64).tolist()
+        cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
         team.run(_kernel(), cuts, x, i, j, weights, sums)
     return sums
 

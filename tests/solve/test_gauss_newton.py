@@ -1,0 +1,117 @@
+"""The bounded least-squares solver on problems whose answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from cotherm.solve.gauss_newton import Moment, Status, descend
+from cotherm.solve.metric import Diagonal, Metric
+from cotherm.solve.secant import Secant
+
+
+class Point:
+    noise = 1e-15
+
+    def __init__(self, residuals: np.ndarray, jacobian: Callable[[], np.ndarray]) -> None:
+        self.residuals, self._jacobian = residuals, jacobian
+
+    @cached_property
+    def jacobian(self) -> np.ndarray:
+        return self._jacobian()
+
+
+class Curved:
+    """|u − w|² + strength · Σ (sin(Mu) − target)²: residuals that bend."""
+
+    def __init__(self, m: int = 15, k: int = 4, strength: float = 1e4, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.centre = rng.random(m)
+        self._M = 0.5 * rng.standard_normal((k, m))
+        self._target = np.sin(self._M @ rng.random(m))
+        self._scale = np.sqrt(strength)
+        self.calls = 0
+
+    def distance(self, u: np.ndarray) -> float:
+        return float(np.sum((u - self.centre) ** 2))
+
+    def metric(self, u: np.ndarray) -> Metric:
+        return Diagonal(np.ones(len(u)))
+
+    def at(self, u: np.ndarray) -> Point:
+        self.calls += 1
+        angle = self._M @ u
+        return Point(
+            self._scale * (np.sin(angle) - self._target),
+            lambda: (self._scale * np.cos(angle)[:, np.newaxis] * self._M).T,
+        )
+
+    def cost(self, u: np.ndarray) -> float:
+        return self.distance(u) + float(np.sum(self.at(u).residuals ** 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_minimum_that_no_other_optimiser_improves(seed: int) -> None:
+    problem = Curved(seed=seed)
+    end = descend(problem, problem.centre, tolerance=1e-9, iterations=100)
+    assert end.status is Status.CONVERGED
+    assert end.optimality <= 1e-8
+    assert (end.u >= 0).all()
+    again = minimize(problem.cost, end.u, bounds=[(0, None)] * len(end.u), method="L-BFGS-B")
+    assert end.cost <= again.fun * (1 + 1e-9)
+    assert_allclose(problem.cost(end.u), end.cost)
+
+
+def test_more_residuals_than_unknowns() -> None:
+    problem = Curved(m=5, k=40, strength=1.0)
+    end = descend(problem, problem.centre, tolerance=1e-8, iterations=100)
+    again = minimize(problem.cost, end.u, bounds=[(0, None)] * 5, method="L-BFGS-B")
+    assert end.status is Status.CONVERGED
+    assert end.cost <= again.fun * (1 + 1e-9)
+
+
+def test_every_step_lowers_the_cost_and_is_watched() -> None:
+    problem = Curved()
+    seen: list[Moment] = []
+    end = descend(problem, problem.centre, tolerance=1e-9, iterations=100, watch=seen.append)
+    costs = [moment.cost for moment in seen]
+    assert len(costs) == end.iterations + 1
+    assert all(later < earlier for earlier, later in pairwise(costs))
+
+
+def test_a_budget_is_kept_and_said() -> None:
+    problem = Curved()
+    end = descend(problem, problem.centre, tolerance=1e-12, iterations=2)
+    assert (end.status, end.iterations) == (Status.OUT_OF_BUDGET, 2)
+
+
+def test_learned_curvature_spares_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it Gauss–Newton crawls where the residuals at the minimum are not small."""
+
+    def steps() -> int:
+        problem = Curved(m=20, k=10, strength=3.0, seed=3)
+        problem._target = problem._target + 2.0  # out of reach of any sine
+        end = descend(problem, problem.centre, tolerance=1e-10, iterations=500)
+        assert end.status is Status.CONVERGED
+        return end.iterations
+
+    learned = steps()
+    monkeypatch.setattr(Secant, "learn", lambda self, step, change: None)
+    assert learned < steps()
+
+
+def test_secant_recovers_a_quadratic() -> None:
+    rng = np.random.default_rng(2)
+    vectors = np.linalg.qr(rng.standard_normal((8, 3)))[0]
+    S = vectors @ np.diag([3.0, -2.0, 1.0]) @ vectors.T
+    secant = Secant()
+    for step in rng.standard_normal((3, 8)):
+        secant.learn(step, S @ step)
+    directions, weights = secant.terms(8)
+    assert_allclose(directions @ np.diag(weights) @ directions.T, S, atol=1e-10)
