@@ -76,3 +76,32 @@ def test_mixed_labels_are_refused(labels: Any) -> None:
             call(labels)
     with pytest.raises(ct.CothermError, match="classes: labels of several kinds"):
         ct.label_functions(["a", "b"], classes=labels)
+
+
+def test_features_are_smooth_centred_and_of_unit_norm() -> None:
+    graph = problems.random_graph(30, 90, seed=1)
+    features = np.random.default_rng(0).random((30, 3)) * [1.0, 1e6, 1e-6] + [0.0, 1e9, 5.0]
+    F = ct.feature_functions(graph, features)
+    assert_allclose(F.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(np.linalg.norm(F, axis=0), 1.0)
+    rough = ct.feature_functions(graph, features, time=0.0)
+    L = graph.laplacian()
+    assert (np.sum(F * (L @ F), axis=0) < np.sum(rough * (L @ rough), axis=0)).all()
+    centred = features - features.mean(axis=0)
+    assert_allclose(rough, centred / np.linalg.norm(centred, axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("features", "time", "argument"),
+    [
+        (np.ones((9, 2)), None, "features"),
+        (np.zeros((8, 1)), None, "features"),
+        (np.zeros((9, 0)), None, "features"),
+        (np.arange(9.0), -1.0, "time"),
+        (np.arange(9.0), 1e6, "time"),
+    ],
+)
+def test_bad_features(features: Any, time: float | None, argument: str) -> None:
+    with pytest.raises(ct.CothermError) as caught:
+        ct.feature_functions(problems.ring(9), features, time=time)
+    assert caught.value.argument == argument

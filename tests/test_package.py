@@ -80,7 +80,9 @@ def test_demo_prints_a_result_and_draws(tmp_path: Path, capsys: pytest.CaptureFi
     assert str(picture) in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
     last = next(line for line in printed.splitlines() if line.split()[:1] == ["10"])
-    assert float(last.split()[-1]) > 0.1
+    before, after = (float(last.split()[k]) for k in (3, 6))
+    assert after < 0.05 * before
+    assert "0-69, 0-68, 1-69" in printed
 
 
 def test_demo_into_a_file_is_one_line_and_exit_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

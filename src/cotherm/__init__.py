@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cotherm import datasets, draw
     from cotherm.errors import CothermError, CothermWarning
-    from cotherm.functions import label_functions, landmark_functions
+    from cotherm.functions import feature_functions, label_functions, landmark_functions
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
@@ -42,6 +42,7 @@ _HOMES = {
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
     "draw": "draw",
+    "feature_functions": "functions",
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
@@ -70,6 +71,7 @@ __all__ = [
     "diffusion_distance",
     "diffusion_map",
     "draw",
+    "feature_functions",
     "heat_flow",
     "heat_kernel",
     "heat_trace",

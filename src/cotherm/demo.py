@@ -1,4 +1,4 @@
-"""The main job on embedded data, for ``make demo``: heat on a ring and on the same ring with a crack."""
+"""The main job on embedded data, for ``make demo``: a ring and the same ring with a crack, coupled."""
 
 from __future__ import annotations
 
@@ -6,38 +6,69 @@ from pathlib import Path
 
 import numpy as np
 
+from cotherm.arrays import Floats
 from cotherm.datasets import ring
 from cotherm.draw import draw_heat
 from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
+from cotherm.methods.coupling_result import Coupling
+from cotherm.methods.heat_coupling import couple
 
 
 def run(out: Path) -> str:
-    """Flow, draw into ``out``, and give the readable result."""
+    """Couple, draw into ``out``, and give the readable result."""
     views = ring()
-    flows = [heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions, strict=True)]
-    whole, cracked = flows
-    lines = [
-        "Heat started beside the seam of a ring (70 vertices, 4 nearest neighbours), whole and cracked at the seam.",
-        "",
-        f"{'time':>6} {'heat across the seam':>30} {'difference':>14}",
-        f"{'':>6} {'ring':>15} {'cracked':>14} {'‖H₁f − H₂f‖':>14}",
-    ]
-    far = np.arange(whole.shape[1]) >= whole.shape[1] // 2
-    for k, t in enumerate(views.times):
-        # Rounding may leave −1e-17.
-        across = [max(0.0, float(flow[k, far].sum() / flow[k].sum())) for flow in flows]
-        gap = float(np.linalg.norm(whole[k] - cracked[k]))
-        lines.append(f"{t:6g} {across[0]:>15.1%} {across[1]:>14.1%} {gap:>14.4f}")
+    result = couple(views.graphs, views.functions, views.times)
+    bump = views.functions[0][:, 0]
+    times = [0.0, *views.times]
+    before, after = ([_heat(g, bump, times) for g in graphs] for graphs in (views.graphs, result.graphs))
     picture = out / "demo.png"
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        draw_heat(views.graphs, flows, views.times).savefig(picture, dpi=150)
-    except OSError as error:
-        raise CothermError("out", f"{out}: {error.strerror}", "a directory that can be written to") from None
-    lines += [
-        "",
-        "The same start, the same times, another answer: one wrong place in a graph changes its geometry.",
-        "",
+    _draw(result, [*before, *after], times, picture)
+    cut = ", ".join(f"{i}-{j}" for i, j in result.changes()[0].edges("cut"))
+    return "\n".join(
+        [
+            "A ring of 70 points and the same ring with a crack; three functions that correspond, nothing else known.",
+            "",
+            *_table(times, before, after),
+            "",
+            str(result),
+            "",
+            f"Cut in the whole ring: the edges across the seam, {cut}.",
+            "",
+            f"Picture: {picture}",
+        ]
+    )
+
+
+def _heat(graph: Graph, start: Floats, times: list[float]) -> Floats:
+    return heat_flow(graph, start, times)[:, :, 0]
+
+
+def _table(times: list[float], before: list[Floats], after: list[Floats]) -> list[str]:
+    """How much of the heat started beside the seam is on the far side of it, and how far the two flows differ."""
+    lines = [
+        f"{'':>6}{'heat across the seam, before':>36}{'after coupling':>36}",
+        f"{'time':>6}" + 2 * f"{'ring':>10}{'cracked':>10}{'‖H₁f − H₂f‖':>16}",
     ]
-    return "\n".join([*lines, f"Picture: {picture}"])
+    far = np.arange(before[0].shape[1]) >= before[0].shape[1] // 2
+    for k, t in enumerate(times):
+        row = f"{t:6g}"
+        for whole, cracked in (before, after):
+            # Rounding may leave −1e-17.
+            across = [max(0.0, float(flow[k, far].sum() / flow[k].sum())) for flow in (whole, cracked)]
+            row += f"{across[0]:>10.1%}{across[1]:>10.1%}{np.linalg.norm(whole[k] - cracked[k]):>16.4f}"
+        lines.append(row)
+    return lines
+
+
+def _draw(result: Coupling, flows: list[Floats], times: list[float], picture: Path) -> None:
+    graphs = [*result.originals, *result.graphs]
+    names = [f"{g.name}" for g in result.originals] + [f"{g.name},\ncoupled" for g in result.originals]
+    cut = [changes.kind == "cut" for changes in result.changes()]
+    marks = [np.zeros_like(mask) for mask in cut] + cut
+    try:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)
+    except OSError as error:
+        raise CothermError("out", f"{picture.parent}: {error.strerror}", "a directory that can be written to") from None

@@ -66,6 +66,41 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
     return (known[:, np.newaxis] == order).astype(np.float64)
 
 
+def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:
+    """Features measured in every view, as corresponding functions: smoothed by heat, centred, of unit norm.
+
+    Call it for every graph with the same features in the same order, e.g. the genes that RNA and chromatin share. Views
+    measure the same feature in different units and on different numbers of vertices; centred and of unit norm they
+    compare.
+
+    Parameters
+    ----------
+    graph : the graph.
+    features : one row per vertex, one column per feature, (n, q) or (n,). A constant feature says nothing and is
+    refused. time : how long heat smooths each feature; by default as in :func:`landmark_functions`, about two moves
+    along edges. Zero
+        leaves them as they are.
+    """
+    require_graph(graph)
+    columns = checks.functions("features", features, graph.n)
+    if not columns.shape[1]:
+        raise CothermError("features", "no columns", "at least one feature")
+    moment = _smoothing_time(graph) if time is None else checks.real("time", time)
+    # In units of their own: a feature may be counts in the millions.
+    spread = np.ptp(columns, axis=0)
+    if not np.all(spread > 0.0):
+        raise CothermError("features", f"column {int(np.argmin(spread))} is constant", "features that vary", "Drop it.")
+    columns = (columns - columns.min(axis=0)) / spread
+    smooth = flow(graph, columns, np.array([moment]), "auto", 1e-10)[0]
+    centred = smooth - smooth.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=0)
+    if not np.all(norms > 1e-9):
+        raise CothermError(
+            "time", f"{moment:g}, after which feature {int(np.argmin(norms))} is even", "a shorter time", "Or drop it."
+        )
+    return centred / norms
+
+
 def _smoothing_time(graph: Graph) -> float:
     degrees = graph.degrees
     live = degrees[degrees > 0]

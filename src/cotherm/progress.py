@@ -30,6 +30,11 @@ class Meter:
             self._bar = tqdm(total=total, delay=2.0, leave=False, unit="stage")
             self._started = False
 
+    def extend(self, stages: int) -> None:
+        """More stages than were known of."""
+        if self._bar is not None:
+            self._bar.total += stages
+
     def advance(self, label: str) -> None:
         """A new stage begins; the one before it is done."""
         if self._bar is not None:

@@ -18,7 +18,7 @@ from cotherm.solve.nearest_point import NearestPoint
 def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:
     blocks = []
     for rows, columns in sizes:
-        C = sp.random_array((rows, columns), density=0.4, rng=rng, data_sampler=np.ones)
+        C = (rng.random((rows, columns)) < 0.4).astype(np.float64)
         blocks.append((sp.csc_array(C), float(rng.uniform(0.5, 2.0))))
     return Gram(blocks)
 

@@ -54,7 +54,7 @@ def run(
     ``limit`` is how many seconds each contestant may take on each problem.
     """
     limit = limit if limit is not None else (10.0 if quick else 80.0)
-    problems = [("circles", circles), ("ring", ring)]
+    problems: list[tuple[str, Callable[[], Views]]] = [("circles", circles), ("ring", ring)]
     if not quick:
         problems += [("man", lambda: man(data=data)), ("nus", lambda: nus(data=data))]
     duels = [_duel(name, make, limit) for name, make in problems]
@@ -154,7 +154,7 @@ def _scipy_lbfgsb(cost_and_gradient: Callable[[Floats], tuple[float, Floats]], s
         trail.stop_in_time()
         return cost_and_gradient(u)
 
-    options = {"maxiter": _ITERATIONS, "maxfun": 20 * _ITERATIONS, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
+    options: Any = {"maxiter": _ITERATIONS, "maxfun": 20 * _ITERATIONS, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
     bounds = [(0.0, None)] * len(start)
     trail.guard(lambda: minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options))
     return trail.points
@@ -204,7 +204,7 @@ def _dense_laplacian(graph: Graph, weights: Floats) -> Floats:
 
 
 def _contestants() -> dict[str, Contestant]:
-    contestants = {OURS: ours, LBFGSB: lbfgsb, TRUST: trust_constr}
+    contestants: dict[str, Contestant] = {OURS: ours, LBFGSB: lbfgsb, TRUST: trust_constr}
     if find_spec("torch") is not None:
         contestants[TORCH] = torch_autograd
     return contestants
@@ -315,7 +315,7 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
         start = time.perf_counter()
         recipe = [sum(_papers_recipe(views, t, e) for t in views.times) for e in sample]
         slow = (time.perf_counter() - start) / len(sample) * edges
-    error = max(abs(2.0 * gradient[e] - g) for e, g in zip(sample, recipe, strict=True)) / max(map(abs, recipe))
+    gaps = [abs(2.0 * gradient[e] - g) for e, g in zip(sample, recipe, strict=True)]
     return {
         "edges": edges,
         "times": list(views.times),
@@ -323,7 +323,7 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
         "recipe_seconds_for_all_edges": slow,
         "recipe_edges_measured": len(sample),
         "times_faster": slow / fast,
-        "relative_difference": float(error),
+        "relative_difference": float(max(gaps) / max(map(abs, recipe))),
     }
 
 

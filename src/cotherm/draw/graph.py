@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
@@ -19,6 +19,8 @@ from cotherm.graphs.graph import Graph
 # Even to the eye, and told apart without red and green.
 COLOURS = "viridis"
 _WIDEST_EDGE = 2.2
+# Vermilion, which no kind of colour blindness confuses with the greys and greens around it.
+_MARK = "#d55e00"
 
 
 def draw_graph(
@@ -28,8 +30,12 @@ def draw_graph(
     ax: Axes,
     limits: tuple[float, float] | None = None,
     size: float = 18.0,
+    marked: ArrayLike | None = None,
 ) -> Any:
-    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a colour bar."""
+    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a colour bar.
+
+    ``marked`` edges, a mask such as those a coupling cut, are drawn as dotted lines whatever their weight.
+    """
     if not isinstance(graph, Graph):
         raise CothermError("graph", checks.describe(graph), "a cotherm.Graph")
     if graph.coordinates is None or graph.coordinates.shape[1] < 2:
@@ -39,6 +45,11 @@ def draw_graph(
     greys = np.repeat(1.0 - 0.75 * shade[:, np.newaxis], 3, axis=1)
     segments = np.stack([points[graph.i], points[graph.j]], axis=1)
     ax.add_collection(LineCollection(list(segments), colors=greys, linewidths=_WIDEST_EDGE * shade, zorder=1))
+    if marked is not None:
+        chosen = _mask("marked", marked, graph.m)
+        ax.add_collection(
+            LineCollection(list(segments[chosen]), colors=_MARK, linestyles=":", linewidths=1.3, zorder=1)
+        )
     colours: dict[str, Any] = {"c": "0.3"}
     if values is not None:
         low, high = limits if limits is not None else (None, None)
@@ -52,13 +63,26 @@ def draw_graph(
     return dots
 
 
-def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[float]) -> Figure:
-    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colours are shared."""
+def draw_heat(
+    graphs: Sequence[Graph],
+    flows: Sequence[Floats],
+    times: Sequence[float],
+    *,
+    names: Sequence[str] | None = None,
+    marked: Sequence[ArrayLike | None] | None = None,
+) -> Figure:
+    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colours are shared.
+
+    ``names`` stand beside the rows, by default the graphs' own; ``marked`` are masks of edges, as in draw_graph.
+    """
     if isinstance(graphs, Graph) or not len(graphs) or len(flows) != len(graphs):
         raise CothermError("flows", f"{len(flows)} flows", "one for each of one or more graphs, in lists")
     for k, (graph, flow) in enumerate(zip(graphs, flows, strict=True)):
         if np.shape(flow) != (len(times), graph.n):
             raise CothermError(f"flows[{k}]", f"shape {np.shape(flow)}", f"shape {(len(times), graph.n)}, (times, n)")
+    for argument, given in (("names", names), ("marked", marked)):
+        if given is not None and len(given) != len(graphs):
+            raise CothermError(argument, f"{len(given)}", f"one for each of {len(graphs)} graphs")
     figure = Figure(figsize=(2.1 * len(times) + 1.6, 2.2 * len(graphs) + 0.3), layout="constrained")
     axes = figure.subplots(len(graphs), len(times), squeeze=False)
     for row, graph in enumerate(graphs):
@@ -66,7 +90,9 @@ def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[
             ax = axes[row, column]
             # Each time has its own scale, the same for all graphs: rows compare, late and faint heat still shows.
             top = max(float(flow[column].max()) for flow in flows)
-            dots = draw_graph(graph, flows[row][column], ax=ax, limits=(0.0, top))
+            dots = draw_graph(
+                graph, flows[row][column], ax=ax, limits=(0.0, top), marked=None if marked is None else marked[row]
+            )
             if row == 0:
                 ax.set_title(f"t = {t:g}", fontsize=11)
             if row == len(graphs) - 1:
@@ -75,7 +101,7 @@ def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[
         axes[row, 0].text(
             -0.02,
             0.5,
-            graph.name or "",
+            (graph.name or "") if names is None else names[row],
             transform=axes[row, 0].transAxes,
             rotation=90,
             ha="right",
@@ -83,3 +109,10 @@ def draw_heat(graphs: Sequence[Graph], flows: Sequence[Floats], times: Sequence[
             fontsize=11,
         )
     return figure
+
+
+def _mask(argument: str, value: ArrayLike, m: int) -> NDArray[np.bool_]:
+    mask = np.asarray(value)
+    if mask.dtype != np.bool_ or mask.shape != (m,):
+        raise CothermError(argument, checks.describe(value), f"one truth value for each of {m} edges")
+    return mask

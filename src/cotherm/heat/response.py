@@ -74,7 +74,7 @@ class _Dense:
         i, j = view.graph.i[edges], view.graph.j[edges]
         q = view.F.shape[1]
         J = edge_derivatives(self._flows, i, j, view.times, float(self._values[-1]), view.tolerance, q)
-        return np.reshape(J * view.scale, (len(edges), -1))
+        return np.reshape(J * view.scale, (len(edges), len(view.times) * len(view.scale)))
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -106,7 +106,7 @@ class _Flowing:
         view = self._view
         i, j = self._graph.i[edges], self._graph.j[edges]
         J = derivatives_by_flows(self._graph, view.F, view.times, i, j, tolerance=view.tolerance)
-        return np.reshape(J * view.scale, (len(edges), -1))
+        return np.reshape(J * view.scale, (len(edges), len(view.times) * len(view.scale)))
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         return self.derivative(edges) @ slopes

@@ -25,32 +25,36 @@ from cotherm.methods.coupling_result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
 _VERSION = 1
-_NUMBERS = ("alpha", "cost", "distance", "optimality", "seconds")
+_NUMBERS = ("alpha", "cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    disk.save(disk.as_path(path), render(result), overwrite=overwrite)
+
+
+def render(result: Coupling) -> bytes:
     head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
     arrays = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
     for k, (old, new) in enumerate(zip(result.originals, result.graphs, strict=True)):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))} | {f"{k}.u": new.w}
-    disk.save(disk.as_path(path), archive.pack(arrays), overwrite=overwrite)
+    return archive.pack(arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Coupling:
     place = disk.as_path(path)
     try:
-        return _parse(disk.load(place))
+        return parse(disk.load(place))
     except CothermError as error:
         if error.argument == str(place):
             raise
         raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
 
 
-def _parse(data: bytes) -> Coupling:
+def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
     head = _header(arrays.pop("header"))
     graphs = [_graphs(k, about, arrays) for k, about in enumerate(head["graphs"])]

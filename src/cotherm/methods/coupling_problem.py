@@ -136,7 +136,9 @@ class CouplingPoint:
             problem.graphs, lambda state, edges: state.derivative(edges), self._states, problem.free
         )
         blocks = [
-            (problem.contrasts[:, k][:, np.newaxis] * J[:, np.newaxis]).reshape(len(J), -1)
+            (problem.contrasts[:, k][:, np.newaxis] * J[:, np.newaxis]).reshape(
+                len(J), len(problem.contrasts) * J.shape[1]
+            )
             for k, J in enumerate(derivatives)
         ]
         return np.concatenate(blocks)

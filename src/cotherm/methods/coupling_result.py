@@ -25,6 +25,9 @@ _ADVICE = {
 
 STATUSES = tuple(_ADVICE)
 
+# Functions that differ by more than this at t = 0 are worth a word.
+_MISMATCH = 0.01
+
 
 @dataclass(frozen=True)
 class Changes:
@@ -63,6 +66,7 @@ class Coupling:
     cost : distance + α · Σ coupling².
     distance : Σ_k ρ_k ‖L̃_k − L_k‖_F², the first term of the cost.
     coupling_before, coupling : the weak coupling error at each time, before and after.
+    mismatch : how far the functions differ at t = 0, ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size: no weights can mend it.
     status : "converged", "stalled", "out of budget" or "interrupted".
     optimality : the projected gradient, relative to the gradients of the two terms that balance in it.
     history : one row per step: route, stage, iteration, cost of the stage, its coupling term Σ coupling², optimality.
@@ -78,6 +82,7 @@ class Coupling:
     distance: float
     coupling_before: Floats
     coupling: Floats
+    mismatch: float
     status: str
     optimality: float
     history: tuple[Mapping[str, Any], ...]
@@ -128,6 +133,11 @@ class Coupling:
             f"  cost {self.cost:.6g} = distance {self.distance:.6g} + α · coupling {self.cost - self.distance:.3g}"
             f"   (α = {self.alpha:g}, optimality {self.optimality:.1e})",
         ]
+        if self.mismatch > _MISMATCH:
+            lines.append(
+                f"  The functions themselves differ by {self.mismatch:.0%} at t = 0, which no weights can mend: "
+                "make them alike or lower α."
+            )
         return lines if not self.advice else [*lines, f"  {self.advice}"]
 
     def _coupling_table(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.methods.coupling_path import Stage, robust_scale
+from cotherm.methods.coupling_path import Stage, default_route, robust_scale
 from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Moment, descend
@@ -18,7 +18,7 @@ from cotherm.solve.gauss_newton import Moment, descend
 _ROUGH_GAIN = 1e-3
 _STAGE_STEPS = 20
 _ROUGH_STEPS = 40
-_GLANCE_STEPS = 8
+_GLANCE_STEPS = 7
 _ROUGH_TOLERANCE = 1e-3
 # Rough answers within this factor of the best may still overtake it.
 _NEAR = 1.05
@@ -61,7 +61,7 @@ class Search:
     def __init__(
         self,
         problem: CouplingProblem,
-        routes: Sequence[tuple[str, list[Stage]]],
+        routes: Sequence[tuple[str, list[Stage] | None]],
         tolerance: float,
         max_iterations: int,
         callback: Callable[[Step], Any] | None,
@@ -71,13 +71,14 @@ class Search:
         self._robust = robust_scale(problem)
         self.history: list[dict[str, Any]] = []
         self._current: Floats | None = None
+        self._last_stage: dict[str, int] = {}
 
     def run(self, start: Floats) -> Found:
         """The best answer found, from the weights ``start``."""
         found: list[Found] = []
         if not len(start):
             return Found(start, self._cost(start), 0.0, "converged")
-        with Meter(total=sum(len(stages) + 1 for _, stages in self._routes) + 1) as meter:
+        with Meter(total=len(self._routes) + 1) as meter:
             self._meter = meter
             try:
                 for name, stages in self._routes:
@@ -88,23 +89,25 @@ class Search:
             except KeyboardInterrupt:
                 return self._best_so_far(start, found, "interrupted")
 
-    def _follow(self, name: str, stages: list[Stage], u: Floats) -> Found:
+    def _follow(self, name: str, given: list[Stage] | None, u: Floats) -> Found:
+        stages = default_route(name, self._problem) if given is None else given
+        self._meter.extend(len(stages))
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
         steps = _ROUGH_STEPS if stages else _GLANCE_STEPS
+        self._last_stage[name] = len(stages)
         return self._descend(self._problem, u, name, len(stages), steps, rough=True)
 
     def _polished(self, found: list[Found]) -> Found:
         """The rough answers that may be the best, each brought to its minimum; the first where they tie."""
         limit = _NEAR * min(candidate.cost for candidate in found)
         polished: list[Found] = []
-        for (name, stages), candidate in zip(self._routes, found, strict=True):
+        for (name, _), candidate in zip(self._routes, found, strict=True):
             if candidate.cost <= limit:
+                stage = self._last_stage[name]
                 try:
-                    polished.append(
-                        self._descend(self._problem, candidate.u, name, len(stages), self._left, rough=False)
-                    )
+                    polished.append(self._descend(self._problem, candidate.u, name, stage, self._left, rough=False))
                 except _Stop as stop:
                     polished.append(self._best_so_far(candidate.u, found, str(stop)))
                     break

@@ -17,7 +17,7 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import checked_views, coupling_error
-from cotherm.methods.coupling_path import ROUTES, Stage, default_route
+from cotherm.methods.coupling_path import ROUTES, Stage
 from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.methods.coupling_result import Coupling
 from cotherm.methods.coupling_search import Search, Step
@@ -103,7 +103,7 @@ def couple(
     scaled = [F * np.sqrt(omega) for F in columns]
     problem = CouplingProblem(graphs, scaled, moments, alpha, free=free, rigidity=rho, importance=pi)
     with limited_blas(max(g.n for g in graphs)):
-        search = Search(problem, _expanded(routes, problem), tolerance, max_iterations, callback)
+        search = Search(problem, routes, tolerance, max_iterations, callback)
         found = search.run(problem.centre if first is None else _free_part(first, free))
     coupled = tuple(g.with_weights(u) for g, u in zip(graphs, problem.weights(found.u), strict=True))
     return Coupling(
@@ -115,6 +115,7 @@ def couple(
         distance=problem.distance(found.u),
         coupling_before=coupling_error(graphs, columns, moments),
         coupling=coupling_error(coupled, columns, moments),
+        mismatch=_mismatch(columns),
         status=found.status,
         optimality=found.optimality,
         history=tuple(search.history),
@@ -200,10 +201,6 @@ def _routes(path: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> 
     return [("given", stages)]
 
 
-def _expanded(routes: list[tuple[str, list[Stage] | None]], problem: CouplingProblem) -> list[tuple[str, list[Stage]]]:
-    return [(name, default_route(name, problem) if stages is None else stages) for name, stages in routes]
-
-
 def _start(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
     if start is None:
         return None
@@ -233,6 +230,14 @@ def _require_memory(graphs: list[Graph], free: list[Edges], q: int, p: int) -> N
             f"at most {_MOST_JACOBIAN_BYTES / 1e9:.0f} GB",
             "Use fewer functions or times, or freeze edges.",
         )
+
+
+def _mismatch(columns: list[Floats]) -> float:
+    """The root mean square of ‖F_kᵀF_k − F_lᵀF_l‖ over all pairs, relative to that of ‖F_kᵀF_k‖."""
+    Q = np.array([F.T @ F for F in columns])
+    size = np.sum(Q**2) / len(Q)
+    pairs = len(Q) * (len(Q) - 1) / 2
+    return float(np.sqrt(len(Q) * np.sum((Q - Q.mean(axis=0)) ** 2) / pairs / size)) if size > 0.0 else 0.0
 
 
 def _versions() -> dict[str, str]:

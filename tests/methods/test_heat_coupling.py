@@ -1,0 +1,402 @@
+"""Heat kernel coupling: the paper's cost and limits, symmetries, surgery, options, and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from cotherm.methods.coupling_problem import CouplingProblem
+from tests import problems, references
+
+
+def problem_of(
+    graphs: list[ct.Graph], functions: list[np.ndarray], times: list[float], alpha: float = 10.0, **changes: object
+) -> CouplingProblem:
+    options: dict[str, object] = {
+        "free": [np.arange(g.m) for g in graphs],
+        "rigidity": np.ones(len(graphs)),
+        "importance": np.ones(len(graphs)),
+    } | changes
+    return CouplingProblem(graphs, functions, np.array(times), alpha, **options)  # type: ignore[arg-type]
+
+
+def some_graphs(count: int = 2, n: int = 12) -> list[ct.Graph]:
+    return [problems.random_graph(n + k, 3 * n, seed=k) for k in range(count)]
+
+
+def some_functions(graphs: list[ct.Graph], q: int = 3, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((g.n, q)) for g in graphs]
+
+
+def papers_cost(
+    originals: list[ct.Graph], graphs: list[ct.Graph], functions: list[np.ndarray], times: list[float], alpha: float
+) -> float:
+    """The sum over pairs, from dense matrices."""
+    L = [references.laplacian(g) for g in graphs]
+    distance = sum(float(np.sum((a - references.laplacian(o)) ** 2)) for a, o in zip(L, originals, strict=True))
+    Q = [[F.T @ references.heat_kernel(g, t) @ F for t in times] for g, F in zip(graphs, functions, strict=True)]
+    pairs = [(a, b) for k, a in enumerate(Q) for b in Q[k + 1 :]]
+    coupling = sum(float(np.sum((x - y) ** 2)) for a, b in pairs for x, y in zip(a, b, strict=True))
+    return distance + alpha * coupling
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_cost_is_the_papers(count: int) -> None:
+    graphs = some_graphs(count)
+    functions = some_functions(graphs)
+    problem = problem_of(graphs, functions, [0.1, 1.0])
+    u = problem.centre * np.random.default_rng(1).uniform(0.0, 2.0, len(problem.centre))
+    moved = [g.with_weights(w) for g, w in zip(graphs, problem.weights(u), strict=True)]
+    expected = papers_cost(graphs, moved, functions, [0.1, 1.0], 10.0)
+    assert_allclose(problem.cost_and_gradient(u)[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_gradient_has_a_taylor_remainder_of_slope_two(count: int) -> None:
+    graphs = some_graphs(count)
+    problem = problem_of(graphs, some_functions(graphs), [0.1, 1.0])
+    rng = np.random.default_rng(2)
+    u = problem.centre * rng.uniform(0.5, 2.0, len(problem.centre))
+    direction = u * rng.standard_normal(len(u))
+    cost, gradient = problem.cost_and_gradient(u)
+    steps = [1e-2, 1e-3, 1e-4]
+    rest = [abs(problem.cost_and_gradient(u + h * direction)[0] - cost - h * gradient @ direction) for h in steps]
+    assert_allclose(np.diff(np.log10(rest)), -2.0, atol=0.05)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_gradient_is_that_of_the_residuals(count: int) -> None:
+    graphs = some_graphs(count)
+    problem = problem_of(graphs, some_functions(graphs), [0.0, 0.1, 5.0])
+    point = problem.at(problem.centre)
+    assert_allclose(point.push(), point.jacobian @ point.residuals, rtol=1e-8, atol=1e-8)
+
+
+def test_distance_gradient_is_the_papers() -> None:
+    """2(O + Oᵀ) − 4(L̃ − L) … written by edges: ∂/∂u_ij ‖L̃ − L‖² = 2(D_ii + D_jj − D_ij − D_ji), D = L̃ − L."""
+    graph = some_graphs(1)[0]
+    problem = problem_of([graph, graph], [np.zeros((graph.n, 1))] * 2, [1.0])
+    u = problem.centre * np.random.default_rng(0).uniform(0.0, 2.0, len(problem.centre))
+    moved = graph.with_weights(u[: graph.m])
+    D = references.laplacian(moved) - references.laplacian(graph)
+    i, j = graph.i, graph.j
+    expected = 2.0 * (D[i, i] + D[j, j] - D[i, j] - D[j, i])
+    assert_allclose(problem.cost_and_gradient(u)[1][: graph.m], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_identity_functions_lead_to_the_average(count: int) -> None:
+    rng = np.random.default_rng(0)
+    graph = problems.random_graph(10, 22, seed=3)
+    graphs = [graph.with_weights(rng.random(graph.m)) for _ in range(count)]
+    result = ct.couple(graphs, [np.eye(10)] * count, [0.5, 1.0], alpha=1e8)
+    average = np.mean([g.w for g in graphs], axis=0)
+    for g in result.graphs:
+        assert np.linalg.norm(g.w - average) <= 1e-4 * np.linalg.norm(average)
+
+
+def test_ring_cuts_the_seam_and_nothing_else() -> None:
+    views = ct.datasets.ring()
+    result = ct.couple(views.graphs, views.functions, views.times)
+    assert views.wrong is not None
+    ratio = result.graphs[0].w / views.graphs[0].w
+    assert result.converged
+    assert ratio[views.wrong[0]].max() < 0.02
+    assert ratio[~views.wrong[0]].min() > 0.5
+    assert_allclose(
+        result.cost,
+        papers_cost(list(views.graphs), list(result.graphs), list(views.functions), list(views.times), 1e6),
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize(
+    ("spacings", "centres", "width"), [(1.5, (0.0, 0.33, 0.66), 0.08), (3.0, (0.06, 0.38, 0.7), 0.08)]
+)
+def test_other_rings_are_cut_as_well(spacings: float, centres: tuple[float, ...], width: float) -> None:
+    n = 60
+    graphs = []
+    for angles in (2 * np.pi * np.arange(n) / n, 0.3 + (2 * np.pi - 0.6) * np.arange(n) / (n - 1)):
+        points = np.column_stack([np.cos(angles), np.sin(angles)])
+        scale = spacings * 2 * np.sin(0.5 * (angles[1] - angles[0]))
+        graphs.append(ct.knn_graph(points, 4, scale=scale))
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centres)) / (width * n)) ** 2))
+    result = ct.couple(graphs, [bumps, bumps], [1.0, 2.0, 5.0, 10.0])
+    seam = np.abs(graphs[0].i - graphs[0].j) > n // 2
+    ratio = result.graphs[0].w / graphs[0].w
+    assert ratio[seam].max() < 0.02
+    assert ratio[~seam].min() > 0.5
+
+
+def test_circles_lose_every_bridge() -> None:
+    views = ct.datasets.circles()
+    result = ct.couple(views.graphs, views.functions, views.times)
+    assert views.wrong is not None
+    for old, new, bridges in zip(views.graphs, result.graphs, views.wrong, strict=True):
+        ratio = new.w / old.w
+        assert ratio[bridges].max() < 0.02
+        kept = ratio >= 0.02
+        assert ct.Graph(old.n, old.i[kept], old.j[kept], new.w[kept]).component_count == 2
+
+
+def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
+    views = ct.datasets.man(data=data_file("tosca/michael7.off").parents[1])
+    result = ct.couple(views.graphs, views.functions, views.times)
+    assert views.wrong is not None
+    wrong, ratio = views.wrong[0], result.graphs[0].w / views.graphs[0].w
+    assert wrong.sum() > 20
+    assert result.graphs[0].w[wrong].sum() < 0.02 * views.graphs[0].w[wrong].sum()
+    assert np.mean(ratio[~wrong] < 0.2) <= 0.02
+    same = np.arange(views.graphs[0].n)
+    before, after = (
+        ct.coupling_error(graphs, views.functions, [20.0], correspondence=same)
+        for graphs in (views.graphs, result.graphs)
+    )
+    assert after < before / 5
+
+
+def test_nus_is_coupled(data_file: Callable[[str], Path]) -> None:
+    views = ct.datasets.nus(data=data_file("nus/NUS_results.mat").parents[1])
+    result = ct.couple(views.graphs, views.functions, views.times, path="straight", tolerance=1e-3)
+    assert result.cost < 640
+    assert (result.coupling < 0.01 * result.coupling_before).all()
+
+
+def relabelled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
+    return ct.Graph.from_adjacency(graph.adjacency().tocsr()[order][:, order])
+
+
+def test_relabelling_relabels_and_swapping_swaps() -> None:
+    views = ct.datasets.ring(n=40)
+    result = ct.couple(views.graphs, views.functions, views.times)
+    swapped = ct.couple(views.graphs[::-1], views.functions[::-1], views.times)
+    for a, b in zip(result.graphs, swapped.graphs[::-1], strict=True):
+        assert_allclose(a.w, b.w, atol=1e-6)
+    order = np.random.default_rng(0).permutation(40)
+    graphs = [relabelled(views.graphs[0], order), views.graphs[1]]
+    again = ct.couple(graphs, [views.functions[0][order], views.functions[1]], views.times)
+    back = relabelled(again.graphs[0], np.argsort(order))
+    assert_allclose(back.adjacency().toarray(), result.graphs[0].adjacency().toarray(), atol=1e-6)
+
+
+def test_the_same_input_gives_the_same_answer() -> None:
+    views = ct.datasets.ring(n=30)
+    first, second = (ct.couple(views.graphs, views.functions, views.times) for _ in range(2))
+    for a, b in zip(first.graphs, second.graphs, strict=True):
+        assert_array_equal(a.w, b.w)
+    assert first.history == second.history
+
+
+def test_graphs_that_agree_are_left_alone() -> None:
+    graph = some_graphs(1)[0]
+    F = some_functions([graph])[0]
+    result = ct.couple([graph, graph], [F, F], [1.0])
+    assert result.converged
+    for g in result.graphs:
+        assert_allclose(g.w, graph.w, atol=1e-9)
+
+
+def test_frozen_edges_keep_their_weights() -> None:
+    views = ct.datasets.ring(n=30)
+    m = views.graphs[0].m
+    held = np.arange(0, m, 3)
+    mask = np.isin(np.arange(m), held)
+    free = ct.couple(views.graphs, views.functions, views.times)
+    by_number = ct.couple(views.graphs, views.functions, views.times, frozen=[held, True])
+    by_mask = ct.couple(views.graphs, views.functions, views.times, frozen=[mask, True])
+    assert_array_equal(by_number.graphs[0].w[held], views.graphs[0].w[held])
+    assert_array_equal(by_number.graphs[1].w, views.graphs[1].w)
+    assert_array_equal(by_number.graphs[0].w, by_mask.graphs[0].w)
+    assert by_number.cost > free.cost
+    everything = ct.couple(views.graphs, views.functions, views.times, frozen=[True, True])
+    assert everything.converged
+    assert everything.distance == 0.0
+
+
+def test_a_rigid_graph_moves_less() -> None:
+    views = ct.datasets.ring(n=30)
+
+    def moves(rigidity: list[float]) -> list[float]:
+        graphs = ct.couple(views.graphs, views.functions, views.times, alpha=1e3, rigidity=rigidity).graphs
+        return [float(np.linalg.norm(g.w - o.w)) for g, o in zip(graphs, views.graphs, strict=True)]
+
+    plain, rigid = moves([1.0, 1.0]), moves([100.0, 1.0])
+    assert rigid[0] < 0.5 * plain[0]
+    assert rigid[1] > plain[1]
+
+
+def test_weights_of_functions_scale_them() -> None:
+    graphs = some_graphs()
+    functions = some_functions(graphs)
+    omega = np.array([4.0, 1.0, 0.25])
+    weighted = ct.couple(graphs, functions, [0.2], alpha=10.0, function_weights=omega)
+    scaled = ct.couple(graphs, [F * np.sqrt(omega) for F in functions], [0.2], alpha=10.0)
+    assert_allclose(weighted.cost, scaled.cost)
+    assert_allclose(weighted.coupling_before, ct.coupling_error(graphs, functions, [0.2]))
+
+
+def test_weights_of_graphs_weigh_their_pairs() -> None:
+    graphs = some_graphs(3)
+    functions = some_functions(graphs)
+    pi = np.array([1.0, 2.0, 0.5])
+    problem = problem_of(graphs, functions, [0.3], 7.0, importance=pi)
+    Q = [F.T @ references.heat_kernel(g, 0.3) @ F for g, F in zip(graphs, functions, strict=True)]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = 7.0 * sum(pi[a] * pi[b] * float(np.sum((Q[a] - Q[b]) ** 2)) for a, b in pairs)
+    assert_allclose(np.sum(problem.at(problem.centre).residuals ** 2), expected)
+
+
+def test_an_edge_of_weight_zero_may_be_switched_on() -> None:
+    path = problems.path(8)
+    ring = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 1.0))
+    closable = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 0.0))
+    bumps = ct.landmark_functions(ring, [0, 3, 6])
+    result = ct.couple([closable, ring], [bumps, bumps], [0.5, 1.0, 3.0], rigidity=[1.0, 1e4])
+    assert result.graphs[0].w[-1] > 0.9
+    assert result.changes()[0].edges("switched on").tolist() == [[0, 7]]
+
+
+def test_routes_stages_and_warm_starts() -> None:
+    views = ct.datasets.ring(n=40)
+    arguments = (views.graphs, views.functions, views.times)
+    best = ct.couple(*arguments)
+    for path in ("straight", "times", "alpha", [ct.Stage((0.3,), 1e6), ct.Stage((1.0, 2.0), 1e4, robust=False)]):
+        assert ct.couple(*arguments, path=path).cost >= best.cost * (1 - 1e-6)
+    again = ct.couple(*arguments, start=best)
+    assert_allclose(again.cost, best.cost, rtol=1e-6)
+    assert len(again.history) < 5
+
+
+def test_a_path_is_recorded() -> None:
+    views = ct.datasets.ring(n=30)
+    result = ct.couple(views.graphs, views.functions, views.times, path="times")
+    stages = [row["stage"] for row in result.history]
+    assert stages == sorted(stages)
+    assert {row["route"] for row in result.history} == {"times"}
+    final = [row["cost"] for row in result.history if row["stage"] == max(stages)]
+    assert all(later <= earlier for earlier, later in pairwise(final))
+
+
+def test_a_callback_sees_every_step_and_may_stop() -> None:
+    views = ct.datasets.ring(n=30)
+    seen = []
+
+    def stop_after_ten(step: object) -> bool:
+        seen.append(step)
+        return len(seen) == 10
+
+    result = ct.couple(views.graphs, views.functions, views.times, callback=stop_after_ten)
+    assert len(seen) == len(result.history) == 10
+    assert result.status == "interrupted"
+    assert result.cost <= 1e6 * float(np.sum(result.coupling_before**2))
+
+
+def test_an_interrupt_returns_the_best_so_far() -> None:
+    views = ct.datasets.ring(n=30)
+    calls = []
+
+    def interrupt(step: object) -> None:
+        calls.append(step)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+
+    result = ct.couple(views.graphs, views.functions, views.times, callback=interrupt)
+    assert result.status == "interrupted"
+    assert "interruption" in result.advice
+    assert (result.coupling < result.coupling_before).all()
+
+
+def test_a_budget_is_kept() -> None:
+    views = ct.datasets.ring(n=30)
+    result = ct.couple(views.graphs, views.functions, views.times, max_iterations=5)
+    assert result.status == "out of budget"
+    assert "max_iterations" in str(result)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        ct.Graph(2, [0], [1], [1e9]),
+        ct.Graph(5, [0, 2], [1, 3], [1.0, 2.0]),
+        ct.Graph(3, [0], [1], [0.0]),
+        ct.Graph(4, [], [], []),
+        problems.path(6),
+    ],
+)
+def test_odd_graphs_are_coupled(graph: ct.Graph) -> None:
+    other = problems.ring(7)
+    functions = some_functions([graph, other], q=2)
+    result = ct.couple([graph, other], functions, [0.0, 1.0, 1e4], alpha=1e3, max_iterations=200)
+    assert np.isfinite(result.cost)
+    for g in result.graphs:
+        assert np.isfinite(g.w).all()
+        assert (g.w >= 0).all()
+
+
+def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answer from flows and conjugate gradients as from decompositions and Cholesky."""
+    from cotherm.heat import response
+    from cotherm.solve import metric
+
+    views = ct.datasets.ring(n=40)
+    arguments = (views.graphs, views.functions, views.times)
+    dense = ct.couple(*arguments, path="times")
+    monkeypatch.setattr(response, "_DENSE", 0)
+    monkeypatch.setattr(metric, "_DENSE_ROWS", 0)
+    monkeypatch.setattr(metric, "_DENSE_SIZE", 0)
+    sparse = ct.couple(*arguments, path="times")
+    assert_allclose(sparse.cost, dense.cost, rtol=1e-6)
+    for a, b in zip(sparse.graphs, dense.graphs, strict=True):
+        assert_allclose(a.w, b.w, atol=1e-5)
+
+
+GOOD = ct.datasets.ring(n=20)
+
+BAD: list[tuple[str, dict[str, object]]] = [
+    ("graphs", {"graphs": GOOD.graphs[:1]}),
+    ("functions", {"functions": GOOD.functions[:1]}),
+    ("functions[1]", {"functions": [GOOD.functions[0], GOOD.functions[1][:-1]]}),
+    ("functions", {"functions": [GOOD.functions[0], GOOD.functions[1][:, :2]]}),
+    ("times", {"times": []}),
+    ("times", {"times": [-1.0]}),
+    ("alpha", {"alpha": 0.0}),
+    ("alpha", {"alpha": np.inf}),
+    ("alpha", {"alpha": "much"}),
+    ("frozen", {"frozen": True}),
+    ("frozen[0]", {"frozen": [[10**6], None]}),
+    ("frozen[0]", {"frozen": [np.zeros(3, dtype=bool), None]}),
+    ("rigidity", {"rigidity": [1.0]}),
+    ("rigidity", {"rigidity": [1.0, -1.0]}),
+    ("weights", {"weights": [0.0, 1.0]}),
+    ("function_weights", {"function_weights": [1.0]}),
+    ("path", {"path": "scenic"}),
+    ("path[0]", {"path": [1.0]}),
+    ("path[0].times", {"path": [ct.Stage((), 1.0)]}),
+    ("start", {"start": GOOD.graphs[:1]}),
+    ("start[1]", {"start": [GOOD.graphs[0], problems.path(20)]}),
+    ("tolerance", {"tolerance": 0.0}),
+    ("max_iterations", {"max_iterations": 0}),
+    ("callback", {"callback": 3}),
+]
+
+
+@pytest.mark.parametrize(("argument", "change"), BAD)
+def test_bad_input_is_named(argument: str, change: dict[str, object]) -> None:
+    arguments: dict[str, object] = {"graphs": GOOD.graphs, "functions": GOOD.functions, "times": GOOD.times} | change
+    with pytest.raises(ct.CothermError) as caught:
+        ct.couple(**arguments)  # type: ignore[arg-type]
+    assert caught.value.argument == argument
+
+
+def test_derivatives_too_large_for_memory_are_refused() -> None:
+    graph = problems.ring(3_000)
+    F = np.zeros((3_000, 700))
+    with pytest.raises(ct.CothermError, match="GB"):
+        ct.couple([graph, graph], [F, F], [1.0, 2.0])
