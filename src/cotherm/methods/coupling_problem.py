@@ -135,12 +135,10 @@ class CouplingPoint:
         derivatives = _by_graph(
             problem.graphs, lambda state, edges: state.derivative(edges), self._states, problem.free
         )
-        blocks = [
-            (problem.contrasts[:, k][:, np.newaxis] * J[:, np.newaxis]).reshape(
-                len(J), len(problem.contrasts) * J.shape[1]
-            )
-            for k, J in enumerate(derivatives)
-        ]
+        blocks = []
+        for contrast, J in zip(problem.contrasts.T, derivatives, strict=True):
+            block = contrast[:, np.newaxis] * J[:, np.newaxis]  # every contrast has its own columns
+            blocks.append(block.reshape(len(J), len(contrast) * J.shape[1]))
         return np.concatenate(blocks)
 
 
