@@ -19,10 +19,11 @@ _MOVES = 2.0
 
 
 def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None = None) -> Floats:
-    """A bump around each landmark: column c is e^{−time·L}δ_v, v = vertices[c], scaled to a largest value of 1.
+    """A bump around each landmark: column c is e^{−time·L}δ_v, v = vertices[c], scaled to unit norm.
 
     Call it for every graph with the same landmarks in the same order. Bumps, not bare points (time = 0), are what lets
-    heat kernel coupling tell which edges are wrong.
+    heat kernel coupling tell which edges are wrong. Of unit norm, bumps of different widths on different graphs still
+    agree at t = 0.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None 
     points[landmarks, np.arange(len(landmarks))] = 1.0
     with known_as("times", "time"):
         bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
-    return bumps / bumps.max(axis=0)
+    return bumps / np.linalg.norm(bumps, axis=0)
 
 
 def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unknown: Any = None) -> Floats:
