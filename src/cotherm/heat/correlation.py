@@ -24,6 +24,9 @@ from cotherm.heat.flow import flow
 from cotherm.heat.quadrature import quadrature
 from cotherm.heat.spectrum import full_spectrum
 
+# Heat at this many nodes is held at once, unless one time alone needs more.
+_NODES_AT_ONCE = 120
+
 
 def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
     """Q(t) for every time, (times, q, q), symmetric to the last bit: ⟨x(t/2), x(t/2)⟩, one flow to half the time."""
@@ -70,11 +73,28 @@ def edge_derivatives(
     ``flows`` gives the heat at any nodes, (n, nodes, q); ``bound`` is at least the largest eigenvalue of the Laplacian.
     """
     J = np.zeros((len(i), len(times), q * (q + 1) // 2))
-    for k, t in enumerate(times):
-        if t > 0.0 and len(i):
-            nodes, weights = quadrature(float(t), bound, tolerance)
-            J[:, k] = edge_products(flows(nodes), i, j, -weights)
+    moments = [k for k, t in enumerate(times) if t > 0.0 and len(i)]
+    rules = [quadrature(float(times[k]), bound, tolerance) for k in moments]
+    for first, last in _batches([len(nodes) for nodes, _ in rules]):
+        x = flows(np.concatenate([nodes for nodes, _ in rules[first:last]]))
+        start = 0
+        for k, (nodes, weights) in zip(moments[first:last], rules[first:last], strict=True):
+            J[:, k] = edge_products(x, i, j, -weights, start)
+            start += len(nodes)
     return J
+
+
+def _batches(sizes: list[int]) -> list[tuple[int, int]]:
+    """Split rules into runs of about _NODES_AT_ONCE nodes: one recurrence serves a run, and holds heat at its nodes."""
+    batches: list[tuple[int, int]] = []
+    total = _NODES_AT_ONCE
+    for k, size in enumerate(sizes):
+        if total + size > _NODES_AT_ONCE:
+            batches.append((k, k))
+            total = 0
+        batches[-1] = (batches[-1][0], k + 1)
+        total += size
+    return batches
 
 
 def jacobian_by_spectrum(graph: Graph, F: Floats, times: Floats) -> Floats:

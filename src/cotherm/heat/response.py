@@ -13,16 +13,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
-from cotherm.heat.correlation import (
-    correlations,
-    derivatives_by_flows,
-    edge_derivatives,
-    gradient_by_spectrum,
-    pairs,
-)
+from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.correlation import edge_derivatives, gradient_by_spectrum, pairs
 
 # Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
-_DENSE = 1_500
+_DENSE = 200
 
 
 class State(Protocol):
@@ -41,7 +36,7 @@ class State(Protocol):
 class View:
     """One graph's edges, functions and times; ``at(u)`` is the view with the edge weights u."""
 
-    def __init__(self, graph: Graph, F: Floats, times: Floats, tolerance: float = 1e-10) -> None:
+    def __init__(self, graph: Graph, F: Floats, times: Floats, tolerance: float = 1e-12) -> None:
         self.graph = graph
         self.F = F
         self.times = times
@@ -95,21 +90,30 @@ class _Dense:
 class _Flowing:
     def __init__(self, view: View, u: Floats) -> None:
         self._view = view
-        self._graph = view.graph.with_weights(u)
+        self._matrix = ordered(view.graph.with_weights(u))
 
     def correlations(self) -> Floats:
         view = self._view
         a, b = view.pairs
-        return np.ravel(correlations(self._graph, view.F, view.times, tolerance=view.tolerance)[:, a, b] * view.scale)
+        half = self._flow(0.5 * view.times)
+        return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp]) -> Floats:
         view = self._view
-        i, j = self._graph.i[edges], self._graph.j[edges]
-        J = derivatives_by_flows(self._graph, view.F, view.times, i, j, tolerance=view.tolerance)
+        i, j = view.graph.i[edges], view.graph.j[edges]
+        q, bound = view.F.shape[1], self._matrix.bound
+        J = edge_derivatives(self._at_vertices, i, j, view.times, bound, view.tolerance, q)
         return np.reshape(J * view.scale, (len(edges), len(view.times) * len(view.scale)))
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         return self.derivative(edges) @ slopes
+
+    def _at_vertices(self, nodes: Floats) -> Floats:
+        """Heat at the nodes, vertex by vertex."""
+        return np.ascontiguousarray(self._flow(nodes).transpose(1, 0, 2))
+
+    def _flow(self, times: Floats) -> Floats:
+        return chebyshev_flow(self._matrix, self._view.F, times, self._view.tolerance)
 
 
 def _dense_laplacian(graph: Graph, u: Floats) -> Floats:

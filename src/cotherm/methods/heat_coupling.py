@@ -25,7 +25,7 @@ from cotherm.methods.coupling_search import Search, Step
 Edges = NDArray[np.intp]
 
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
-_ALL_ROUTES = 1_500
+_ALL_ROUTES = 300
 _MOST_JACOBIAN_BYTES = 8e9
 
 
@@ -65,7 +65,7 @@ def couple(
     weights : π, for each graph how much its agreement with the others counts.
     function_weights : for each function how much it counts: a pair of functions a, b counts ω_a ω_b.
     path : "auto", or one of "straight", "times", "alpha" (the guide on the method says what they do), or a list of
-        :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 1,500
+        :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 300
         vertices, keeping the best answer, and "times" on larger ones.
     start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "straight".
     tolerance : for the projected gradient relative to the gradients that balance in it.

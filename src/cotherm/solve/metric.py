@@ -25,7 +25,7 @@ from cotherm.solve.cholesky import definite_solver
 Mask = NDArray[np.bool_]
 
 # Up to this many rows of C a dense Cholesky factor of its Gram matrix is the faster way.
-_DENSE_ROWS = 1_500
+_DENSE_ROWS = 300
 # Up to this many entries a sparse matrix costs more in handling than it saves in zeros.
 _DENSE_SIZE = 50_000
 # Relative residual of conjugate gradients: below what the steps of the solver can see.

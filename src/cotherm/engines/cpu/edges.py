@@ -17,17 +17,18 @@ from cotherm.engines.cpu.team import Team
 _LANES = 8
 
 
-def edge_products(x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats) -> Floats:
+def edge_products(x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats, first: int = 0) -> Floats:
     """Σ_s weights[s] (b_eᵀx_a(s̄)) (b_eᵀx_b(s)) for every edge e and pair a ≤ b, as an array (m, pairs).
 
-    x is (n, nodes, q), flows at nodes that are symmetric about their middle: s̄ is the mirror image of s. Edges come
-    sorted, so that one end of the next edge is at hand.
+    x is (n, all nodes, q), contiguous; the nodes meant are those from ``first`` on, as many as there are weights, and
+    symmetric about their middle: s̄ is the mirror image of s. Edges come sorted, so that one end of the next edge is at
+    hand.
     """
-    nodes, q = x.shape[1:]
+    (n, held, q), nodes = x.shape, len(weights)
     sums = np.empty((len(i), q * (q + 1) // 2))
     with Team(len(i) * nodes * q * q / _LANES) as team:
         cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
-        team.run(_kernel(), cuts, x, i, j, weights, sums)
+        team.run(_kernel(), cuts, x.reshape(n, held * q), q, first * q, i, j, weights, sums)
     return sums
 
 
@@ -36,12 +37,11 @@ def _kernel() -> Any:
     lanes, fingerprint = _LANES, FINGERPRINT
 
     @compiled
-    def products(lo: int, hi: int, x: Any, i: Any, j: Any, weights: Any, sums: Any) -> None:
+    def products(lo: int, hi: int, x: Any, q: int, offset: int, i: Any, j: Any, weights: Any, sums: Any) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
-        nodes, q = x.shape[1], x.shape[2]
-        rows = np.uint64(nodes * q)
-        flat = x.reshape(x.shape[0], nodes * q)
+        nodes = len(weights)
+        rows, start = np.uint64(nodes * q), np.uint64(offset)
         # Row s·q + a holds b_eᵀx_a(s) for the edges of the bundle; weighted, at the mirror image of s.
         gaps = np.zeros((nodes * q, lanes))
         mirrored = np.zeros((nodes * q, lanes))
@@ -59,7 +59,7 @@ def _kernel() -> Any:
                 e = np.uint64(first) + lane
                 head, tail = np.uint64(i[e]), np.uint64(j[e])
                 for r in range(rows):
-                    gap = flat[head, r] - flat[tail, r]
+                    gap = x[head, start + r] - x[tail, start + r]
                     gaps[r, lane] = gap
                     mirrored[mirror[r], lane] = weight[r] * gap
             pair = np.uint64(0)
