@@ -41,11 +41,13 @@ def test_import_is_lazy() -> None:
 def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The code a newcomer copies: it must run as it stands and give what its comments say."""
     text = (ROOT / "README.md").read_text()
-    code = text.split("```python\n")[1].split("```")[0]
+    code = "\n".join(block.split("```")[0] for block in text.split("```python\n")[1:])
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     for _ in range(2):  # whoever runs it once runs it again
         exec(code, names)
+    assert (names["result"].coupling < 0.1 * names["result"].coupling_before).all()
+    assert ct.Coupling.load("coupling.npz").cost == names["result"].cost
     assert names["x"].shape == (3, 2_000, 1)
     assert names["d"].shape == (2, 2_000)
     assert names["near"].indices.shape == (2_000, 5)
@@ -56,9 +58,11 @@ def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_docstring_examples() -> None:
     from cotherm.heat import flow
+    from cotherm.methods import heat_coupling
 
-    assert doctest.testmod(flow).attempted > 0
-    assert doctest.testmod(flow).failed == 0
+    for module in (flow, heat_coupling):
+        assert doctest.testmod(module).attempted > 0
+        assert doctest.testmod(module).failed == 0
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

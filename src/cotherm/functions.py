@@ -78,16 +78,17 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     ----------
     graph : the graph.
     features : one row per vertex, one column per feature, (n, q) or (n,). A constant feature says nothing and is
-    refused. time : how long heat smooths each feature; by default as in :func:`landmark_functions`, about two moves
-    along edges. Zero
-        leaves them as they are.
+        refused.
+    time : how long heat smooths each feature; by default as in :func:`landmark_functions`, about two moves along edges.
+        Zero leaves them as they are.
     """
     require_graph(graph)
     columns = checks.functions("features", features, graph.n)
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
     moment = _smoothing_time(graph) if time is None else checks.real("time", time)
-    # In units of their own: a feature may be counts in the millions.
+    # In units of their own: a feature may be counts in the millions, or as large as floats are.
+    columns = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
     spread = np.ptp(columns, axis=0)
     if not np.all(spread > 0.0):
         raise CothermError("features", f"column {int(np.argmin(spread))} is constant", "features that vary", "Drop it.")

@@ -400,3 +400,72 @@ def test_derivatives_too_large_for_memory_are_refused() -> None:
     F = np.zeros((3_000, 700))
     with pytest.raises(ct.CothermError, match="GB"):
         ct.couple([graph, graph], [F, F], [1.0, 2.0])
+
+
+def test_time_zero_is_a_constant_and_changes_nothing() -> None:
+    views = ct.datasets.ring(n=40)
+    functions = [views.functions[0], 1.2 * views.functions[1]]  # differ at t = 0, beyond mending
+    without, with_zero = (ct.couple(views.graphs, functions, times) for times in ([1.0, 5.0], [0.0, 1.0, 5.0]))
+    for a, b in zip(without.graphs, with_zero.graphs, strict=True):
+        assert_array_equal(a.w, b.w)
+    assert_allclose(with_zero.cost, without.cost + 1e6 * with_zero.coupling[0] ** 2)
+    assert_array_equal(with_zero.coupling[0], with_zero.coupling_before[0])
+
+
+@pytest.mark.parametrize("seed", [142, 224, 3, 4, 5])
+def test_never_worse_than_leaving_the_weights_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graphs = [problems.random_graph(4, 4, seed=seed + k) for k in range(2)]
+    functions = [rng.standard_normal((4, 2)) for _ in graphs]
+    for path in ("times", "auto", [ct.Stage((100.0,), 1e12, robust=False)]):
+        result = ct.couple(graphs, functions, [0.5, 2.0], alpha=3.0, path=path)
+        start = papers_cost(graphs, graphs, functions, [0.5, 2.0], 3.0)
+        assert result.cost <= start * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("t", [1e2, 1e6, 1e12, 1e300])
+def test_conserved_heat_stays_at_any_time(t: float) -> None:
+    a = ct.Graph(3, [0, 1], [1, 2], [1e8, 2e8])
+    b = ct.Graph(3, [0, 1, 0], [1, 2, 2], [1e8, 3e8, 1e8])
+    result = ct.couple([a, b], [np.array([1.0, 0, 0]), np.array([0, 1.0, 0.5])], [t])
+    assert_allclose(result.cost, result.distance + 1e6 * np.sum(result.coupling**2))
+
+
+def test_converged_means_it() -> None:
+    views = ct.datasets.ring(n=40)
+    result = ct.couple(views.graphs, [views.functions[0], 1.5 * views.functions[1]], [1.0, 5.0], alpha=1e10)
+    assert result.optimality <= 1e-6 or result.status == "stalled"
+
+
+def test_an_interrupt_while_polishing_keeps_what_was_finished() -> None:
+    views = ct.datasets.ring(n=30)
+    full = ct.couple(views.graphs, views.functions, views.times)
+    lowest = np.inf
+    for stop in range(len(full.history) - 12, len(full.history), 3):
+        calls: list[float] = []
+
+        def interrupt(step: object, calls: list[float] = calls, stop: int = stop) -> None:
+            calls.append(0.0)
+            if len(calls) == stop:
+                raise KeyboardInterrupt
+
+        result = ct.couple(views.graphs, views.functions, views.times, callback=interrupt)
+        assert result.cost <= lowest * (1 + 1e-12)
+        lowest = min(lowest, result.cost)
+
+
+@pytest.mark.parametrize(
+    ("argument", "scale", "alpha"), [("functions", 1e80, 1.0), ("functions", 1e200, 1.0), ("alpha", 1.0, 1e300)]
+)
+def test_what_would_overflow_is_refused(argument: str, scale: float, alpha: float) -> None:
+    with pytest.raises(ct.CothermError) as caught:
+        ct.couple(GOOD.graphs, [scale * F for F in GOOD.functions], GOOD.times, alpha=alpha)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8])
+def test_tiny_and_huge_weights(scale: float) -> None:
+    graphs = [g.with_weights(scale * g.w) for g in GOOD.graphs]
+    result = ct.couple(graphs, GOOD.functions, np.array(GOOD.times) / scale, alpha=1e6 * scale**2)
+    plain = ct.couple(GOOD.graphs, GOOD.functions, GOOD.times)
+    assert_allclose(result.graphs[0].w / scale, plain.graphs[0].w, atol=1e-4)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
@@ -55,13 +57,15 @@ class _Dense:
         L = _dense_laplacian(view.graph, u)
         # NumPy's, unlike SciPy's, leaves the interpreter lock: the other graphs' decompositions run meanwhile.
         values, self._vectors = np.linalg.eigh(L)
-        self._values = np.maximum(values, 0.0)
+        # What is rounding beside the largest is zero: conserved heat must not decay, however long the time.
+        self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
+        _make_exact(self._vectors, int(np.sum(self._values == 0.0)), view.graph, u)
         self._amounts = self._vectors.T @ view.F
 
     def correlations(self) -> Floats:
         view = self._view
         a, b = view.pairs
-        half = np.exp(-0.5 * np.multiply.outer(view.times, self._values))[:, :, np.newaxis] * self._amounts
+        half = _decay(0.5 * view.times, self._values)[:, :, np.newaxis] * self._amounts
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp]) -> Floats:
@@ -83,7 +87,7 @@ class _Dense:
 
     def _flows(self, nodes: Floats) -> Floats:
         n, q = self._amounts.shape
-        decayed = np.exp(-np.multiply.outer(self._values, nodes))[:, :, np.newaxis] * self._amounts[:, np.newaxis]
+        decayed = _decay(self._values, nodes)[:, :, np.newaxis] * self._amounts[:, np.newaxis]
         return np.reshape(self._vectors @ decayed.reshape(n, -1), (n, len(nodes), q))
 
 
@@ -114,6 +118,24 @@ class _Flowing:
 
     def _flow(self, times: Floats) -> Floats:
         return chebyshev_flow(self._matrix, self._view.F, times, self._view.tolerance)
+
+
+def _make_exact(vectors: Floats, zeros: int, graph: Graph, u: Floats) -> None:
+    """Null vectors are constant on components to the last bit: what rounding leaves would grow with the time."""
+    if zeros == 1:
+        vectors[:, 0] = 1.0 / np.sqrt(graph.n)
+        return
+    live = u > 0.0
+    links = sp.coo_array((u[live], (graph.i[live], graph.j[live])), shape=(graph.n, graph.n))
+    count, components = connected_components(links, directed=False)
+    if count == zeros:
+        vectors[:, :zeros] = (components[:, np.newaxis] == np.arange(count)) / np.sqrt(np.bincount(components))
+
+
+def _decay(a: Floats, b: Floats) -> Floats:
+    """e^{−ab} for all pairs; a product too large for a float has decayed to nothing."""
+    with np.errstate(over="ignore"):
+        return np.exp(-np.multiply.outer(a, b))
 
 
 def _dense_laplacian(graph: Graph, u: Floats) -> Floats:

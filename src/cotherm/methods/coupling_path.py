@@ -5,8 +5,8 @@ routes end with the problem asked. Three of them, none tuned to any data:
 
 - *straight*: the asked problem at once.
 - *times*: short times first, when heat has only crossed a few edges and only edges near the functions matter; each
-horizon is √10
-  times the one before, from one over the median degree (about one move along an edge) up to the longest time asked.
+  horizon is √10 times the one before, from one over the median degree (about one move along an edge) up to the longest
+  time asked.
 - *alpha*: all times, α by decades from where coupling begins to weigh against distance.
 
 The stages of the last two measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's

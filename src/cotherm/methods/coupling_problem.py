@@ -54,7 +54,8 @@ class CouplingProblem:
     ) -> None:
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.free, self.rigidity, self.importance, self.robust = free, rigidity, importance, robust
-        self._views = [View(g, F, times) for g, F in zip(graphs, functions, strict=True)]
+        # At t = 0 heat has not met the weights yet: a constant, which would only drown the rest.
+        self._views = [View(g, F, times[times > 0.0]) for g, F in zip(graphs, functions, strict=True)]
         self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
         self.contrasts = np.sqrt(alpha) * _contrasts(importance)
         self._rho = np.repeat(rigidity, np.diff(self.cuts))
@@ -73,6 +74,12 @@ class CouplingProblem:
             robust=robust,
         )
 
+    @property
+    def constant(self) -> float:
+        """The part of the cost that no weights change: that of t = 0."""
+        Q = np.array([np.ravel(F.T @ F) for F in self.functions])
+        return int(np.sum(self.times == 0.0)) * float(np.sum((self.contrasts @ Q) ** 2))
+
     def weights(self, u: Floats) -> list[Floats]:
         """All edge weights, graph by graph."""
         result = []
@@ -86,14 +93,13 @@ class CouplingProblem:
         d = u - self.centre
         if self.robust is None:
             return float(d @ self._gram.apply(d))
-        # 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
-        ratio = d / self.robust
-        return float(4.0 * self.robust**2 * np.sum(self._rho * ratio**2 / (np.sqrt(1.0 + ratio**2) + 1.0)))
+        # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
+        return float(4.0 * np.sum(self._rho * d**2 / (np.hypot(1.0, d / self.robust) + 1.0)))
 
     def metric(self, u: Floats) -> Metric:
         if self.robust is None:
             return self._gram
-        return Diagonal(2.0 * self._rho / np.sqrt(1.0 + ((u - self.centre) / self.robust) ** 2))
+        return Diagonal(2.0 * self._rho / np.hypot(1.0, (u - self.centre) / self.robust))
 
     @cached_property
     def _gram(self) -> Gram:
@@ -107,7 +113,7 @@ class CouplingProblem:
         """The cost and its gradient by every free weight, for general-purpose optimisers."""
         point = self.at(u)
         d = u - self.centre
-        cost = self.distance(u) + float(point.residuals @ point.residuals)
+        cost = self.distance(u) + float(point.residuals @ point.residuals) + self.constant
         return cost, 2.0 * (self.metric(u).apply(d) + point.push())
 
 

@@ -17,7 +17,8 @@ from cotherm.graphs.graph import Graph
 
 _ADVICE = {
     "converged": "",
-    "stalled": "No step lowers the cost any further in float64; the answer is good, its last digits are not.",
+    "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached: functions that "
+    "differ at t = 0, a smaller α or weights of one size may help.",
     "out of budget": "More iterations may lower the cost: raise max_iterations, or start from this answer (start=).",
     "interrupted": "The best weights found until the interruption.",
 }
@@ -29,7 +30,7 @@ STATUSES = tuple(_ADVICE)
 _MISMATCH = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Changes:
     """The edges of one graph before and after; ``kind`` is cut, weakened, kept, strengthened or switched on."""
 
@@ -54,7 +55,7 @@ class Changes:
 _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Coupling:
     """The answer of :func:`cotherm.couple`; print it for a summary.
 
@@ -63,14 +64,14 @@ class Coupling:
     graphs : the coupled graphs, same vertices and edges as the originals, weights ≥ 0.
     originals : the graphs that were given.
     times, alpha : of the cost.
-    cost : distance + α · Σ coupling².
+    cost : distance + α · Σ coupling², pairs of graphs and functions weighted as asked.
     distance : Σ_k ρ_k ‖L̃_k − L_k‖_F², the first term of the cost.
-    coupling_before, coupling : the weak coupling error at each time, before and after.
+    coupling_before, coupling : the weak coupling error at each time, before and after, unweighted.
     mismatch : how far the functions differ at t = 0, ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size: no weights can mend it.
     status : "converged", "stalled", "out of budget" or "interrupted".
     optimality : the projected gradient, relative to the gradients of the two terms that balance in it.
     history : one row per step: route, stage, iteration, cost of the stage, its coupling term Σ coupling², optimality.
-    settings : every argument as it was understood, and ``versions``: what is needed to repeat the run.
+    settings, versions : the arguments as understood, beside graphs and functions, and of what ran.
     seconds : how long it took.
     """
 

@@ -72,22 +72,25 @@ class Search:
         self.history: list[dict[str, Any]] = []
         self._current: Floats | None = None
         self._last_stage: dict[str, int] = {}
+        self._found: list[Found] = []
 
     def run(self, start: Floats) -> Found:
         """The best answer found, from the weights ``start``."""
-        found: list[Found] = []
-        if not len(start):
-            return Found(start, self._cost(start), 0.0, "converged")
+        if not len(start) or not np.any(self._problem.times > 0.0):
+            u = self._problem.centre  # nothing may change, or no change is of use
+            return Found(u, self._cost(u), 0.0, "converged")
         with Meter(total=len(self._routes) + 1) as meter:
             self._meter = meter
             try:
-                for name, stages in self._routes:
-                    found.append(self._follow(name, stages, start))
-                return self._polished(found)
+                rough = [self._follow(name, stages, start) for name, stages in self._routes]
+                best = self._polished(rough)
+                if best.cost > self._cost(start):  # every route led away; from the start it only goes down
+                    best = self._descend(self._problem, start, "straight", 0, self._left, rough=False)
+                return best
             except _Stop as stop:
-                return self._best_so_far(start, found, str(stop))
+                return self._best_so_far(start, str(stop))
             except KeyboardInterrupt:
-                return self._best_so_far(start, found, "interrupted")
+                return self._best_so_far(start, "interrupted")
 
     def _follow(self, name: str, given: list[Stage] | None, u: Floats) -> Found:
         stages = default_route(name, self._problem) if given is None else given
@@ -99,18 +102,14 @@ class Search:
         self._last_stage[name] = len(stages)
         return self._descend(self._problem, u, name, len(stages), steps, rough=True)
 
-    def _polished(self, found: list[Found]) -> Found:
+    def _polished(self, rough: list[Found]) -> Found:
         """The rough answers that may be the best, each brought to its minimum; the first where they tie."""
-        limit = _NEAR * min(candidate.cost for candidate in found)
-        polished: list[Found] = []
-        for (name, _), candidate in zip(self._routes, found, strict=True):
-            if candidate.cost <= limit:
-                stage = self._last_stage[name]
-                try:
-                    polished.append(self._descend(self._problem, candidate.u, name, stage, self._left, rough=False))
-                except _Stop as stop:
-                    polished.append(self._best_so_far(candidate.u, found, str(stop)))
-                    break
+        limit = _NEAR * min(candidate.cost for candidate in rough)
+        polished = [
+            self._descend(self._problem, candidate.u, name, self._last_stage[name], self._left, rough=False)
+            for (name, _), candidate in zip(self._routes, rough, strict=True)
+            if candidate.cost <= limit
+        ]
         best = polished[0]
         for candidate in polished[1:]:
             if candidate.cost < best.cost * (1.0 - 1e-7):
@@ -133,7 +132,10 @@ class Search:
             least_gain=_ROUGH_GAIN if rough else 0.0,
             watch=watch,
         )
-        return Found(end.u, end.cost, end.optimality, end.status.value)
+        found = Found(end.u, end.cost, end.optimality, end.status.value)
+        if problem is self._problem:
+            self._found.append(found)
+        return found
 
     def _record(self, problem: CouplingProblem, moment: Moment, route: str, stage: int) -> None:
         self._current = moment.u
@@ -154,9 +156,9 @@ class Search:
             if self._left <= 0:
                 raise _Stop("out of budget")
 
-    def _best_so_far(self, start: Floats, found: list[Found], status: str) -> Found:
+    def _best_so_far(self, start: Floats, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]
-        best = min([*candidates, *found], key=lambda candidate: candidate.cost)
+        best = min([*candidates, *self._found], key=lambda candidate: candidate.cost)
         return replace(best, status=status, optimality=self._optimality(best.u))
 
     def _cost(self, u: Floats) -> float:

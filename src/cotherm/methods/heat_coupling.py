@@ -27,6 +27,8 @@ Edges = NDArray[np.intp]
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
 _ALL_ROUTES = 300
 _MOST_JACOBIAN_BYTES = 8e9
+_LARGEST_SQUARE = 1e70
+_LARGEST_COST = 1e140
 
 
 def couple(
@@ -54,10 +56,10 @@ def couple(
     Parameters
     ----------
     graphs : two or more graphs, of any sizes; no correspondence of vertices is needed. An edge of weight zero may be
-    switched on. functions : for each graph its corresponding functions (n_k, q); column c is the same function seen on
-    every graph. Smooth
-        bumps lead to surgery, bare points do not: see :func:`cotherm.landmark_functions`. Their size counts: Q grows
-        with the square of F, so F times 10 is α times 10⁴.
+        switched on.
+    functions : for each graph its corresponding functions (n_k, q); column c is the same function seen on every graph.
+        Smooth bumps lead to surgery, bare points do not: see :func:`cotherm.landmark_functions`. Their size counts: Q
+        grows with the square of F, so F times 10 is α times 10⁴.
     times : when heat is compared, one or more times t ≥ 0 of e^{−tL}.
     alpha : α, how much coupling counts against distance.
     frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
@@ -99,8 +101,9 @@ def couple(
     if callback is not None and not callable(callback):
         raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
     _require_memory(graphs, free, columns[0].shape[1], len(moments))
-
     scaled = [F * np.sqrt(omega) for F in columns]
+    _require_finite(scaled, alpha * float(pi.sum()) ** 2)
+
     problem = CouplingProblem(graphs, scaled, moments, alpha, free=free, rigidity=rho, importance=pi)
     with limited_blas(max(g.n for g in graphs)):
         search = Search(problem, routes, tolerance, max_iterations, callback)
@@ -111,7 +114,7 @@ def couple(
         originals=tuple(graphs),
         times=tuple(moments.tolist()),
         alpha=alpha,
-        cost=found.cost,
+        cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
         coupling_before=coupling_error(graphs, columns, moments),
         coupling=coupling_error(coupled, columns, moments),
@@ -230,6 +233,18 @@ def _require_memory(graphs: list[Graph], free: list[Edges], q: int, p: int) -> N
             f"at most {_MOST_JACOBIAN_BYTES / 1e9:.0f} GB",
             "Use fewer functions or times, or freeze edges.",
         )
+
+
+def _require_finite(columns: list[Floats], alpha: float) -> None:
+    """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
+    with np.errstate(over="ignore"):
+        size = max(float(np.sum(F**2)) for F in columns)
+    if not size < _LARGEST_SQUARE:
+        raise CothermError(
+            "functions", f"a sum of squares of {size:.1e}", f"less than {_LARGEST_SQUARE:.0e}", "Rescale them."
+        )
+    if not alpha * size**2 < _LARGEST_COST:
+        raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
 
 
 def _mismatch(columns: list[Floats]) -> float:

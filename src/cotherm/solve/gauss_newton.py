@@ -31,6 +31,7 @@ Mask = NDArray[np.bool_]
 
 _FIRST_DAMPING = 100.0
 _LEAST_DAMPING = 1e-8
+_EPSILON = float(np.finfo(np.float64).eps)
 _MOST_DAMPING = 1e12
 # A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
 _ACCEPT, _CORRECT = 1e-3, 0.5
@@ -106,6 +107,11 @@ class _Trial:
     cost: float
     held: Mask
 
+    @property
+    def rounding(self) -> float:
+        """How much of the cost may be rounding."""
+        return 4.0 * _EPSILON * self.cost + 2.0 * float(np.linalg.norm(self.point.residuals)) * self.point.noise
+
 
 def descend(
     problem: Problem,
@@ -118,11 +124,13 @@ def descend(
 ) -> Descent:
     """From u to a local minimum.
 
-    Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or the
-    model promises less than tolerance² of the cost. A step that brings less than ``least_gain`` of the cost ends the
-    descent as well, for where a rough answer will do. ``watch`` is called after every step.
+    Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or
+    within rounding. Stalled: no step lowers the cost by more than rounding. A step that brings less than ``least_gain``
+    of the cost, or of all that was gained, ends the descent as well, for where a rough answer will do. ``watch`` is
+    called at the start and after every step.
     """
     here = _trial(problem, u, u <= 0.0)
+    first = here.cost
     secant = Secant()
     damping, growth = _FIRST_DAMPING, 4.0
     for iteration in range(iterations):
@@ -135,15 +143,16 @@ def descend(
             gained = here.cost - there.cost
             if gained >= _ACCEPT * promised and gained > 0.0:
                 break
-            if promised <= tolerance**2 * here.cost:
-                return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
+            if promised <= here.rounding:
+                return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
             damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
         ratio = gained / promised if promised > 0.0 else 0.0
         damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
-        # A small gain of a heavily damped step says little.
-        if gained < least_gain * here.cost and damping < 1.0:
+        # A small gain of a heavily damped step says little. A large part of the cost may be beyond mending: then
+        # gains are measured against each other.
+        if gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
             return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
         secant.learn(*model.lesson(there))
         here = there
