@@ -20,6 +20,8 @@ from cotherm.heat.correlation import edge_derivatives, gradient_by_spectrum, pai
 
 # Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
 _DENSE = 200
+# Up to this t·λ_max rounding in the eigenvectors, which the derivative multiplies by t, does no harm.
+_LONG = 1e5
 
 
 class State(Protocol):
@@ -59,7 +61,8 @@ class _Dense:
         values, self._vectors = np.linalg.eigh(L)
         # What is rounding beside the largest is zero: conserved heat must not decay, however long the time.
         self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
-        _make_exact(self._vectors, int(np.sum(self._values == 0.0)), view.graph, u)
+        if view.times.max(initial=0.0) * self._values[-1] > _LONG:
+            _make_exact(self._vectors, int(np.sum(self._values == 0.0)), view.graph, u)
         self._amounts = self._vectors.T @ view.F
 
     def correlations(self) -> Floats:
