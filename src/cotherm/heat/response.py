@@ -61,7 +61,7 @@ class _Dense:
         values, self._vectors = np.linalg.eigh(L)
         # What is rounding beside the largest is zero: conserved heat must not decay, however long the time.
         self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
-        if view.times.max(initial=0.0) * self._values[-1] > _LONG:
+        if float(view.times.max(initial=0.0)) * float(self._values[-1]) > _LONG:
             _make_exact(self._vectors, int(np.sum(self._values == 0.0)), view.graph, u)
         self._amounts = self._vectors.T @ view.F
 
