@@ -31,7 +31,7 @@ class Meter:
             self._started = False
 
     def extend(self, stages: int) -> None:
-        """More stages than were known of."""
+        """More stages than were expected, or fewer."""
         if self._bar is not None:
             self._bar.total += stages
 

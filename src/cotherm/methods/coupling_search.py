@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.methods.coupling_path import Stage, default_route, robust_scale
+from cotherm.methods.coupling_path import Stage, default_route, expected_stages, robust_scale
 from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Moment, descend
@@ -79,10 +79,13 @@ class Search:
         if not len(start) or not np.any(self._problem.times > 0.0):
             u = self._problem.centre  # nothing may change, or no change is of use
             return Found(u, self._cost(u), 0.0, "converged")
-        with Meter(total=len(self._routes) + 1) as meter:
+        expected = {
+            name: expected_stages(name, self._problem) if given is None else len(given) for name, given in self._routes
+        }
+        with Meter(total=sum(expected.values()) + len(expected) + 1) as meter:
             self._meter = meter
             try:
-                rough = [self._follow(name, stages, start) for name, stages in self._routes]
+                rough = [self._follow(name, given, start, expected[name]) for name, given in self._routes]
                 best = self._polished(rough)
                 if best.cost > self._cost(start):  # every route led away; from the start it only goes down
                     best = self._descend(self._problem, start, "straight", 0, self._left, rough=False)
@@ -92,9 +95,9 @@ class Search:
             except KeyboardInterrupt:
                 return self._best_so_far(start, "interrupted")
 
-    def _follow(self, name: str, given: list[Stage] | None, u: Floats) -> Found:
+    def _follow(self, name: str, given: list[Stage] | None, u: Floats, expected: int) -> Found:
         stages = default_route(name, self._problem) if given is None else given
-        self._meter.extend(len(stages))
+        self._meter.extend(len(stages) - expected)
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
