@@ -140,8 +140,8 @@ def torch_autograd(problem: CouplingProblem, limit: float) -> Trail:
             Q.append([F.T @ torch.linalg.matrix_exp(-float(t) * L) @ F for t in problem.times])
         for first, second in zip(*Q, strict=True):
             total = total + problem.alpha * torch.sum((first - second) ** 2)
-        total.backward()  # type: ignore[no-untyped-call]
-        return float(total.detach()), u.grad.numpy()  # type: ignore[union-attr]
+        total.backward()
+        return float(total.detach()), u.grad.numpy()
 
     return _scipy_lbfgsb(cost_and_gradient, problem.centre, limit)
 
