@@ -132,8 +132,11 @@ def _step_kernel(width: int) -> Any:
             return
         total, sum_ = register(width), register(width)
         n = np.uint64(len(degrees))
+        last_row = n - np.uint64(1)
         # Unsigned row numbers spare the test for negative indices at every access.
         for r in range(np.uint64(lo), np.uint64(hi)):
+            if fetch_ahead:  # also in order, but two streams besides keep the processor from seeing it in time
+                prefetch(previous, min(r + np.uint64(32), last_row))
             set_row(total, width, scale * degrees[r] - gain, current, r)
             for p in range(offsets[r], offsets[r + np.uint64(1)]):
                 if fetch_ahead:
