@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cotherm as ct
@@ -143,3 +144,17 @@ def test_quick_benchmarks_are_not_judged(quick: bool) -> None:
     assert ("DOES NOT HOLD" in text) != quick
     assert ("the targets are for the full size" in text) == quick
     assert {c["holds"] for c in report["claims"]} == ({None} if quick else {False})
+
+
+def test_couple_benchmark_judges_by_weights_alone() -> None:
+    """The judge's cost is the cost, and every claim follows from what contestants handed in; times are not tested."""
+    from cotherm.benchmarks import couple as benchmark
+
+    views = ct.datasets.ring()
+    result = ct.couple(views.graphs, views.functions, views.times, path="times")
+    weights = np.concatenate([g.w for g in result.graphs])
+    assert benchmark.judged_cost(views, weights, 1e6) == pytest.approx(result.cost, rel=1e-6)
+    start = np.concatenate([g.w for g in views.graphs])
+    verdict = benchmark._verdict("someone", [(1.0, start), (2.0, weights), (3.0, start)], views)
+    assert verdict["got_there_after"] == 2.0
+    assert verdict["best_cost"] == pytest.approx(result.cost, rel=1e-6)

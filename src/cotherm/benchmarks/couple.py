@@ -203,6 +203,14 @@ def _dense_laplacian(graph: Graph, weights: Floats) -> Floats:
     return np.diag(W.sum(axis=1)) - W
 
 
+def _problem(views: Views) -> CouplingProblem:
+    """The cost over all edges of all graphs, none dearer than another."""
+    ones = np.ones(len(views.graphs))
+    free = [np.arange(g.m) for g in views.graphs]
+    times = np.array(views.times)
+    return CouplingProblem(views.graphs, views.functions, times, _ALPHA, free=free, rigidity=ones, importance=ones)
+
+
 def _contestants() -> dict[str, Contestant]:
     contestants: dict[str, Contestant] = {OURS: ours, LBFGSB: lbfgsb, TRUST: trust_constr}
     if find_spec("torch") is not None:
@@ -216,15 +224,7 @@ def _duel(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
         views = make()
     except CothermError as error:
         return {"problem": name, "skipped": str(error)}
-    problem = CouplingProblem(
-        views.graphs,
-        views.functions,
-        np.array(views.times),
-        _ALPHA,
-        free=[np.arange(g.m) for g in views.graphs],
-        rigidity=np.ones(len(views.graphs)),
-        importance=np.ones(len(views.graphs)),
-    )
+    problem = _problem(views)
     couple(views.graphs, views.functions, views.times, max_iterations=2)  # compiled and warm before anything is timed
     rows = []
     with limited_blas(0):
@@ -295,15 +295,7 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
         views = nus(data=data)
     except CothermError as error:
         return {"skipped": str(error)}
-    problem = CouplingProblem(
-        views.graphs,
-        views.functions,
-        np.array(views.times),
-        _ALPHA,
-        free=[np.arange(g.m) for g in views.graphs],
-        rigidity=np.ones(2),
-        importance=np.ones(2),
-    )
+    problem = _problem(views)
     edges = sum(g.m for g in views.graphs)
     with limited_blas(0):
         gradient = problem.at(problem.centre).push()

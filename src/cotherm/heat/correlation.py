@@ -42,21 +42,14 @@ def pairs(q: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def jacobian_by_flows(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
     """∂Q_ab(t)/∂u_e as an array (times, pairs, m), from heat flows at quadrature nodes."""
-    J = derivatives_by_flows(graph, F, times, graph.i, graph.j, tolerance=tolerance)
-    return np.ascontiguousarray(J.transpose(1, 2, 0))
-
-
-def derivatives_by_flows(
-    graph: Graph, F: Floats, times: Floats, i: NDArray[Any], j: NDArray[Any], *, tolerance: float
-) -> Floats:
-    """The same for the edges (i, j) only, edge by edge: (edges, times, pairs)."""
 
     def flows(nodes: Floats) -> Floats:
         return np.ascontiguousarray(flow(graph, F, nodes, "auto", tolerance).transpose(1, 0, 2))
 
     d = graph.degrees
     bound = float(np.max(d[graph.i] + d[graph.j], initial=0.0))
-    return edge_derivatives(flows, i, j, times, bound, tolerance, F.shape[1])
+    J = edge_derivatives(flows, graph.i, graph.j, times, bound, tolerance, F.shape[1])
+    return np.ascontiguousarray(J.transpose(1, 2, 0))
 
 
 def edge_derivatives(
