@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw
+    from cotherm import datasets, draw, evaluate
     from cotherm.errors import CothermError, CothermWarning
     from cotherm.functions import feature_functions, label_functions, landmark_functions
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
@@ -23,34 +23,46 @@ if TYPE_CHECKING:
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
+    from cotherm.methods.average import Average, average
     from cotherm.methods.coupling_path import Stage
     from cotherm.methods.coupling_result import Coupling
     from cotherm.methods.heat_coupling import couple
+    from cotherm.methods.joint import Joint
+    from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
+    from cotherm.methods.power_mean import PowerMean, power_mean
 
 __version__: str
 
 _HOMES = {
+    "Average": "methods.average",
     "CothermError": "errors",
     "CothermWarning": "errors",
     "Coupling": "methods.coupling_result",
     "Graph": "graphs.graph",
+    "Joint": "methods.joint",
+    "JointDiagonalization": "methods.joint_diagonalization",
     "Mesh": "graphs.mesh",
+    "PowerMean": "methods.power_mean",
     "Stage": "methods.coupling_path",
+    "average": "methods.average",
     "couple": "methods.heat_coupling",
     "coupling_error": "heat.coupling",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
     "draw": "draw",
+    "evaluate": "evaluate",
     "feature_functions": "functions",
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
+    "joint_diagonalize": "methods.joint_diagonalization",
     "knn_graph": "graphs.build",
     "label_functions": "functions",
     "landmark_functions": "functions",
     "mesh_graph": "graphs.build",
     "nearest_neighbours": "graphs.search.neighbours",
+    "power_mean": "methods.power_mean",
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
@@ -59,27 +71,35 @@ _HOMES = {
 }
 
 __all__ = [
+    "Average",
     "CothermError",
     "CothermWarning",
     "Coupling",
     "Graph",
+    "Joint",
+    "JointDiagonalization",
     "Mesh",
+    "PowerMean",
     "Stage",
+    "average",
     "couple",
     "coupling_error",
     "datasets",
     "diffusion_distance",
     "diffusion_map",
     "draw",
+    "evaluate",
     "feature_functions",
     "heat_flow",
     "heat_kernel",
     "heat_trace",
+    "joint_diagonalize",
     "knn_graph",
     "label_functions",
     "landmark_functions",
     "mesh_graph",
     "nearest_neighbours",
+    "power_mean",
     "radius_graph",
     "read_graph",
     "read_mesh",

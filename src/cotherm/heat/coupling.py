@@ -59,12 +59,18 @@ def coupling_error(
     return np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
 
 
-def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
-    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
+def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
+    """Two or more graphs."""
     if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
         raise CothermError("graphs", checks.describe(graphs), "a list of two or more graphs")
     for graph in graphs:
         require_graph(graph)
+    return list(graphs)
+
+
+def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
+    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
+    graphs = checked_graphs(graphs)
     if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
         raise CothermError(
             "functions",
@@ -77,7 +83,7 @@ def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tu
     widths = [F.shape[1] for F in columns]
     if len(set(widths)) > 1 or widths[0] == 0:
         raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
-    return list(graphs), columns
+    return graphs, columns
 
 
 def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:

@@ -20,7 +20,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat import modes, nearby, sketch
 from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
 from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
-from cotherm.heat.spectrum import full_spectrum, smoothest
+from cotherm.heat.spectrum import full_spectrum, lowest
 
 # Up to here all pairs are cheap enough to serve every question exactly.
 _ALL_PAIRS = 4_096
@@ -261,14 +261,18 @@ def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
     require_two(graph)
     time = checks.real("t", t)
     k = checks.integer("k", k, least=1, most=graph.n - 1)
-    spectrum = full_spectrum(graph) if graph.n <= SMALL else smoothest(graph, k + 1, tolerance=1e-8)
-    vectors = _without_constant(spectrum.values, spectrum.vectors)[:, :k]
+    spectrum = lowest(graph, k + 1)
+    vectors = without_constant(spectrum.values, spectrum.vectors)[:, :k]
+    return np.asarray(vectors * signs(vectors) * spectrum.decay(time)[1 : k + 1])
+
+
+def signs(vectors: Floats) -> Floats:
+    """What makes the entry of largest absolute value in every column positive."""
     largest = np.abs(vectors).argmax(axis=0)
-    signs = np.where(vectors[largest, np.arange(k)] < 0, -1.0, 1.0)
-    return np.asarray(vectors * signs * spectrum.decay(time)[1 : k + 1])
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def _without_constant(values: Floats, vectors: Floats) -> Floats:
+def without_constant(values: Floats, vectors: Floats) -> Floats:
     """The eigenvectors but for the constant one, which within λ = 0 may be hidden in a rotation."""
     null = int(np.sum(values == 0.0))
     if null <= 1:

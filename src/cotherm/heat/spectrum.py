@@ -1,4 +1,4 @@
-"""Eigenpairs of the Laplacian: all of them for a small graph, the smoothest few for a large one."""
+"""Eigenpairs of the Laplacian: all of them for a small graph, the smoothest few for one of any size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from cotherm.arrays import Floats
@@ -16,6 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat import graded
 from cotherm.heat.chebyshev import apply_exponential, ordered
+from cotherm.heat.doors import SMALL
 from cotherm.progress import track
 
 # A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
@@ -60,6 +62,37 @@ def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
     np.maximum(values, 0.0, out=values)
     values[:zeros] = 0.0
     return Spectrum(values, vectors)
+
+
+def lowest(graph: Graph, k: int) -> Spectrum:
+    """The k eigenpairs with the smallest eigenvalues, of a graph of any size."""
+    if graph.n > SMALL:
+        return smoothest(graph, k, tolerance=1e-8)
+    spectrum = full_spectrum(graph)
+    return Spectrum(spectrum.values[:k], spectrum.vectors[:, :k])
+
+
+def lowest_normalized(graph: Graph, k: int) -> Spectrum:
+    """The same for the normalised Laplacian."""
+    matrix = normalized_laplacian(graph)
+    if graph.n <= SMALL:
+        with limited_blas(graph.n):
+            values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=[0, k - 1], check_finite=False)
+    else:
+        # The largest of 2I − L come quickly, the smallest of L do not.
+        start = np.random.default_rng(0).standard_normal(graph.n)
+        width = min(graph.n - 1, 2 * k + 40)
+        turned, vectors = eigsh(2.0 * sp.eye_array(graph.n) - matrix, k, which="LA", v0=start, ncv=width)
+        values, vectors = 2.0 - turned[::-1], vectors[:, ::-1]
+    return Spectrum(np.maximum(values, 0.0), vectors)
+
+
+def normalized_laplacian(graph: Graph) -> sp.csr_array:
+    """I − D^{−½}WD^{−½}; a vertex without neighbours has 1 on the diagonal, so that it makes no smooth mode."""
+    degrees = graph.degrees
+    root = np.sqrt(np.divide(1.0, degrees, out=np.zeros(graph.n), where=degrees > 0.0))
+    W = sp.diags_array(root) @ graph.adjacency() @ sp.diags_array(root)
+    return sp.csr_array(sp.eye_array(graph.n) - 0.5 * (W + W.T))
 
 
 def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -> Spectrum:

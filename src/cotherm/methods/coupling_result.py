@@ -14,6 +14,7 @@ from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.methods.joint import JointGraphs
 
 _ADVICE = {
     "converged": "",
@@ -56,7 +57,7 @@ _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling:
+class Coupling(JointGraphs):
     """The answer of :func:`cotherm.couple`; print it for a summary.
 
     Attributes

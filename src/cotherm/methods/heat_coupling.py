@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from cotherm.methods.coupling_path import ROUTES, Stage
 from cotherm.methods.coupling_problem import CouplingProblem
 from cotherm.methods.coupling_result import Coupling
 from cotherm.methods.coupling_search import Search, Step
+from cotherm.methods.doors import positive, versions
 
 Edges = NDArray[np.intp]
 
@@ -92,8 +92,8 @@ def couple(
     moments = checks.times("times", times)
     alpha = checks.real("alpha", alpha, positive=True)
     free = _free_edges(frozen, graphs)
-    rho, pi = (_per_graph(name, x, graphs) for name, x in (("rigidity", rigidity), ("weights", weights)))
-    omega = _function_weights(function_weights, columns[0].shape[1])
+    rho, pi = (positive(name, x, len(graphs), "graphs") for name, x in (("rigidity", rigidity), ("weights", weights)))
+    omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
     tolerance = checks.real("tolerance", tolerance, positive=True)
     max_iterations = checks.integer("max_iterations", max_iterations, least=1)
     first = _start(start, graphs)
@@ -132,7 +132,7 @@ def couple(
             "tolerance": tolerance,
             "max_iterations": max_iterations,
         },
-        versions=_versions(),
+        versions=versions(),
         seconds=time.perf_counter() - began,
     )
 
@@ -160,23 +160,6 @@ def _free_of(argument: str, held: Any, graph: Graph) -> Edges:
             raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
         return np.flatnonzero(~array)
     return np.setdiff1d(np.arange(graph.m), checks.indices(argument, held, below=graph.m))
-
-
-def _per_graph(argument: str, values: ArrayLike | None, graphs: list[Graph]) -> Floats:
-    return _positive(argument, values, len(graphs), "graphs")
-
-
-def _function_weights(values: ArrayLike | None, q: int) -> Floats:
-    return _positive("function_weights", values, q, "functions")
-
-
-def _positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:
-    if values is None:
-        return np.ones(count)
-    array = checks.numeric(argument, values, ndim=(1,))
-    if array.shape != (count,) or not np.all(array > 0.0):
-        raise CothermError(argument, checks.describe(array), f"{count} numbers > 0, one for each of the {of}")
-    return array
 
 
 def _routes(path: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[tuple[str, list[Stage] | None]]:
@@ -253,11 +236,3 @@ def _mismatch(columns: list[Floats]) -> float:
     size = np.sum(Q**2) / len(Q)
     pairs = len(Q) * (len(Q) - 1) / 2
     return float(np.sqrt(len(Q) * np.sum((Q - Q.mean(axis=0)) ** 2) / pairs / size)) if size > 0.0 else 0.0
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {"python": platform.python_version()} | {
-        name: version(name) for name in ("cotherm", "numpy", "scipy", "numba")
-    }

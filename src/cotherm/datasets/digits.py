@@ -1,0 +1,39 @@
+"""UCI's handwritten digits (mfeat): 2,000 digits, ten classes, six sets of features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from cotherm import checks
+from cotherm.datasets.directory import locate
+from cotherm.datasets.matlab import read_mat
+from cotherm.datasets.views import Views
+from cotherm.functions import label_functions
+from cotherm.graphs.build import knn_graph
+
+_FILE = "handwritten/Handwritten.mat"
+_NAMES = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zernike")
+
+
+def digits(
+    views: Sequence[int] = (0, 1, 2, 3, 4, 5), *, k: int = 10, data: str | os.PathLike[str] | None = None
+) -> Views:
+    """k nearest neighbours with self-tuning scales in some of the six views; the functions are the indicators.
+
+    Parameters
+    ----------
+    views : which: 0 profiles, 1 Fourier, 2 Karhunen-Loeve, 3 morphology, 4 pixels, 5 Zernike.
+    k : neighbours.
+    data : the directory with handwritten/Handwritten.mat; else the environment variable COTHERM_DATA.
+    """
+    chosen = checks.indices("views", views, below=len(_NAMES))
+    X, y = read_mat(locate(_FILE, data), ["X", "y"], "the handwritten digits")
+    labels = np.asarray(y).ravel().astype(np.int64)
+    graphs = tuple(
+        knn_graph(np.asarray(X.ravel()[v], dtype=np.float64), k, labels=labels, name=_NAMES[v]) for v in chosen
+    )
+    F = label_functions(labels)
+    return Views("digits", graphs, (F,) * len(graphs), times=(0.5, 1.0, 2.0), labels=labels, aligned=True)

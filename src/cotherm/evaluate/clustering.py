@@ -1,0 +1,51 @@
+"""How well clusters agree with known classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+
+from cotherm import checks
+from cotherm.errors import CothermError
+
+
+def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """The part of the items whose cluster stands for their class, clusters standing for classes as well as can be.
+
+    Each cluster stands for at most one class and each class for at most one cluster (the best assignment).
+    """
+    truth, found = _checked(classes, clusters)
+    table = np.zeros((truth.max() + 1, found.max() + 1))
+    np.add.at(table, (truth, found), 1.0)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return float(table[rows, columns].sum() / len(truth))
+
+
+def clustering_scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
+    """``ACC`` (:func:`clustering_accuracy`), ``NMI`` (arithmetic mean), ``AMI`` and ``ARI``; 1 is perfect."""
+    from sklearn import metrics
+
+    truth, found = _checked(classes, clusters)
+    return {
+        "ACC": clustering_accuracy(truth, found),
+        "NMI": float(metrics.normalized_mutual_info_score(truth, found)),
+        "AMI": float(metrics.adjusted_mutual_info_score(truth, found)),
+        "ARI": float(metrics.adjusted_rand_score(truth, found)),
+    }
+
+
+def _checked(classes: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both as numbers from 0 on, of one length."""
+    numbered = []
+    for argument, value in (("classes", classes), ("clusters", clusters)):
+        labels = checks.labels(argument, value)
+        if labels.ndim != 1 or not labels.size:
+            raise CothermError(argument, checks.describe(labels), "a vector of labels, one for each item")
+        numbered.append(np.unique(labels, return_inverse=True)[1])
+    truth, found = numbered
+    if len(truth) != len(found):
+        raise CothermError("clusters", f"{len(found)} labels", f"one for each of the {len(truth)} classes")
+    return truth, found

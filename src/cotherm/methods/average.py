@@ -1,0 +1,140 @@
+"""Averaging the weights of graphs on the same vertices: the simplest way to make one of several views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.methods.doors import checked_graphs, positive
+from cotherm.methods.joint import JointGraphs, same_vertices
+
+KINDS = {"arithmetic": 1.0, "geometric": 0.0, "harmonic": -1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Average(JointGraphs):
+    """The answer of :func:`cotherm.average`: ``graph``, which all views share."""
+
+    graph: Graph
+    originals: tuple[Graph, ...]
+    distance: float
+    settings: Mapping[str, Any]
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:  # type: ignore[override]
+        """The same graph for every view."""
+        return (self.graph,) * len(self.originals)
+
+    def __str__(self) -> str:
+        live = int(np.sum(self.graph.w > 0.0))
+        lines = [
+            f"Average of {len(self.originals)} graphs, power {self.settings['power']:g}: "
+            f"{self.graph.n} vertices, {live} edges with weight",
+            f"  {'graph':<20}{'edges':>9}{'of them kept':>14}",
+        ]
+        for k, graph in enumerate(self.originals):
+            kept = int(np.sum(_lookup(self.graph, graph) > 0.0))
+            lines.append(f"  {(graph.name or str(k))[:20]:<20}{graph.m:>9}{kept:>14}")
+        return "\n".join(lines)
+
+
+def average(
+    graphs: Sequence[Graph],
+    weights: ArrayLike | None = None,
+    *,
+    power: float | str = 1.0,
+    normalized: bool = False,
+) -> Average:
+    """One graph on the union of the edges, its weights the means of the given ones; an absent edge has weight 0.
+
+    With power p the mean of w_1, …, w_N is (Σ π_k w_k^p)^{1/p}: p = 1 is the paper's average Laplacian, the minimum of
+    Σ π_k ‖L_k − L̄‖². Towards p = ∞ an edge needs to be strong in one view; at p = 0 (the geometric mean) and below,
+    p = −1 being the harmonic mean, it has weight only if all views have it.
+
+    Parameters
+    ----------
+    graphs : two or more graphs on the same vertices, vertex v being the same thing in all.
+    weights : π, how much each graph counts; scaled to sum to 1.
+    power : p, or "arithmetic", "geometric", "harmonic".
+    normalized : average w_ij / √(d_i d_j) instead of w_ij, so that a view with large weights or many edges does not
+        drown the others.
+
+    Returns
+    -------
+    Average
+        ``graph``; and as from all methods ``embedding``, ``distances``, ``clusters``.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> g1, g2 = ct.Graph(3, [0, 1], [1, 2], [2.0, 4.0]), ct.Graph(3, [0], [1], [6.0])
+    >>> ct.average([g1, g2]).graph.w.tolist(), ct.average([g1, g2], power="harmonic").graph.w.tolist()
+    ([4.0, 2.0], [3.0, 0.0])
+    """
+    checked = checked_graphs(graphs)
+    n = same_vertices(checked)
+    pi = positive("weights", weights, len(checked), "graphs")
+    pi = pi / pi.sum()
+    p = _power(power)
+    normalized = checks.boolean("normalized", normalized)
+    scaled = [_normalized(g) if normalized else g for g in checked]
+    i, j, W = _aligned(n, scaled)
+    mean = Graph(n, i, j, power_mean_of(W, pi, p), coordinates=checked[0].coordinates, labels=checked[0].labels)
+    L = mean.laplacian()
+    return Average(
+        graph=mean,
+        originals=tuple(checked),
+        distance=float(sum(p * np.sum((L - g.laplacian()).data ** 2) for p, g in zip(pi, scaled, strict=True))),
+        settings={"weights": pi.tolist(), "power": p, "normalized": normalized},
+    )
+
+
+def _power(value: float | str) -> float:
+    if isinstance(value, str):
+        return KINDS[checks.choice("power", value, KINDS)]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        raise CothermError("power", checks.describe(value), f"a finite number or one of {', '.join(map(repr, KINDS))}")
+    return float(value)
+
+
+def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
+    """(Σ π_k W_k^p)^{1/p} along the first axis, for W ≥ 0; its limits at p = 0 and at zeros."""
+    # In units of the largest for p > 0, and of the smallest for p < 0, no power overflows.
+    unit = W.max(axis=0) if p > 0.0 else W.min(axis=0)
+    live = unit > 0.0
+    ratio = W[:, live] / unit[live]
+    mean = np.exp(weights @ np.log(ratio)) if p == 0.0 else (weights @ ratio**p) ** (1.0 / p)
+    result = np.zeros(W.shape[1])
+    result[live] = unit[live] * mean
+    return result
+
+
+def _normalized(graph: Graph) -> Graph:
+    """w_ij / √(d_i d_j); a vertex without weight keeps none."""
+    root = np.sqrt(graph.degrees)
+    ends = root[graph.i] * root[graph.j]
+    return graph.with_weights(np.divide(graph.w, ends, out=np.zeros(graph.m), where=ends > 0.0))
+
+
+def _aligned(n: int, graphs: Sequence[Graph]) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """The union of the edges, sorted, and the weights of each graph on it, (N, edges)."""
+    keys = [g.i.astype(np.int64) * n + g.j for g in graphs]
+    union = np.unique(np.concatenate(keys))
+    W = np.zeros((len(graphs), len(union)))
+    for row, key, graph in zip(W, keys, graphs, strict=True):
+        row[np.searchsorted(union, key)] = graph.w
+    return union // n, union % n, W
+
+
+def _lookup(graph: Graph, edges: Graph) -> Floats:
+    """The weights of a graph with sorted edges on the edges of another, all of which it has."""
+    key, wanted = (g.i.astype(np.int64) * g.n + g.j for g in (graph, edges))
+    return np.asarray(graph.w[np.searchsorted(key, wanted)])

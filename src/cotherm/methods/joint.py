@@ -1,0 +1,184 @@
+"""What every method gives back, whichever it is: a geometry for each view, to embed, measure and cluster in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.arrays import Floats, Ints
+from cotherm.engines.cpu.distances import gram_distances
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import diffusion_distance, signs, without_constant
+from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+# k-means is restarted often where that costs nothing.
+_FEW_ROWS, _MANY_STARTS, _STARTS = 5_000, 50, 5
+
+
+class Joint(ABC):
+    """The answer of a method: one geometry per view, in the order in which the views were given.
+
+    ``embedding``, ``distances`` and ``clusters`` work alike for all methods. Each returns a tuple with an array for
+    each view.
+    """
+
+    @property
+    @abstractmethod
+    def common(self) -> bool:
+        """Whether rows of all views are points of one space, so that they may be compared across views."""
+
+    @abstractmethod
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        """The k smoothest modes of every view: ``values``, and ``vectors`` as columns."""
+
+    @abstractmethod
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        """Diffusion distances at time t in every view: all pairs, or rows for some sources."""
+
+    def embedding(self, k: int = 2, *, t: float = 0.0) -> tuple[Floats, ...]:
+        """k coordinates of every vertex, (n, k): the modes after the first, each times e^{−tλ}."""
+        k = checks.integer("k", k, least=1, most=self._most_modes() - 1)
+        time = checks.real("t", t)
+        return once_each(self.modes(k + 1), lambda modes: self._coordinates(modes, time))
+
+    def clusters(self, k: int, *, seed: int = 0) -> tuple[Ints, ...]:
+        """Spectral clustering: k-means on the first k modes, rows scaled to unit length; numbers from 0 to k − 1.
+
+        In a common space all views are clustered together and numbers mean the same in all; elsewhere each view has
+        numbers of its own.
+        """
+        k = checks.integer("k", k, least=1, most=self._most_modes())
+        seed = checks.integer("seed", seed, least=0)
+        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        if not self.common:
+            return once_each(rows, lambda X: _k_means(X, k, seed))
+        different = list({id(X): X for X in rows}.values())
+        labels = _k_means(np.vstack(different), k, seed)
+        cuts = np.cumsum([len(X) for X in different])[:-1]
+        by_rows = {id(X): part for X, part in zip(different, np.split(labels, cuts), strict=True)}
+        return tuple(by_rows[id(X)] for X in rows)
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        return self.modes(k)
+
+    @abstractmethod
+    def _most_modes(self) -> int:
+        """How many modes there are in the view that has the fewest."""
+
+    @abstractmethod
+    def _coordinates(self, modes: Spectrum, t: float) -> Floats: ...
+
+
+class JointGraphs(Joint):
+    """A graph for each view: ``graphs``."""
+
+    graphs: tuple[Graph, ...]
+
+    @property
+    def common(self) -> bool:
+        return all(graph is self.graphs[0] for graph in self.graphs)
+
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        k = checks.integer("k", k, least=1, most=self._most_modes())
+        return once_each(self.graphs, lambda graph: lowest(graph, k))
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        return once_each(self.graphs, lambda graph: diffusion_distance(graph, t, sources=sources))
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        """Of the normalised Laplacian: the plain one would cut off single vertices (Ng, Jordan & Weiss 2002)."""
+        return once_each(self.graphs, lambda graph: lowest_normalized(graph, k))
+
+    def _most_modes(self) -> int:
+        return min(graph.n for graph in self.graphs)
+
+    def _coordinates(self, modes: Spectrum, t: float) -> Floats:
+        vectors = without_constant(modes.values, modes.vectors)
+        return np.asarray(vectors * signs(vectors) * modes.decay(t)[1:])
+
+
+class JointBases(Joint):
+    """Modes for each view in common coordinates: column c of ``bases[v].vectors`` is the same mode in every view v.
+
+    Where they are fewer than the vertices, distances see only those.
+    """
+
+    @cached_property
+    @abstractmethod
+    def bases(self) -> tuple[Spectrum, ...]:
+        """The modes of every view."""
+
+    @property
+    def common(self) -> bool:
+        return True
+
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        k = checks.integer("k", k, least=1, most=self._most_modes())
+        vectors = once_each([basis.vectors for basis in self.bases], lambda V: V[:, :k])
+        return tuple(Spectrum(basis.values[:k], V) for basis, V in zip(self.bases, vectors, strict=True))
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        time = checks.real("t", t)
+        return once_each(self.bases, lambda basis: _distances(basis.vectors * basis.decay(time), sources))
+
+    def _most_modes(self) -> int:
+        return min(basis.vectors.shape[1] for basis in self.bases)
+
+    def _coordinates(self, modes: Spectrum, t: float) -> Floats:
+        return np.asarray(modes.vectors[:, 1:] * modes.decay(t)[1:])
+
+
+def once_each(items: Sequence[Item], function: Callable[[Item], Answer]) -> tuple[Answer, ...]:
+    """function(item) for all items, called once for items that are the same object."""
+    answers: dict[int, Answer] = {}
+    for item in items:
+        if id(item) not in answers:
+            answers[id(item)] = function(item)
+    return tuple(answers[id(item)] for item in items)
+
+
+def same_vertices(graphs: Iterable[Graph]) -> int:
+    """The number of vertices, if all graphs have it; else an error."""
+    sizes = [graph.n for graph in graphs]
+    if len(set(sizes)) > 1:
+        raise CothermError(
+            "graphs",
+            f"graphs of {', '.join(map(str, sizes))} vertices",
+            "graphs on the same vertices",
+            "couple, coupled_bases and align take graphs of different sizes.",
+        )
+    return sizes[0]
+
+
+def _distances(warm: Floats, sources: ArrayLike | None) -> Floats:
+    if sources is None:
+        return gram_distances(warm.copy())
+    rows = checks.indices("sources", sources, below=len(warm))
+    return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
+
+
+def _unit_rows(X: Floats) -> Floats:
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return np.divide(X, length, out=np.zeros_like(X), where=length > 0.0)
+
+
+def _k_means(X: Floats, k: int, seed: int) -> Ints:
+    from sklearn.cluster import KMeans
+
+    distinct = len(np.unique(X.round(12), axis=0))
+    if distinct < k:
+        raise CothermError("k", f"{k} clusters", f"at most {distinct}: that many rows are different")
+    starts = _MANY_STARTS if len(X) <= _FEW_ROWS else _STARTS
+    with limited_blas(1):
+        return np.asarray(KMeans(k, n_init=starts, random_state=seed).fit_predict(X), dtype=np.int64)

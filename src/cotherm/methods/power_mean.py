@@ -1,0 +1,120 @@
+"""The power mean of Laplacians as matrices (Mercado, Tudisco & Hein 2018), of which the harmonic mean is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import signs
+from cotherm.heat.spectrum import Spectrum
+from cotherm.methods.doors import checked_graphs, positive
+from cotherm.methods.joint import JointBases
+from cotherm.methods.matrices import symmetric_matrices
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class PowerMean(JointBases):
+    """The answer of :func:`cotherm.power_mean`: ``matrix``, which is symmetric, but no Laplacian of a graph."""
+
+    matrix: Floats
+    originals: tuple[Graph, ...]
+    settings: Mapping[str, Any]
+
+    @cached_property
+    def bases(self) -> tuple[Spectrum, ...]:
+        """All eigenpairs of the matrix, the same for every view."""
+        with limited_blas(len(self.matrix)):
+            values, vectors = scipy.linalg.eigh(self.matrix, check_finite=False)
+        return (Spectrum(values, vectors * signs(vectors)),) * len(self.originals)
+
+    def __str__(self) -> str:
+        low = ", ".join(f"{value:.4g}" for value in self.bases[0].values[:6])
+        return (
+            f"Power mean of {len(self.originals)} Laplacians, power {self.settings['power']:g}, "
+            f"shift {self.settings['shift']:g}: {len(self.matrix)} vertices\n  smallest eigenvalues {low}"
+        )
+
+
+def power_mean(
+    graphs: Sequence[Graph],
+    weights: ArrayLike | None = None,
+    *,
+    power: float = -1.0,
+    shift: float = 0.1,
+    normalized: bool = True,
+) -> PowerMean:
+    """The matrix power mean (Σ π_k (L_k + εI)^p)^{1/p} of the Laplacians of graphs on the same vertices.
+
+    Where :func:`cotherm.average` takes means weight by weight and gives a graph, this takes them mode by mode, and
+    gives a matrix with modes to embed and cluster in. p = 1 is the mean of the Laplacians. For p < 0, p = −1 being the
+    harmonic mean, a mode is smooth in the mean if it is smooth in some view.
+
+    Parameters
+    ----------
+    graphs : two or more graphs on the same vertices, at most 8,000.
+    weights : π, how much each graph counts; scaled to sum to 1.
+    power : p ≠ 0.
+    shift : ε ≥ 0, added because Laplacians have no inverse; for p ≤ 0 greater than 0. For plain Laplacians in units of
+        their mean degree.
+    normalized : I − D^{−½}WD^{−½}, as is usual in clustering, instead of D − W.
+    """
+    checked = checked_graphs(graphs)
+    pi = positive("weights", weights, len(checked), "graphs")
+    pi = pi / pi.sum()
+    p = _power(power)
+    epsilon = checks.real("shift", shift, positive=p < 0.0)
+    normalized = checks.boolean("normalized", normalized)
+    L = symmetric_matrices("graphs", checked, normalized=normalized)
+    n = L.shape[1]
+    unit = 1.0 if normalized else float(np.einsum("kii->", L)) / (len(L) * n) or 1.0
+    with limited_blas(n):
+        total = sum(share * _powered(one + epsilon * unit * np.eye(n), p) for share, one in zip(pi, L, strict=True))
+        mean = _powered(np.asarray(total), 1.0 / p)
+    return PowerMean(
+        matrix=mean,
+        originals=tuple(checked),
+        settings={"weights": pi.tolist(), "power": p, "shift": epsilon, "normalized": normalized},
+    )
+
+
+def _power(value: float) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.number)
+        or not np.isfinite(value)
+        or value == 0
+    ):
+        raise CothermError("power", checks.describe(value), "a finite number other than 0")
+    return float(value)
+
+
+def _powered(A: Floats, p: float) -> Floats:
+    """A^p of a symmetric positive semi-definite matrix."""
+    if p == 1.0:
+        return A
+    values, vectors = scipy.linalg.eigh(A, check_finite=False)
+    # Below this eigenvalues are rounding. A power p < 0 makes them the largest of all; of modes that p < 0 made small,
+    # the rough ones, rounding may have left no more.
+    values = np.maximum(values, _EPSILON * values[-1]) if p < 0.0 else np.maximum(values, 0.0)
+    if p > 1.0 and values[-1] > 0.0 and (values[1] / values[-1]) ** p < _EPSILON:
+        raise CothermError(
+            "power",
+            f"{p:g}, with eigenvalues from {values[1]:.2g} to {values[-1]:.2g}",
+            "a power that leaves the smaller ones above rounding",
+            "Take a larger shift or a smaller power.",
+        )
+    result = (vectors * values**p) @ vectors.T
+    return 0.5 * (result + result.T)
