@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 from numpy.typing import NDArray
 
 import cotherm as ct
@@ -40,3 +43,61 @@ def correlation_derivative(graph: ct.Graph, F: Floats, t: float, e: int) -> Floa
     b[graph.i[e]], b[graph.j[e]] = 1.0, -1.0
     double = np.block([[-t * L, -t * np.outer(b, b)], [np.zeros((n, n)), -t * L]])
     return F.T @ scipy.linalg.expm(double)[:n, n:] @ F
+
+
+def off_diagonal(A: Floats, U: Floats) -> float:
+    """Σ_k off(UᵀA_kU), entry by entry."""
+    total = 0.0
+    for a in A:
+        C = U.T @ a @ U
+        total += float(np.sum(C**2) - np.sum(np.diagonal(C) ** 2))
+    return total
+
+
+def jacobi_by_pairs(A: Floats, sweeps: int) -> Floats:
+    """Cardoso & Souloumiac's rotations, one pair after the other, from the identity."""
+    A, n = A.copy(), A.shape[1]
+    U = np.eye(n)
+    for _ in range(sweeps):
+        largest = 0.0
+        for p in range(n - 1):
+            for q in range(p + 1, n):
+                h = np.array([A[:, p, p] - A[:, q, q], 2.0 * A[:, p, q]])
+                on, off = h[0] @ h[0] - h[1] @ h[1], 2.0 * (h[0] @ h[1])
+                angle = 0.5 * np.arctan2(off, on + np.hypot(on, off))
+                R = np.eye(n)
+                R[p, p] = R[q, q] = np.cos(angle)
+                R[p, q], R[q, p] = -np.sin(angle), np.sin(angle)
+                A, U = R.T @ A @ R, U @ R
+                largest = max(largest, abs(np.sin(angle)))
+        if largest < 1e-9:
+            break
+    return U
+
+
+def closest_commuting_by_penalty(A: Floats, start: Floats, noise: float) -> float:
+    """min ‖X − A₁‖² + ‖Y − A₂‖² over symmetric X, Y with XY = YX, by augmented Lagrangians and L-BFGS."""
+    random = np.random.default_rng(0)
+    jump = random.standard_normal(A.shape)
+    Z = start + noise * np.abs(A).max() * (jump + np.swapaxes(jump, 1, 2))
+    unit = float(np.linalg.norm(A))
+    S, alpha, last = np.zeros(A.shape[1:]), 10.0 / unit**2, np.inf
+
+    def value(z: Floats) -> tuple[float, Floats]:
+        X, Y = z.reshape(A.shape)
+        K = X @ Y - Y @ X + S
+        slope = 2.0 * (z.reshape(A.shape) - A) + 2.0 * alpha * np.array([K @ Y - Y @ K, X @ K - K @ X])
+        cost = float(np.sum((z.reshape(A.shape) - A) ** 2) + alpha * np.sum(K**2))
+        return cost, np.ravel(slope + np.swapaxes(slope, 1, 2)) / 2.0
+
+    options: Any = {"maxiter": 3000, "ftol": 0.0, "gtol": 1e-9 * unit, "maxcor": 30}
+    for _ in range(200):
+        Z = scipy.optimize.minimize(value, Z.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(A.shape)
+        C = Z[0] @ Z[1] - Z[1] @ Z[0]
+        S, size = S + C, float(np.linalg.norm(C))
+        if size < 1e-9 * unit**2:
+            break
+        if size > 0.5 * last:
+            alpha, S = 3.0 * alpha, S / 3.0
+        last = size
+    return float(np.sum((Z - A) ** 2))

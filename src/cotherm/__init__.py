@@ -23,20 +23,26 @@ if TYPE_CHECKING:
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
+    from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
+    from cotherm.methods.commuting import Commuting, closest_commuting
     from cotherm.methods.coupling_path import Stage
     from cotherm.methods.coupling_result import Coupling
     from cotherm.methods.heat_coupling import couple
     from cotherm.methods.joint import Joint
     from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
+    from cotherm.methods.quasi_harmonic import CoupledBases, coupled_bases
 
 __version__: str
 
 _HOMES = {
+    "Alignment": "methods.alignment",
     "Average": "methods.average",
+    "Commuting": "methods.commuting",
     "CothermError": "errors",
     "CothermWarning": "errors",
+    "CoupledBases": "methods.quasi_harmonic",
     "Coupling": "methods.coupling_result",
     "Graph": "graphs.graph",
     "Joint": "methods.joint",
@@ -44,8 +50,11 @@ _HOMES = {
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
     "Stage": "methods.coupling_path",
+    "align": "methods.alignment",
     "average": "methods.average",
+    "closest_commuting": "methods.commuting",
     "couple": "methods.heat_coupling",
+    "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
@@ -71,9 +80,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "Alignment",
     "Average",
+    "Commuting",
     "CothermError",
     "CothermWarning",
+    "CoupledBases",
     "Coupling",
     "Graph",
     "Joint",
@@ -81,8 +93,11 @@ __all__ = [
     "Mesh",
     "PowerMean",
     "Stage",
+    "align",
     "average",
+    "closest_commuting",
     "couple",
+    "coupled_bases",
     "coupling_error",
     "datasets",
     "diffusion_distance",

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import checks
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
 from cotherm.heat.doors import require_graph
@@ -63,8 +63,9 @@ def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
     """Two or more graphs."""
     if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
         raise CothermError("graphs", checks.describe(graphs), "a list of two or more graphs")
-    for graph in graphs:
-        require_graph(graph)
+    for k, graph in enumerate(graphs):
+        with known_as("graph", f"graphs[{k}]"):
+            require_graph(graph)
     return list(graphs)
 
 

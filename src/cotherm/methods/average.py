@@ -110,10 +110,12 @@ def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
     # In units of the largest for p > 0, and of the smallest for p < 0, no power overflows.
     unit = W.max(axis=0) if p > 0.0 else W.min(axis=0)
     live = unit > 0.0
-    ratio = W[:, live] / unit[live]
-    mean = np.exp(weights @ np.log(ratio)) if p == 0.0 else (weights @ ratio**p) ** (1.0 / p)
     result = np.zeros(W.shape[1])
-    result[live] = unit[live] * mean
+    if p == 0.0:
+        result[live] = np.exp(weights @ np.log(W[:, live]))
+    else:
+        with np.errstate(over="ignore"):  # an infinite ratio to a negative power is no more than a zero
+            result[live] = unit[live] * (weights @ (W[:, live] / unit[live]) ** p) ** (1.0 / p)
     return result
 
 

@@ -1,0 +1,252 @@
+"""Coupled quasi-harmonic bases (Kovnatsky et al. 2013): the smooth modes of several graphs, turned to correspond."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import signs
+from cotherm.heat.spectrum import Spectrum, lowest
+from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.joint import JointBases
+from cotherm.methods.joint_diagonalization import ADVICE
+from cotherm.solve.off_diagonal import OffDiagonal
+from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_MOST_MODES = 1_000
+# How much the order of the modes counts when they are paired up, where the functions have nothing to say.
+_ORDER = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class CoupledBases(JointBases):
+    """The answer of :func:`cotherm.coupled_bases`; print it for a summary.
+
+    Attributes
+    ----------
+    bases : for each view ``vectors`` Φ_v A_v (n_v, k) and ``values``, the diagonal of A_vᵀΛ_vA_v; column c corresponds
+        in all views, and the mean of the values ascends.
+    rotations : the A_v, (N, k, k).
+    off : Σ_v off(A_vᵀΛ_vA_v), how far the bases are from harmonic.
+    coupling_before, coupling : (Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖²)^{1/2} with modes as they come, and after.
+    cost : off + μ coupling².
+    """
+
+    spectra: tuple[Spectrum, ...]
+    rotations: Floats
+    off: float
+    coupling_before: float
+    coupling: float
+    cost: float
+    mu: float
+    originals: tuple[Graph, ...]
+    status: str
+    optimality: float
+    iterations: int
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: float
+
+    @cached_property
+    def bases(self) -> tuple[Spectrum, ...]:
+        """The coupled modes of every view."""
+        return self.spectra
+
+    @property
+    def converged(self) -> bool:
+        """Whether the first-order conditions of a minimum hold."""
+        return self.status == "converged"
+
+    @property
+    def advice(self) -> str:
+        """What to do about the status; empty where there is nothing to do."""
+        return ADVICE[self.status]
+
+    def __str__(self) -> str:
+        sizes = ", ".join(str(graph.n) for graph in self.originals)
+        lines = [
+            f"Coupled bases of {len(self.originals)} graphs ({sizes} vertices), {self.rotations.shape[1]} modes: "
+            f"{self.status}, {self.seconds:.2g} s",
+            f"  cost {self.cost:.6g} = off {self.off:.6g} + μ coupling² {self.cost - self.off:.6g}, μ = {self.mu:.4g}",
+            f"  functions in the bases differ by {self.coupling:.4g}, before by {self.coupling_before:.4g}",
+        ]
+        return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
+
+
+def coupled_bases(
+    graphs: Sequence[Graph],
+    functions: Sequence[ArrayLike],
+    k: int,
+    *,
+    mu: float | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 300,
+) -> CoupledBases:
+    """Turn the first k modes of every graph so that corresponding functions have the same coefficients in all.
+
+    With L_v Φ_v = Φ_v Λ_v, minimises Σ_v off(A_vᵀΛ_vA_v) + μ Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖² over orthogonal A_v.
+    The bases Φ_vA_v are almost harmonic, and in them a function on one graph and its counterpart on another have nearly
+    equal coefficients: a common space for graphs of different sizes.
+
+    Parameters
+    ----------
+    graphs : two or more graphs, of any sizes; above 2,000 vertices modes are found by iteration.
+    functions : for each graph its corresponding functions (n_v, q); column c is the same function on every graph. They
+        are taken as they are: functions on graphs of different sizes are best scaled to unit norm.
+    k : the number of modes, the constant one included. What q functions can tell apart are about q modes.
+    mu : μ; by default the mean of ‖Λ_v‖² over the mean of ‖F_vᵀΦ_v‖², which gives both terms the same say.
+    tolerance : for the gradient relative to the gradients of both terms that balance in it.
+    max_iterations : Newton steps.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> result = ct.coupled_bases(views.graphs, views.functions, k=6)
+    >>> result.converged, result.coupling < 0.2 * result.coupling_before
+    (True, True)
+    """
+    began = time.perf_counter()
+    graphs, columns = checked_views(graphs, functions)
+    k = checks.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    tolerance = checks.real("tolerance", tolerance, positive=True)
+    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    modes = [lowest(g, k) for g in graphs]
+    coefficients = np.array([F.T @ mode.vectors for F, mode in zip(columns, modes, strict=True)])
+    values = np.array([mode.values for mode in modes])
+    weight = _weight(mu, values, coefficients)
+    problem = CoupledModes(values, coefficients, weight)
+    with limited_blas(k):
+        found = _best(problem, tolerance, max_iterations)
+        before = problem.at(np.array([np.eye(k)] * len(graphs)))
+        end = problem.at(found.U)
+    order = np.argsort(np.mean(end.diagonals, axis=0), kind="stable")
+    turned = [mode.vectors @ A[:, order] for mode, A in zip(modes, found.U, strict=True)]
+    flips = signs(turned[0])
+    return CoupledBases(
+        spectra=tuple(Spectrum(d[order], V * flips) for d, V in zip(end.diagonals, turned, strict=True)),
+        rotations=found.U[:, :, order] * flips,
+        off=end.off,
+        coupling_before=float(np.sqrt(before.coupling)),
+        coupling=float(np.sqrt(end.coupling)),
+        cost=end.cost,
+        mu=weight,
+        originals=tuple(graphs),
+        status=found.status.value,
+        optimality=found.optimality,
+        iterations=found.iterations,
+        settings={"k": k, "mu": mu, "tolerance": tolerance, "max_iterations": max_iterations},
+        versions=versions(),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _weight(mu: float | None, values: Floats, coefficients: Floats) -> float:
+    if mu is not None:
+        return checks.real("mu", mu)
+    size = float(np.vdot(coefficients, coefficients))
+    if size == 0.0:
+        raise CothermError("functions", "functions that are zero, or have no part in the first k modes", "others")
+    return float(np.vdot(values, values)) / size
+
+
+def _best(problem: CoupledModes, tolerance: float, iterations: int) -> OrthogonalDescent:
+    """The better of two descents: from the modes as they come, and from modes paired up by the functions."""
+    found = [
+        descend_orthogonal(problem, start, tolerance=tolerance, iterations=iterations)
+        for start in (problem.flipped(), problem.paired())
+    ]
+    return min(found, key=lambda descent: descent.cost)
+
+
+class CoupledModes:
+    """The cost as a function of the rotations A_v, stacked (N, k, k)."""
+
+    def __init__(self, values: Floats, coefficients: Floats, mu: float) -> None:
+        self.values, self.coefficients, self.mu = values, coefficients, mu
+
+    def at(self, U: Floats) -> CoupledModesPoint:
+        C = np.swapaxes(U, 1, 2) @ (self.values[:, :, np.newaxis] * U)
+        return CoupledModesPoint([OffDiagonal(c[np.newaxis]) for c in C], self.coefficients @ U, self.mu)
+
+    def flipped(self) -> Floats:
+        """Modes as they come, with the signs in which the functions agree best with the first view's."""
+        overlap = np.einsum("vqi,qi->vi", self.coefficients, self.coefficients[0])
+        return np.where(overlap < 0.0, -1.0, 1.0)[:, np.newaxis, :] * np.eye(self.values.shape[1])
+
+    def paired(self) -> Floats:
+        """Modes permuted to those of the first view with which their functions agree best: still harmonic."""
+        k = self.values.shape[1]
+        away = np.abs(np.arange(k)[:, np.newaxis] - np.arange(k)) / k
+        result = np.zeros((len(self.values), k, k))
+        for A, P in zip(result, self.coefficients, strict=True):
+            overlap = P.T @ self.coefficients[0]
+            size = float(np.abs(overlap).max()) or 1.0
+            rows, columns = linear_sum_assignment(np.abs(overlap) / size - _ORDER * away, maximize=True)
+            A[rows, columns] = np.where(overlap[rows, columns] < 0.0, -1.0, 1.0)
+        return result
+
+
+class CoupledModesPoint:
+    """Cost and derivatives. Up to a constant, the coupling term is −2μ Σ_{v<w} ⟨P_v, P_w⟩, P_v = F_vᵀΦ_vA_v.
+
+    With S_v = Σ_{w≠v} P_w and M_v = P_vᵀS_v its gradient is −2μ (M_v − M_vᵀ), and its curvature takes X to
+    2μ (M̄_vX_v + X_vM̄_v) + E_v − E_vᵀ, M̄ the symmetric part of M and E_v = −2μ P_vᵀ Σ_{w≠v} P_wX_w.
+    """
+
+    def __init__(self, offs: list[OffDiagonal], P: Floats, mu: float) -> None:
+        self._offs, self._P, self._mu = offs, P, mu
+        self._others = P.sum(axis=0) - P
+        self._M = np.swapaxes(P, 1, 2) @ self._others
+        self.off = sum(off.cost for off in offs)
+        # The sum over pairs is N times that of the squared deviations from the mean.
+        self.coupling = float(len(P) * np.sum((P - P.mean(axis=0)) ** 2))
+        self.cost = self.off + mu * self.coupling
+
+    @property
+    def diagonals(self) -> Floats:
+        """Of A_vᵀΛ_vA_v, (N, k)."""
+        return np.array([off.diagonals[0] for off in self._offs])
+
+    @cached_property
+    def _parts(self) -> tuple[Floats, Floats]:
+        pull = np.array([off.gradient for off in self._offs])
+        return pull, -2.0 * self._mu * (self._M - np.swapaxes(self._M, 1, 2))
+
+    @property
+    def gradient(self) -> Floats:
+        return self._parts[0] + self._parts[1]
+
+    @cached_property
+    def optimality(self) -> float:
+        size = float(np.linalg.norm(self.gradient))
+        noise = sum(off.noise for off in self._offs) + 16.0 * _EPSILON * self._mu * float(np.vdot(self._P, self._P))
+        if size <= noise:
+            return 0.0
+        return size / float(np.linalg.norm(self._parts[0]) + np.linalg.norm(self._parts[1]))
+
+    @cached_property
+    def scale(self) -> Floats:
+        strength = np.abs(np.einsum("vii->vi", self._M))
+        coupling = 2.0 * self._mu * (strength[:, :, np.newaxis] + strength[:, np.newaxis, :])
+        return np.array([off.scale for off in self._offs]) + coupling
+
+    def curvature(self, X: Floats) -> Floats:
+        own = np.array([off.curvature(x) for off, x in zip(self._offs, X, strict=True)])
+        M = 0.5 * (self._M + np.swapaxes(self._M, 1, 2))
+        PX = self._P @ X
+        E = -2.0 * self._mu * np.swapaxes(self._P, 1, 2) @ (PX.sum(axis=0) - PX)
+        return own + 2.0 * self._mu * (M @ X + X @ M) + E - np.swapaxes(E, 1, 2)

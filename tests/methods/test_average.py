@@ -1,0 +1,168 @@
+"""Means of weights and of Laplacians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import cotherm as ct
+from cotherm.heat.spectrum import normalized_laplacian
+from tests import problems
+
+
+def pair() -> list[ct.Graph]:
+    return [problems.random_graph(20, 60, seed) for seed in (1, 2)]
+
+
+class TestAverage:
+    def test_the_average_laplacian(self) -> None:
+        g = pair()
+        L = ct.average(g).graph.laplacian().toarray()
+        assert np.allclose(L, 0.5 * (g[0].laplacian() + g[1].laplacian()).toarray(), atol=1e-14)
+
+    def test_it_is_the_nearest_to_all(self) -> None:
+        """The paper's (avg): Σ ‖L_k − L̄‖² is least."""
+        g = pair()
+        result = ct.average(g, weights=[1.0, 3.0])
+        L = result.graph.laplacian().toarray()
+
+        def spread(M: Any) -> float:
+            return sum(
+                p * float(np.sum((M - x.laplacian().toarray()) ** 2)) for p, x in zip((0.25, 0.75), g, strict=True)
+            )
+
+        assert result.distance == pytest.approx(spread(L), rel=1e-12)
+        for seed in range(5):
+            other = result.graph.with_weights(
+                result.graph.w * np.exp(0.01 * np.random.default_rng(seed).standard_normal(result.graph.m))
+            )
+            assert spread(other.laplacian().toarray()) > spread(L)
+
+    @pytest.mark.parametrize("power", [-30.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0])
+    def test_power_means_edge_by_edge(self, power: float) -> None:
+        g, share = pair(), (0.3, 0.7)
+        mean = ct.average(g, weights=share, power=power).graph
+        W = [x.adjacency().toarray() for x in g]
+        for i, j, w in zip(mean.i, mean.j, mean.w, strict=True):
+            a = np.array([one[i, j] for one in W])
+            if power <= 0.0 and np.any(a == 0.0):
+                expected = 0.0
+            elif power == 0.0:
+                expected = float(np.prod(a**share))
+            else:
+                expected = float(np.sum(share * a**power) ** (1 / power))
+            assert w == pytest.approx(expected, rel=1e-10)
+
+    def test_names_of_powers(self) -> None:
+        g = pair()
+        for name, power in (("arithmetic", 1.0), ("geometric", 0.0), ("harmonic", -1.0)):
+            assert np.array_equal(ct.average(g, power=name).graph.w, ct.average(g, power=power).graph.w)
+
+    def test_tiny_and_huge_weights(self) -> None:
+        a, b = ct.Graph(2, [0], [1], [1e-200]), ct.Graph(2, [0], [1], [1e200])
+        assert ct.average([a, b], power=-5.0).graph.w[0] == pytest.approx(1e-200 * 0.5 ** (-1 / 5), rel=1e-10)
+        assert ct.average([a, b], power=5.0).graph.w[0] == pytest.approx(1e200 * 0.5 ** (1 / 5), rel=1e-10)
+        assert ct.average([a, b], power=0.0).graph.w[0] == pytest.approx(1.0, rel=1e-10)
+
+    def test_equal_graphs_are_their_own_mean(self) -> None:
+        g = problems.random_graph(15, 40, seed=4)
+        for power in (-3.0, 0.0, 1.0):
+            assert np.allclose(ct.average([g, g, g], power=power).graph.adjacency().toarray(), g.adjacency().toarray())
+
+    def test_normalized_weights(self) -> None:
+        g = pair()
+        scaled = [x.adjacency().toarray() / np.sqrt(np.outer(x.degrees, x.degrees)) for x in g]
+        mean = ct.average(g, normalized=True).graph.adjacency().toarray()
+        assert np.allclose(mean, 0.5 * (scaled[0] + scaled[1]), atol=1e-14)
+
+    def test_all_views_share_the_answer(self) -> None:
+        result = ct.average(ct.datasets.circles().graphs)
+        assert result.graphs[0] is result.graphs[1] is result.graph
+        clusters = result.clusters(2)
+        assert clusters[0] is clusters[1]
+        distances = result.distances(1.0)
+        assert distances[0] is distances[1]
+        assert np.allclose(distances[0], ct.diffusion_distance(result.graph, 1.0))
+        assert np.allclose(result.embedding(3, t=0.5)[0], ct.diffusion_map(result.graph, 0.5, 3))
+        assert "Average of 2 graphs" in str(result)
+
+
+class TestPowerMean:
+    def test_against_matrix_functions(self) -> None:
+        g = pair()
+        shifted = [normalized_laplacian(x).toarray() + 0.1 * np.eye(20) for x in g]
+        for power in (-1.0, 2.0, 0.5):
+            powers = [scipy.linalg.fractional_matrix_power(A, power) for A in shifted]
+            expected = scipy.linalg.fractional_matrix_power(0.5 * (powers[0] + powers[1]), 1 / power)
+            assert np.allclose(ct.power_mean(g, power=power).matrix, expected, atol=1e-10)
+
+    def test_power_one_is_the_mean(self) -> None:
+        g = pair()
+        mean = ct.power_mean(g, power=1.0, shift=0.0, normalized=False).matrix
+        assert np.allclose(mean, ct.average(g).graph.laplacian().toarray(), atol=1e-14)
+
+    def test_large_negative_powers_keep_the_smooth_modes(self) -> None:
+        g = problems.ring(16)
+        result = ct.power_mean([g, g], power=-20.0)
+        assert np.allclose(result.bases[0].values[:4], np.linalg.eigvalsh(result.matrix)[:4])
+        expected = np.sort(np.linalg.eigvalsh(normalized_laplacian(g).toarray()))[:4] + 0.1
+        assert np.allclose(result.bases[0].values[:4], expected, rtol=1e-5)
+
+    def test_answers(self) -> None:
+        result = ct.power_mean(ct.datasets.circles().graphs)
+        assert [x.shape for x in result.embedding(2)] == [(64, 2)] * 2
+        clusters = result.clusters(2)
+        assert clusters[0] is clusters[1]
+        assert "Power mean" in str(result)
+
+
+RING, SMALLER = problems.ring(6), problems.ring(5)
+BAD: dict[str, tuple[Callable[[], Any], str]] = {
+    "one graph": (lambda: ct.average([RING]), "graphs"),
+    "no list": (lambda: ct.average(RING), "graphs"),  # type: ignore[arg-type]
+    "no graph": (lambda: ct.average([RING, np.eye(6)]), "graphs[1]"),  # type: ignore[list-item]
+    "sizes": (lambda: ct.average([RING, SMALLER]), "graphs"),
+    "weights": (lambda: ct.average([RING, RING], weights=[1.0]), "weights"),
+    "zero weight": (lambda: ct.average([RING, RING], weights=[1.0, 0.0]), "weights"),
+    "NaN weight": (lambda: ct.average([RING, RING], weights=[1.0, np.nan]), "weights"),
+    "power": (lambda: ct.average([RING, RING], power="median"), "power"),
+    "infinite power": (lambda: ct.average([RING, RING], power=np.inf), "power"),
+    "true power": (lambda: ct.average([RING, RING], power=True), "power"),
+    "normalized": (lambda: ct.average([RING, RING], normalized=1), "normalized"),  # type: ignore[arg-type]
+    "matrix sizes": (lambda: ct.power_mean([RING, SMALLER]), "graphs"),
+    "matrix power": (lambda: ct.power_mean([RING, RING], power=0.0), "power"),
+    "large power": (lambda: ct.power_mean([RING, problems.path(6)], power=60.0, shift=0.0), "power"),
+    "shift": (lambda: ct.power_mean([RING, RING], shift=0.0), "shift"),
+    "negative shift": (lambda: ct.power_mean([RING, RING], shift=-1.0), "shift"),
+    "matrix normalized": (lambda: ct.power_mean([RING, RING], normalized=None), "normalized"),  # type: ignore[arg-type]
+    "k": (lambda: ct.average([RING, RING]).embedding(6), "k"),
+    "clusters": (lambda: ct.average([RING, RING]).clusters(7), "k"),
+    "t": (lambda: ct.average([RING, RING]).distances(-1.0), "t"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(case: str) -> None:
+    call, argument = BAD[case]
+    with pytest.raises(ct.CothermError) as caught:
+        call()
+    assert caught.value.argument == argument
+
+
+def test_clusters_of_real_images(data_file: Callable[[str], Any]) -> None:
+    """NUS on the graphs stored with it: stored are .952 for the mean of Laplacians, .890 for the harmonic."""
+    views = ct.datasets.nus(stored=True, data=data_file("nus/NUS_results.mat").parents[1])
+    labels = views.labels
+    assert labels is not None
+
+    def accuracy(result: Any) -> float:
+        return ct.evaluate.clustering_accuracy(labels, result.clusters(7)[0])
+
+    assert accuracy(ct.power_mean(views.graphs, power=1.0)) >= 0.952 - 0.02
+    assert accuracy(ct.power_mean(views.graphs)) >= 0.890 - 0.02
+    assert accuracy(ct.average(views.graphs, normalized=True)) >= 0.952 - 0.02
+    assert accuracy(ct.average(views.graphs, power="harmonic", normalized=True)) >= 0.890 - 0.02
