@@ -89,10 +89,14 @@ def average(
     i, j, W = _aligned(n, scaled)
     mean = Graph(n, i, j, power_mean_of(W, pi, p), coordinates=checked[0].coordinates, labels=checked[0].labels)
     L = mean.laplacian()
+    with np.errstate(over="ignore"):  # the squares of huge weights are infinite
+        distance = sum(
+            share * float(np.sum((L - g.laplacian()).data ** 2)) for share, g in zip(pi, scaled, strict=True)
+        )
     return Average(
         graph=mean,
         originals=tuple(checked),
-        distance=float(sum(p * np.sum((L - g.laplacian()).data ** 2) for p, g in zip(pi, scaled, strict=True))),
+        distance=float(distance),
         settings={"weights": pi.tolist(), "power": p, "normalized": normalized},
     )
 

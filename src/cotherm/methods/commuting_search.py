@@ -229,7 +229,7 @@ def _equal_where_shared(graphs: Commutation) -> Floats:
     shared = group >= 0
 
     def summed(x: Floats) -> Floats:
-        return np.bincount(group[shared], x[shared], len(columns))
+        return np.bincount(group[shared], x[shared], len(columns)).astype(np.float64)
 
     # ½ the cost in v is vᵀHv − 2vᵀg with H = N(G∘G) over the shared edges.
     of = np.flatnonzero(shared & (graphs.owner == 0))
