@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cotherm.heat.flow import heat_flow, heat_kernel
     from cotherm.heat.trace import heat_trace
     from cotherm.methods.average import Average, average
+    from cotherm.methods.coregularization import Coregularization, coregularize
     from cotherm.methods.coupling_path import Stage
     from cotherm.methods.coupling_result import Coupling
     from cotherm.methods.heat_coupling import couple
@@ -35,6 +36,7 @@ __version__: str
 
 _HOMES = {
     "Average": "methods.average",
+    "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
     "Coupling": "methods.coupling_result",
@@ -45,6 +47,7 @@ _HOMES = {
     "PowerMean": "methods.power_mean",
     "Stage": "methods.coupling_path",
     "average": "methods.average",
+    "coregularize": "methods.coregularization",
     "couple": "methods.heat_coupling",
     "coupling_error": "heat.coupling",
     "datasets": "datasets",
@@ -72,6 +75,7 @@ _HOMES = {
 
 __all__ = [
     "Average",
+    "Coregularization",
     "CothermError",
     "CothermWarning",
     "Coupling",
@@ -82,6 +86,7 @@ __all__ = [
     "PowerMean",
     "Stage",
     "average",
+    "coregularize",
     "couple",
     "coupling_error",
     "datasets",
