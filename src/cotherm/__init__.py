@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cotherm.methods.joint import Joint
     from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
+    from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
 
 __version__: str
 
@@ -45,6 +46,7 @@ _HOMES = {
     "JointDiagonalization": "methods.joint_diagonalization",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
+    "SimilarityFusion": "methods.similarity_fusion",
     "Stage": "methods.coupling_path",
     "average": "methods.average",
     "coregularize": "methods.coregularization",
@@ -56,6 +58,7 @@ _HOMES = {
     "draw": "draw",
     "evaluate": "evaluate",
     "feature_functions": "functions",
+    "fuse_similarity": "methods.similarity_fusion",
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
@@ -84,6 +87,7 @@ __all__ = [
     "JointDiagonalization",
     "Mesh",
     "PowerMean",
+    "SimilarityFusion",
     "Stage",
     "average",
     "coregularize",
@@ -95,6 +99,7 @@ __all__ = [
     "draw",
     "evaluate",
     "feature_functions",
+    "fuse_similarity",
     "heat_flow",
     "heat_kernel",
     "heat_trace",
