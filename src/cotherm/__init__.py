@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
+    from cotherm.methods.transport import Transport, transport
 
 __version__: str
 
@@ -48,6 +49,7 @@ _HOMES = {
     "PowerMean": "methods.power_mean",
     "SimilarityFusion": "methods.similarity_fusion",
     "Stage": "methods.coupling_path",
+    "Transport": "methods.transport",
     "average": "methods.average",
     "coregularize": "methods.coregularization",
     "couple": "methods.heat_coupling",
@@ -72,6 +74,7 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
+    "transport": "methods.transport",
     "write_graph": "graphs.files",
     "write_mesh": "graphs.files",
 }
@@ -89,6 +92,7 @@ __all__ = [
     "PowerMean",
     "SimilarityFusion",
     "Stage",
+    "Transport",
     "average",
     "coregularize",
     "couple",
@@ -113,6 +117,7 @@ __all__ = [
     "radius_graph",
     "read_graph",
     "read_mesh",
+    "transport",
     "write_graph",
     "write_mesh",
 ]
