@@ -44,6 +44,25 @@ def cloud(n: int, seed: int = 0, k: int = 8) -> ct.Graph:
     return ct.knn_graph(np.random.default_rng(seed).random((n, 3)), k, scale="median")
 
 
+def planted_views(size: int = 20, seed: int = 0) -> tuple[list[ct.Graph], np.ndarray]:
+    """Two graphs with three clusters of one size, of which each graph shows only two well; and the classes."""
+    random = np.random.default_rng(seed)
+    classes = np.repeat(np.arange(3), size)
+    graphs = []
+    for blurred in ((0, 1), (1, 2)):
+        chance = np.full((3, 3), 0.05) + 0.55 * np.eye(3)
+        chance[blurred] = chance[blurred[::-1]] = 0.35
+        edges = np.triu(random.random((3 * size, 3 * size)) < chance[np.ix_(classes, classes)], 1)
+        W = edges * random.uniform(0.5, 1.5, edges.shape)
+        graphs.append(ct.Graph.from_adjacency(W + W.T))
+    return graphs, classes
+
+
+def relabelled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
+    """The graph whose vertex v is the given one's order[v]."""
+    return ct.Graph.from_adjacency(graph.adjacency().tocsr()[order][:, order])
+
+
 CASES: dict[str, Callable[[], ct.Graph]] = {
     "ring": lambda: ring(30),
     "path": lambda: path(25),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
     from cotherm.methods.commuting import Commuting, closest_commuting
+    from cotherm.methods.coregularization import Coregularization, coregularize
     from cotherm.methods.coupling_path import Stage
     from cotherm.methods.coupling_result import Coupling
     from cotherm.methods.heat_coupling import couple
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import CoupledBases, coupled_bases
+    from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
+    from cotherm.methods.transport import Transport, transport
 
 __version__: str
 
@@ -40,6 +43,7 @@ _HOMES = {
     "Alignment": "methods.alignment",
     "Average": "methods.average",
     "Commuting": "methods.commuting",
+    "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
     "CoupledBases": "methods.quasi_harmonic",
@@ -49,10 +53,13 @@ _HOMES = {
     "JointDiagonalization": "methods.joint_diagonalization",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
+    "SimilarityFusion": "methods.similarity_fusion",
     "Stage": "methods.coupling_path",
+    "Transport": "methods.transport",
     "align": "methods.alignment",
     "average": "methods.average",
     "closest_commuting": "methods.commuting",
+    "coregularize": "methods.coregularization",
     "couple": "methods.heat_coupling",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
@@ -62,6 +69,7 @@ _HOMES = {
     "draw": "draw",
     "evaluate": "evaluate",
     "feature_functions": "functions",
+    "fuse_similarity": "methods.similarity_fusion",
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
@@ -75,6 +83,7 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
+    "transport": "methods.transport",
     "write_graph": "graphs.files",
     "write_mesh": "graphs.files",
 }
@@ -83,6 +92,7 @@ __all__ = [
     "Alignment",
     "Average",
     "Commuting",
+    "Coregularization",
     "CothermError",
     "CothermWarning",
     "CoupledBases",
@@ -92,10 +102,13 @@ __all__ = [
     "JointDiagonalization",
     "Mesh",
     "PowerMean",
+    "SimilarityFusion",
     "Stage",
+    "Transport",
     "align",
     "average",
     "closest_commuting",
+    "coregularize",
     "couple",
     "coupled_bases",
     "coupling_error",
@@ -105,6 +118,7 @@ __all__ = [
     "draw",
     "evaluate",
     "feature_functions",
+    "fuse_similarity",
     "heat_flow",
     "heat_kernel",
     "heat_trace",
@@ -118,6 +132,7 @@ __all__ = [
     "radius_graph",
     "read_graph",
     "read_mesh",
+    "transport",
     "write_graph",
     "write_mesh",
 ]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import cotherm as ct
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.jacobi import jacobi_sweep
 from tests import problems
 from tests.references import closest_commuting_by_penalty, jacobi_by_pairs, off_diagonal
 
@@ -50,6 +51,14 @@ def test_eigenvalues_that_coincide_in_the_sum_are_told_apart() -> None:
     result = ct.joint_diagonalize([A[0], -A[0]])
     assert result.off <= 1e-20
     assert np.allclose(np.sort(np.abs(U.T @ result.basis).max(axis=0)), 1.0, atol=1e-8)
+
+
+def test_equal_diagonals_do_not_stop_the_sweeps() -> None:
+    """At the identity no derivative shows a way out of a maximum in every plane."""
+    A = np.array([[[1.0, 0.3], [0.3, 1.0]], [[1.0, -0.2], [-0.2, 1.0]]])
+    rows = np.eye(2)
+    assert jacobi_sweep(A.copy(), rows) == pytest.approx(np.sqrt(0.5))
+    assert off_diagonal(A, rows.T) <= 1e-30
 
 
 def test_a_single_matrix_is_diagonalized() -> None:

@@ -69,10 +69,17 @@ def ours(A: Floats) -> Floats:
 
 
 def rjd(A: Floats) -> Floats:
-    """pyRiemann's Jacobi angles with their defaults: at most 100 sweeps, angles down to 1e-8."""
+    """pyRiemann's Jacobi angles with their defaults: at most 100 sweeps, angles down to 1e-8.
+
+    Where all diagonals are equal it stands still at the identity; there it is given the matrices in the eigenbasis of
+    their mean.
+    """
     from pyriemann.utils.ajd import rjd as diagonalize
 
-    return np.asarray(diagonalize(A.copy())[0])
+    if np.ptp(np.einsum("kii->ki", A), axis=1).max() > 0.0:
+        return np.asarray(diagonalize(A.copy())[0])
+    start = scipy.linalg.eigh(A.sum(axis=0))[1]
+    return start @ np.asarray(diagonalize(start.T @ A @ start)[0])
 
 
 def qndiag(A: Floats) -> Floats:

@@ -22,7 +22,7 @@ from cotherm.methods.commutation import Commutation
 from cotherm.methods.commuting_search import CommutingSearch
 from cotherm.methods.doors import checked_graphs, versions
 from cotherm.methods.joint import JointBases, same_vertices
-from cotherm.methods.joint_diagonalization import diagonal_in, watched_diagonalize
+from cotherm.methods.joint_diagonalization import allowed_steps, diagonal_in, watched_diagonalize
 from cotherm.methods.matrices import symmetric_matrices
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
@@ -119,7 +119,7 @@ def closest_commuting(
     *,
     valid: bool = False,
     tolerance: float | None = None,
-    max_iterations: int = 60,
+    max_iterations: int | None = None,
     restarts: int | None = None,
     seed: int = 0,
 ) -> Commuting:
@@ -153,7 +153,8 @@ def closest_commuting(
     if tolerance is None:
         tolerance = 1e-9 if valid else 1e-6
     tolerance = checks.real("tolerance", tolerance, positive=True)
-    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    if max_iterations is not None:
+        max_iterations = checks.integer("max_iterations", max_iterations, least=1)
     seed = checks.integer("seed", seed, least=0)
     if restarts is not None:
         restarts = checks.integer("restarts", restarts, least=0)
@@ -162,9 +163,10 @@ def closest_commuting(
     return _unrestricted(graphs, tolerance, max_iterations)
 
 
-def _unrestricted(graphs: Sequence[Any], tolerance: float, max_iterations: int) -> Commuting:
+def _unrestricted(graphs: Sequence[Any], tolerance: float, max_iterations: int | None) -> Commuting:
     began = time.perf_counter()
     A = symmetric_matrices("graphs", graphs, normalized=False)
+    max_iterations = allowed_steps(max_iterations, A.shape[1])
     with limited_blas(A.shape[1]):
         found, _ = watched_diagonalize(A, tolerance, max_iterations)
     basis = found.U[0]

@@ -20,13 +20,18 @@ _NOTHING = 1e-15
 
 @compiled
 def _turn(A: Floats, p: int, q: int) -> tuple[float, float]:
-    """Cosine and sine of the best angle, in (−π/4, π/4]: the matrices are already almost diagonal near the end."""
+    """Cosine and sine of the best angle, in (−π/4, π/4]."""
     on, off = 0.0, 0.0
     for k in range(len(A)):
         difference, twice = A[k, p, p] - A[k, q, q], 2.0 * A[k, p, q]
         on += difference * difference - twice * twice
         off += 2.0 * difference * twice
-    angle = 0.5 * math.atan2(off, on + math.sqrt(on * on + off * off))
+    if off == 0.0:
+        # Here the formula below sees no way to turn. Where all diagonals are equal, as in normalised Laplacians, the
+        # worst angle is 0 and the best is π/4.
+        angle = 0.25 * math.pi if on < 0.0 else 0.0
+    else:
+        angle = 0.5 * math.atan2(off, on + math.sqrt(on * on + off * off))
     return math.cos(angle), math.sin(angle)
 
 

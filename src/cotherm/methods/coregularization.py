@@ -1,0 +1,245 @@
+"""Co-regularised spectral clustering (Kumar, Rai & Daumé 2011): modes of every view, drawn towards each other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import signs
+from cotherm.heat.doors import SMALL
+from cotherm.heat.spectrum import Spectrum, normalized_laplacian
+from cotherm.methods.doors import checked_graphs, versions
+from cotherm.methods.joint import JointBases, same_vertices
+from cotherm.progress import track
+
+KINDS = ("pairwise", "centroid")
+
+ADVICE = {
+    "converged": "",
+    "out of budget": "The modes still move: raise max_iterations.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Coregularization(JointBases):
+    """The answer of :func:`cotherm.coregularize`; print it for a summary.
+
+    Attributes
+    ----------
+    vectors : U_v (n, k) for every view, orthonormal columns. Of the first view they diagonalise U₁ᵀ(I − K₁)U₁,
+        smoothest first; the others are rotated onto it, as close as rotations of columns bring them.
+    values : (N, k), the diagonals of U_vᵀ(I − K_v)U_v.
+    centroid : U* (n, k), rotated likewise; None if the kind is "pairwise".
+    originals : the graphs that were given.
+    history : the objective at the start, when every view stands alone, and after every round; it never falls.
+    status : "converged" or "out of budget".
+    """
+
+    vectors: tuple[Floats, ...]
+    values: Floats
+    centroid: Floats | None
+    originals: tuple[Graph, ...]
+    history: tuple[float, ...]
+    status: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: float
+
+    @cached_property
+    def bases(self) -> tuple[Spectrum, ...]:
+        """The modes of every view, with its own values."""
+        return tuple(Spectrum(values, U) for values, U in zip(self.values, self.vectors, strict=True))
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, at the end."""
+        return self.history[-1]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last round gained no more than the tolerance."""
+        return self.status == "converged"
+
+    @property
+    def advice(self) -> str:
+        """What to do about the status; empty where there is nothing to do."""
+        return ADVICE[self.status]
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        """The views where there is no centroid; where there is one, it stands for all, as in the paper."""
+        if self.centroid is None:
+            return self.modes(k)
+        return (Spectrum(self.values.mean(axis=0)[:k], self.centroid[:, :k]),) * len(self.vectors)
+
+    def __str__(self) -> str:
+        n, k = self.vectors[0].shape
+        lines = [
+            f"Co-regularised modes of {len(self.vectors)} graphs, {self.settings['kind']}, "
+            f"strength {self.settings['strength']:g}: {n} vertices, {k} modes, {self.status}, {self.seconds:.2g} s",
+            f"  objective {self.history[-1]:.6g}, of the views alone {self.history[0]:.6g} "
+            f"({len(self.history) - 1} rounds)",
+        ]
+        if self.advice:
+            lines.append(f"  {self.advice}")
+        for v, (graph, values) in enumerate(zip(self.originals, self.values, strict=True)):
+            low = ", ".join(f"{value:.3g}" for value in values[:6])
+            lines.append(f"  {(graph.name or f'graph {v}')[:20]:<20} values {low}")
+        return "\n".join(lines)
+
+
+def coregularize(
+    graphs: Sequence[Graph],
+    k: int,
+    *,
+    strength: float = 0.5,
+    kind: str = "pairwise",
+    tolerance: float = 1e-8,
+    max_iterations: int = 200,
+) -> Coregularization:
+    """k orthonormal modes for every view that are smooth there and span nearly the same space in all views.
+
+    With K_v = D^{−½}WD^{−½}, in which a vertex without neighbours has a row of zeros, and orthonormal U_v,
+
+        pairwise: max Σ_v tr U_vᵀK_vU_v + λ Σ_{v<w} ‖U_vᵀU_w‖²,    centroid: max Σ_v tr U_vᵀK_vU_v + λ Σ_v ‖U_vᵀU*‖².
+
+    Each round maximises over one view after the other, in the order given: U_v are the first k eigenvectors of
+    K_v + λ Σ_{w≠v} U_wU_wᵀ, or of K_v + λ U*U*ᵀ, and then U* those of Σ_v U_vU_vᵀ. The objective cannot fall; its
+    limit may be a local maximum. Begun with the modes of every view by itself.
+
+    Parameters
+    ----------
+    graphs : two or more graphs on the same vertices. Above 2,000 vertices no n × n matrix is formed.
+    k : how many modes; to find c clusters, c.
+    strength : λ ≥ 0, how much agreement counts beside smoothness.
+    kind : "pairwise", every view with every other, or "centroid", every view with one U*, which is then what clusters
+        are found in.
+    tolerance : rounds end when one gains less than this part of the objective.
+    max_iterations : of rounds.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> result = ct.coregularize(ct.datasets.circles().graphs, 3)
+    >>> result.converged, result.vectors[0].shape
+    (True, (64, 3))
+    """
+    began = time.perf_counter()
+    checked = checked_graphs(graphs)
+    n = same_vertices(checked)
+    k = checks.integer("k", k, least=1, most=n if n <= SMALL else n - 1)
+    strength = checks.real("strength", strength)
+    kind = checks.choice("kind", kind, KINDS)
+    tolerance = checks.real("tolerance", tolerance, positive=True)
+    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    K = [sp.csr_array(sp.eye_array(n) - normalized_laplacian(graph)) for graph in checked]
+    with limited_blas(n):
+        found = _alternate(K, k, strength, kind == "centroid", tolerance, max_iterations)
+        U = _aligned(K[0], found.U)
+        centroid = None if found.centre is None else _onto(U[0], found.centre)
+    return Coregularization(
+        vectors=U,
+        values=np.array([1.0 - np.einsum("ij,ij->j", X, A @ X) for A, X in zip(K, U, strict=True)]),
+        centroid=centroid,
+        originals=tuple(checked),
+        history=tuple(found.history),
+        status=found.status,
+        settings={
+            "k": k,
+            "strength": strength,
+            "kind": kind,
+            "tolerance": tolerance,
+            "max_iterations": max_iterations,
+        },
+        versions=versions(),
+        seconds=time.perf_counter() - began,
+    )
+
+
+class _Found(NamedTuple):
+    U: list[Floats]
+    centre: Floats | None
+    history: list[float]
+    status: str
+
+
+def _alternate(K: list[sp.csr_array], k: int, lam: float, centred: bool, tolerance: float, budget: int) -> _Found:
+    """Rounds over the views until they gain no more."""
+    U = [_top(A, [], lam, k) for A in K]
+    centre = _middle(U, k) if centred else None
+    history = [_objective(K, U, centre, lam)]
+    for _ in track(range(budget), total=budget, label="co-regularisation"):
+        for v, A in enumerate(K):
+            U[v] = _top(A, U[:v] + U[v + 1 :] if centre is None else [centre], lam, k)
+        if centre is not None:
+            centre = _middle(U, k)
+        history.append(_objective(K, U, centre, lam))
+        if history[-1] - history[-2] <= tolerance * abs(history[-1]):
+            return _Found(U, centre, history, "converged")
+    return _Found(U, centre, history, "out of budget")
+
+
+def _objective(K: list[sp.csr_array], U: list[Floats], centre: Floats | None, lam: float) -> float:
+    smooth = sum(float(np.sum(X * (A @ X))) for A, X in zip(K, U, strict=True))
+    pairs = combinations(U, 2) if centre is None else ((X, centre) for X in U)
+    return smooth + lam * sum(float(np.sum((X.T @ Y) ** 2)) for X, Y in pairs)
+
+
+def _top(A: sp.csr_array, others: list[Floats], lam: float, k: int) -> Floats:
+    """The k eigenvectors of A + λ Σ UUᵀ, U of the others, with the largest eigenvalues, largest first."""
+    n = A.shape[0]
+    low = np.sqrt(lam) * np.hstack(others) if others else np.zeros((n, 0))
+    if n > SMALL:
+        return _top_by_iteration(A, low, k)
+    vectors = scipy.linalg.eigh(A.toarray() + low @ low.T, subset_by_index=[n - k, n - 1], check_finite=False)[1]
+    return np.ascontiguousarray(vectors[:, ::-1])
+
+
+def _top_by_iteration(A: sp.csr_array, low: Floats, k: int) -> Floats:
+    n = A.shape[0]
+    # The identity moves all eigenvalues alike, away from 0: of a graph without edges Lanczos would find nothing.
+    moved = LinearOperator((n, n), matvec=lambda x: x + A @ x + low @ (low.T @ x), dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        values, vectors = eigsh(moved, k, which="LA", v0=start, ncv=min(n, 2 * k + 40))
+    except ArpackError:
+        raise CothermError(
+            "k",
+            f"{k} eigenvectors, which did not converge",
+            "a gap in the spectrum behind the k-th eigenvalue",
+            "Ask for a few more or fewer.",
+        ) from None
+    return np.ascontiguousarray(vectors[:, np.argsort(-values)])
+
+
+def _middle(U: list[Floats], k: int) -> Floats:
+    """The first k eigenvectors of Σ U_vU_vᵀ, which are the left singular vectors of the U_v side by side."""
+    return np.linalg.svd(np.hstack(U), full_matrices=False)[0][:, :k]
+
+
+def _aligned(K: sp.csr_array, U: list[Floats]) -> tuple[Floats, ...]:
+    """The same spaces in corresponding columns: the Ritz vectors of the first view, and the others turned to them."""
+    first = U[0]
+    vectors = np.linalg.eigh(first.T @ (K @ first))[1]
+    first = first @ vectors[:, ::-1]
+    first = first * signs(first)
+    return (first, *(_onto(first, X) for X in U[1:]))
+
+
+def _onto(target: Floats, U: Floats) -> Floats:
+    """UR, R being the orthogonal matrix that minimises ‖UR − target‖ (Schönemann 1966)."""
+    left, _, right = np.linalg.svd(U.T @ target)
+    return U @ (left @ right)

@@ -1,0 +1,164 @@
+"""Similarity network fusion (Wang et al. 2014): every view's similarities, diffused along the others' neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.methods.doors import checked_graphs
+from cotherm.methods.joint import JointGraphs, same_vertices
+from cotherm.progress import track
+
+# A dense matrix of this size is 0.5 GB, and there are two for every view.
+LARGEST = 8_000
+
+
+@dataclass(frozen=True, eq=False)
+class SimilarityFusion(JointGraphs):
+    """The answer of :func:`cotherm.fuse_similarity`: ``graph``, which all views share.
+
+    Attributes
+    ----------
+    graph : the fused graph; nearly all pairs of vertices are edges.
+    originals : the graphs that were given.
+    changes : for every step how far the mean of the P_v moved, ‖P̄_new − P̄‖ / ‖P̄‖.
+    """
+
+    graph: Graph
+    originals: tuple[Graph, ...]
+    changes: tuple[float, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:  # type: ignore[override]
+        """The same graph for every view."""
+        return (self.graph,) * len(self.originals)
+
+    def __str__(self) -> str:
+        return (
+            f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['neighbours']} neighbours, "
+            f"{self.settings['steps']} steps: {self.graph.n} vertices, {self.graph.m} edges\n"
+            f"  the last step changed similarities by {self.changes[-1]:.1e}"
+        )
+
+
+def fuse_similarity(graphs: Sequence[Graph], *, neighbours: int = 20, steps: int = 20) -> SimilarityFusion:
+    """One graph by similarity network fusion: similarities in one view spread along strong neighbours in the others.
+
+    As in the authors' R package SNFtool. Write N(X) for the matrix with X_ij / (2 Σ_{k≠i} X_ik) off the
+    diagonal and ½ on it, and sym X = (X + Xᵀ)/2. Then for every view v
+
+        P_v = sym N(W_v),    S_v = the ``neighbours`` largest entries of each row of P_v, scaled to sum to 1,
+
+    the vertex itself being one of them, and in every step, for all views at once,
+
+        P_v ← sym N(S_v P̄_v S_vᵀ),    P̄_v = the mean of P_w over w ≠ v.
+
+    The fused graph has the weights sym N(mean of the P_v), off the diagonal.
+
+    A vertex without neighbours in a view has there a row of P_v with ½ on the diagonal and zeros elsewhere, and
+    S_v leaves it where it is, so that it gets its similarities from the other views; without neighbours in any view, it
+    has none in the fused graph.
+
+    Parameters
+    ----------
+    graphs : two or more graphs on the same vertices, at most 8,000: all matrices are dense.
+    neighbours : how many entries of a row make the local kernel S_v, at least 2; all where the row has fewer. Among
+        equal ones those with the larger vertex numbers are taken.
+    steps : how often similarities are diffused.
+
+    Returns
+    -------
+    SimilarityFusion
+        ``graph``; and as from all methods ``embedding``, ``distances``, ``clusters``.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.circles()
+    >>> result = ct.fuse_similarity(views.graphs, neighbours=5)
+    >>> result.graph.n, len(result.changes)
+    (64, 20)
+    """
+    checked = checked_graphs(graphs)
+    n = same_vertices(checked)
+    _require_dense(n)
+    neighbours = checks.integer("neighbours", neighbours, least=2)
+    steps = checks.integer("steps", steps, least=1)
+    P = [_symmetric(_full_kernel(graph.adjacency().toarray())) for graph in checked]
+    S = [_local_kernel(one, min(neighbours, n)) for one in P]
+    changes = []
+    for _ in track(range(steps), total=steps, label="similarity fusion"):
+        P, before = _diffused(P, S), P
+        changes.append(_relative_change(before, P))
+    fused = _symmetric(_full_kernel(_mean(P)))
+    np.fill_diagonal(fused, 0.0)
+    first = checked[0]
+    return SimilarityFusion(
+        graph=Graph.from_adjacency(fused, coordinates=first.coordinates, labels=first.labels),
+        originals=tuple(checked),
+        changes=tuple(changes),
+        settings={"neighbours": neighbours, "steps": steps},
+    )
+
+
+def _require_dense(n: int) -> None:
+    if n > LARGEST:
+        raise CothermError(
+            "graphs",
+            f"{n:,} vertices: every matrix is dense, {8e-9 * n**2:.1f} GB",
+            f"at most {LARGEST:,} vertices",
+            "average and coregularize work with graphs of any size.",
+        )
+
+
+def _full_kernel(X: Floats) -> Floats:
+    """N(X): rows sum to 1, half of that on the diagonal, so that no vertex is drowned in its own similarity."""
+    P = X.copy()
+    np.fill_diagonal(P, 0.0)
+    total = 2.0 * P.sum(axis=1, keepdims=True)
+    np.divide(P, total, out=P, where=total > 0.0)
+    np.fill_diagonal(P, 0.5)
+    return P
+
+
+def _local_kernel(P: Floats, neighbours: int) -> sp.csr_array:
+    n = len(P)
+    # Stable: of equal entries the last are taken, whatever the processor.
+    columns = np.argsort(P, axis=1, kind="stable")[:, n - neighbours :]
+    rows = np.repeat(np.arange(n), neighbours)
+    strongest = np.take_along_axis(P, columns, axis=1)
+    strongest /= strongest.sum(axis=1, keepdims=True)
+    return sp.coo_array((strongest.ravel(), (rows, columns.ravel())), shape=(n, n)).tocsr()
+
+
+def _diffused(P: list[Floats], S: list[sp.csr_array]) -> list[Floats]:
+    # The others are added up anew for every view: taking one away from the sum of all would lose its small digits.
+    others = [_mean(P[:v] + P[v + 1 :]) for v in range(len(P))]
+    return [_symmetric(_full_kernel(_sandwich(s, p))) for s, p in zip(S, others, strict=True)]
+
+
+def _sandwich(S: sp.csr_array, P: Floats) -> Floats:
+    """S P Sᵀ for a symmetric P, with the sparse factor always on the left, where it is fast."""
+    return np.asarray(S @ np.asarray(S @ P).T)
+
+
+def _symmetric(P: Floats) -> Floats:
+    return 0.5 * (P + P.T)
+
+
+def _mean(P: list[Floats]) -> Floats:
+    return np.asarray(np.mean(P, axis=0))
+
+
+def _relative_change(before: list[Floats], after: list[Floats]) -> float:
+    old = _mean(before)
+    return float(np.linalg.norm(_mean(after) - old) / np.linalg.norm(old))

@@ -1,0 +1,297 @@
+"""Optimal transport between two graphs: fused Gromov–Wasserstein (Vayer et al. 2019) on diffusion distances."""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.arrays import Floats, Ints
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError, known_as
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import diffusion_distance, signs, without_constant
+from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
+from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.joint import JointBases
+
+INSTALL = "pip install 'cotherm[transport]'"
+
+ADVICE = {
+    "converged": "",
+    "out of budget": "Other plans may be cheaper: raise max_iterations.",
+}
+
+# Dense matrices of this size are 0.2 GB each, and one linear program among them takes minutes.
+LARGEST = 5_000
+# By default heat makes about this many moves along edges: ten times those that make a landmark's bump.
+_MOVES = 20.0
+# Of distances, which are at most √2: below this they are rounding, not geometry.
+_EVEN = 1e-12
+# Squares of larger values and their sums may overflow.
+_LARGEST_VALUE = 1e140
+# Steps of each linear program: enough for all sizes here, where POT's own limit is not.
+_SIMPLEX_STEPS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Transport(JointBases):
+    """The answer of :func:`cotherm.transport`; print it for a summary.
+
+    Attributes
+    ----------
+    plan : T (n₁, n₂), how much mass goes from vertex to vertex; rows sum to 1/n₁, columns to 1/n₂.
+    cost : (1 − α) · ``feature_cost`` + α · ``structure_cost``, of the plan.
+    scale : s, the number that both matrices of diffusion distances were divided by.
+    originals : the two graphs.
+    times : of the diffusion distances, one for each graph.
+    status : "converged" or "out of budget"; ``iterations`` is the number of linear programs that were solved.
+    """
+
+    plan: Floats
+    cost: float
+    feature_cost: float
+    structure_cost: float
+    scale: float
+    originals: tuple[Graph, Graph]
+    times: tuple[float, float]
+    status: str
+    iterations: int
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: float
+
+    @cached_property
+    def bases(self) -> tuple[Spectrum, ...]:
+        """All modes of the first graph, and the same carried to the second, where they need not be orthonormal."""
+        spectrum = full_spectrum(self.originals[0])
+        constant = np.full((self.originals[0].n, 1), self.originals[0].n ** -0.5)
+        others = without_constant(spectrum.values, spectrum.vectors)
+        vectors = np.hstack([constant, others * signs(others)])
+        return self._both(Spectrum(spectrum.values, vectors))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last step lowered the cost by no more than the tolerance."""
+        return self.status == "converged"
+
+    @property
+    def advice(self) -> str:
+        """What to do about the status; empty where there is nothing to do."""
+        return ADVICE[self.status]
+
+    def match(self) -> tuple[Ints, Ints]:
+        """For every vertex of the first graph the vertex of the second that gets most of it, and the other way."""
+        return self.plan.argmax(axis=1), self.plan.argmax(axis=0)
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        """Of the normalised Laplacian, as for all graphs."""
+        return self._both(lowest_normalized(self.originals[0], k))
+
+    def _both(self, modes: Spectrum) -> tuple[Spectrum, Spectrum]:
+        return modes, Spectrum(modes.values, _carried(self.plan, modes.vectors))
+
+    def __str__(self) -> str:
+        n1, n2 = self.plan.shape
+        there, back = self.match()
+        mutual = int(np.sum(back[there] == np.arange(n1)))
+        lines = [
+            f"Transport between graphs of {n1} and {n2} vertices: {self.status}, {self.seconds:.2g} s",
+            f"  cost {self.cost:.4g}: features {self.feature_cost:.4g}, structure {self.structure_cost:.4g}, "
+            f"alpha {self.settings['alpha']:g} ({self.iterations} steps)",
+            f"  {mutual} of {n1} vertices are matched both ways",
+        ]
+        return "\n".join([*lines, f"  {self.advice}"] if self.advice else lines)
+
+
+def transport(
+    graphs: Sequence[Graph],
+    functions: Sequence[ArrayLike],
+    *,
+    time: ArrayLike | None = None,
+    alpha: float = 0.5,
+    tolerance: float = 1e-9,
+    max_iterations: int = 1_000,
+) -> Transport:
+    """The plan that moves one graph onto another at the least cost in functions and in distances.
+
+    Over all T ≥ 0 with rows that sum to 1/n₁ and columns that sum to 1/n₂ it minimises
+
+        (1 − α) Σ_ij T_ij ‖F_i − G_j‖² + α Σ_ijkl T_ij T_kl (C_ik − D_jl)²,
+
+    F_i and G_j being rows of the corresponding functions and C, D the diffusion distances in the two graphs divided by
+    one number s. It makes both terms of one size: s² is the mean squared distance, of both graphs, divided by the mean
+    of ‖F_i − G_j‖², or by 1 where that is 0. Functions are taken as they are. The minimum found, by conditional
+    gradients from the plan that spreads everything evenly, may be a local one.
+
+    As for all methods there are ``embedding``, ``distances`` and ``clusters``: in the first graph by its own modes, in
+    the second by the same modes carried over, each vertex of it the mean of those it comes from (the barycentric
+    projection n₂Tᵀ). Give the graph to be trusted first.
+
+    Parameters
+    ----------
+    graphs : two graphs, of any sizes up to 5,000 vertices: all matrices are dense. Two of 500 take some tenths of a
+        second, two of 2,000 some ten seconds or more.
+    functions : for each graph its corresponding functions, (n_k, q); column c is the same function on both.
+    time : of the diffusion distances, one number ≥ 0 or one for each graph; by default for each graph 20 divided by the
+        median degree of the vertices that have neighbours, so that heat makes about twenty moves along edges.
+    alpha : α from 0, functions only, to 1, distances only.
+    tolerance : steps end when one lowers the cost by less than this part of it, or of the mean of ‖F_i − G_j‖².
+    max_iterations : of steps, each a linear program.
+
+    It needs POT, the extra ``transport``: ``pip install 'cotherm[transport]'``.
+    """
+    began = clock.perf_counter()
+    checked, columns = checked_views(graphs, functions)
+    first, second = _two(checked)
+    moments = _times(time, (first, second))
+    alpha = _part("alpha", alpha)
+    tolerance = checks.real("tolerance", tolerance, positive=True)
+    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    solver = _solver()
+    M = _squared_differences(*columns)
+    C = [_diffusion_distances(graph, t) for graph, t in zip((first, second), moments, strict=True)]
+    unit = float(M.mean()) or 1.0
+    with limited_blas(max(first.n, second.n)):
+        size = _size(C)
+        # In units in which both terms are about 1, tolerances mean the same for functions and distances of any size.
+        scaled = [one / size for one in C]
+        found = _solve(solver, M / unit, scaled, alpha, tolerance, max_iterations)
+        feature_cost = float(np.sum(M * found.mass))
+        structure_cost = unit * _structure_cost(found.mass, *scaled)
+    return Transport(
+        plan=found.mass,
+        cost=(1.0 - alpha) * feature_cost + alpha * structure_cost,
+        feature_cost=feature_cost,
+        structure_cost=structure_cost,
+        scale=size / unit**0.5,
+        originals=(first, second),
+        times=moments,
+        status=found.status,
+        iterations=found.iterations,
+        settings={"time": moments, "alpha": alpha, "tolerance": tolerance, "max_iterations": max_iterations},
+        versions=versions() | {"POT": _version()},
+        seconds=clock.perf_counter() - began,
+    )
+
+
+def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
+    if len(graphs) != 2:
+        raise CothermError("graphs", f"{len(graphs)} graphs", "two graphs", "Transport them in pairs.")
+    largest = max(graph.n for graph in graphs)
+    if largest > LARGEST:
+        raise CothermError(
+            "graphs",
+            f"{largest:,} vertices: every matrix is dense, {8e-9 * largest**2:.1f} GB",
+            f"at most {LARGEST:,} vertices",
+            "Transport a sample of the vertices; couple, coupled_bases and align work with graphs of any size.",
+        )
+    return graphs[0], graphs[1]
+
+
+def _times(value: ArrayLike | None, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
+    if value is None:
+        return _default_time(graphs[0]), _default_time(graphs[1])
+    given = checks.times("time", value)
+    if len(given) > 2:
+        raise CothermError("time", f"{len(given)} times", "one time, or one for each of the two graphs")
+    return float(given[0]), float(given[-1])
+
+
+def _default_time(graph: Graph) -> float:
+    degrees = graph.degrees
+    live = degrees[degrees > 0.0]
+    return _MOVES / float(np.median(live)) if len(live) else 0.0
+
+
+def _part(argument: str, value: float) -> float:
+    part = checks.real(argument, value)
+    if part > 1.0:
+        raise CothermError(argument, f"{part:g}", "a number from 0 to 1")
+    return part
+
+
+def _squared_differences(F: Floats, G: Floats) -> Floats:
+    """‖F_i − G_j‖² for all pairs of rows."""
+    from scipy.spatial.distance import cdist
+
+    largest = max(float(np.abs(F).max()), float(np.abs(G).max()))
+    if largest > _LARGEST_VALUE:
+        raise CothermError("functions", f"values up to {largest:.1e}", f"at most {_LARGEST_VALUE:.0e}", "Rescale them.")
+    return np.asarray(cdist(F, G, "sqeuclidean"))
+
+
+def _diffusion_distances(graph: Graph, t: float) -> Floats:
+    with known_as("t", "time"):
+        return diffusion_distance(graph, t, method="exact") if graph.n > 1 else np.zeros((1, 1))
+
+
+def _size(C: list[Floats]) -> float:
+    """The root of the mean squared distance, each graph counting for half."""
+    size = float(np.mean([np.mean(one**2) for one in C])) ** 0.5
+    if size > _EVEN:
+        return size
+    if all(len(one) == 1 for one in C):
+        return 1.0
+    raise CothermError("time", "times at which heat is even everywhere", "a shorter time", "Give one as time=.")
+
+
+class _Plan(NamedTuple):
+    mass: Floats
+    status: str
+    iterations: int
+
+
+def _solve(
+    solver: Callable[..., Any], M: Floats, C: list[Floats], alpha: float, tolerance: float, budget: int
+) -> _Plan:
+    """By POT; what it warns of, linear programs left unfinished, is in the status."""
+    with warnings.catch_warnings(record=True, action="always") as complaints:
+        plan, log = solver(
+            M,
+            *C,
+            alpha=alpha,
+            symmetric=True,
+            max_iter=budget,
+            tol_rel=tolerance,
+            tol_abs=tolerance,
+            numItermaxEmd=_SIMPLEX_STEPS,
+            log=True,
+        )
+    iterations = len(log["loss"]) - 1
+    finished = iterations < budget and not any(issubclass(one.category, UserWarning) for one in complaints)
+    return _Plan(np.maximum(plan, 0.0), "converged" if finished else "out of budget", iterations)
+
+
+def _structure_cost(T: Floats, C: Floats, D: Floats) -> float:
+    """Σ T_ij T_kl (C_ik − D_jl)², the square written out; rounding must not make it negative."""
+    p, q = T.sum(axis=1), T.sum(axis=0)
+    return max(0.0, float(p @ C**2 @ p + q @ D**2 @ q - 2.0 * np.sum((C @ T @ D) * T)))
+
+
+def _carried(plan: Floats, functions: Floats) -> Floats:
+    """Functions on the first graph, at each vertex of the second their mean over where it comes from."""
+    return (plan.T @ functions) / plan.sum(axis=0)[:, np.newaxis]
+
+
+def _solver() -> Callable[..., Any]:
+    try:
+        # It warns about optional parts of its own that are not there.
+        with warnings.catch_warnings(action="ignore"):
+            from ot.gromov import fused_gromov_wasserstein
+    except ImportError:
+        raise CothermError("transport", "POT is not installed", "the extra 'transport'", f"Run: {INSTALL}") from None
+    return fused_gromov_wasserstein
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("POT")
