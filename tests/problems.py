@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import cotherm as ct
@@ -88,3 +89,10 @@ def graphs(draw: st.DrawFn, most: int = 12) -> ct.Graph:
     weights = draw(st.lists(st.just(0.0) | st.floats(1e-200, 100.0), min_size=len(edges), max_size=len(edges)))
     ends = np.array(turned, dtype=np.int64).reshape(-1, 2)
     return ct.Graph(n, ends[:, 0], ends[:, 1], weights)
+
+
+def refused(call: Callable[[], object]) -> str:
+    """The argument that a call complains about."""
+    with pytest.raises(ct.CothermError) as caught:
+        call()
+    return caught.value.argument

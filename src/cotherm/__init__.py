@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from cotherm.heat.trace import heat_trace
     from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
-    from cotherm.methods.commuting import Commuting, closest_commuting
+    from cotherm.methods.commuting.closest import Commuting, closest_commuting
     from cotherm.methods.coregularization import Coregularization, coregularize
-    from cotherm.methods.coupling_path import Stage
-    from cotherm.methods.coupling_result import Coupling
-    from cotherm.methods.heat_coupling import couple
+    from cotherm.methods.coupling.couple import couple
+    from cotherm.methods.coupling.path import Stage
+    from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.joint import Joint
     from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
@@ -42,25 +42,25 @@ __version__: str
 _HOMES = {
     "Alignment": "methods.alignment",
     "Average": "methods.average",
-    "Commuting": "methods.commuting",
+    "Commuting": "methods.commuting.closest",
     "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
     "CoupledBases": "methods.quasi_harmonic",
-    "Coupling": "methods.coupling_result",
+    "Coupling": "methods.coupling.result",
     "Graph": "graphs.graph",
     "Joint": "methods.joint",
     "JointDiagonalization": "methods.joint_diagonalization",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
     "SimilarityFusion": "methods.similarity_fusion",
-    "Stage": "methods.coupling_path",
+    "Stage": "methods.coupling.path",
     "Transport": "methods.transport",
     "align": "methods.alignment",
     "average": "methods.average",
-    "closest_commuting": "methods.commuting",
+    "closest_commuting": "methods.commuting.closest",
     "coregularize": "methods.coregularization",
-    "couple": "methods.heat_coupling",
+    "couple": "methods.coupling.couple",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
     "datasets": "datasets",

@@ -12,8 +12,8 @@ from cotherm.draw import draw_heat
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
-from cotherm.methods.coupling_result import Coupling
-from cotherm.methods.heat_coupling import couple
+from cotherm.methods.coupling.couple import couple
+from cotherm.methods.coupling.result import Coupling
 
 
 def run(out: Path) -> str:

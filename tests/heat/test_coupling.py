@@ -54,7 +54,7 @@ def test_relabelled_copies_are_coupled() -> None:
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "one graph": ({"graphs": problems.ring(4)}, "graphs"),
     "a list of one": ({"graphs": [problems.ring(4)]}, "graphs"),
-    "a matrix among the graphs": ({"graphs": [problems.ring(4), np.eye(4)]}, "graph"),
+    "a matrix among the graphs": ({"graphs": [problems.ring(4), np.eye(4)]}, "graphs[1]"),
     "functions for one graph": ({"functions": [np.ones(4)]}, "functions"),
     "functions in one array": ({"functions": np.ones((2, 4))}, "functions"),
     "functions of another size": ({"functions": [np.ones(4), np.ones(5)]}, "functions[1]"),

@@ -181,7 +181,7 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("graphs", {"graphs": GOOD[:1]}),
     ("graphs", {"graphs": GOOD[0]}),
     ("graphs", {"graphs": [GOOD[0], problems.ring(11)]}),
-    ("graph", {"graphs": [GOOD[0], np.eye(10)]}),
+    ("graphs[1]", {"graphs": [GOOD[0], np.eye(10)]}),
     ("k", {"k": 0}),
     ("k", {"k": 11}),
     ("k", {"k": 2.0}),

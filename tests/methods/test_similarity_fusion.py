@@ -142,7 +142,7 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("graphs", {"graphs": GOOD[0]}),
     ("graphs", {"graphs": [GOOD[0], problems.ring(11)]}),
     ("graphs", {"graphs": [problems.ring(8_001)] * 2}),
-    ("graph", {"graphs": [GOOD[0], np.eye(10)]}),
+    ("graphs[1]", {"graphs": [GOOD[0], np.eye(10)]}),
     ("neighbours", {"neighbours": 1}),
     ("neighbours", {"neighbours": 2.5}),
     ("steps", {"steps": 0}),

@@ -220,7 +220,7 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("graphs", {"graphs": GOOD[:1]}),
     ("graphs", {"graphs": [*GOOD, GOOD[0]], "functions": [*GOOD_FUNCTIONS, GOOD_FUNCTIONS[0]]}),
     ("graphs", {"graphs": [GOOD[0], problems.ring(5_001)], "functions": [GOOD_FUNCTIONS[0], np.ones((5_001, 2))]}),
-    ("graph", {"graphs": [GOOD[0], np.eye(7)]}),
+    ("graphs[1]", {"graphs": [GOOD[0], np.eye(7)]}),
     ("functions", {"functions": GOOD_FUNCTIONS[0]}),
     ("functions", {"functions": GOOD_FUNCTIONS[:1]}),
     ("functions", {"functions": [GOOD_FUNCTIONS[0], GOOD_FUNCTIONS[1][:, :1]]}),

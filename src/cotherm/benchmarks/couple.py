@@ -26,8 +26,8 @@ from cotherm.datasets import Views, circles, man, nus, ring
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.methods.coupling_problem import CouplingProblem
-from cotherm.methods.heat_coupling import couple
+from cotherm.methods.coupling.couple import couple
+from cotherm.methods.coupling.problem import CouplingProblem
 
 # What a contestant hands in: seconds since its start, and the weights of all graphs in one vector.
 Trail = list[tuple[float, Floats]]

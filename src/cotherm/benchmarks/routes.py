@@ -15,8 +15,8 @@ import numpy as np
 
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.methods.coupling_path import Stage
-from cotherm.methods.heat_coupling import couple
+from cotherm.methods.coupling.couple import couple
+from cotherm.methods.coupling.path import Stage
 from cotherm.progress import track
 
 _TIMES = (1.0, 2.0, 5.0, 10.0)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -23,19 +23,20 @@ from cotherm.heat.distance import signs
 from cotherm.heat.doors import SMALL
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
 from cotherm.methods.doors import checked_graphs, versions
+from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointBases, same_vertices
 from cotherm.progress import track
 
 KINDS = ("pairwise", "centroid")
 
-ADVICE = {
+_ENDINGS = {
     "converged": "",
     "out of budget": "The modes still move: raise max_iterations.",
 }
 
 
 @dataclass(frozen=True, eq=False)
-class Coregularization(JointBases):
+class Coregularization(JointBases, Ended):
     """The answer of :func:`cotherm.coregularize`; print it for a summary.
 
     Attributes
@@ -48,6 +49,8 @@ class Coregularization(JointBases):
     history : the objective at the start, when every view stands alone, and after every round; it never falls.
     status : "converged" or "out of budget".
     """
+
+    endings: ClassVar[Mapping[str, str]] = _ENDINGS
 
     vectors: tuple[Floats, ...]
     values: Floats
@@ -68,16 +71,6 @@ class Coregularization(JointBases):
     def objective(self) -> float:
         """What was maximised, at the end."""
         return self.history[-1]
-
-    @property
-    def converged(self) -> bool:
-        """Whether the last round gained no more than the tolerance."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return ADVICE[self.status]
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         """The views where there is no centroid; where there is one, it stands for all, as in the paper."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,24 +19,19 @@ from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.doors import positive, versions
+from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases
 from cotherm.methods.matrices import symmetric_matrices
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 from cotherm.solve.orthogonal import OrthogonalDescent
 
-ADVICE = {
-    "converged": "",
-    "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached.",
-    "out of budget": "More steps may lower the cost a little: raise max_iterations.",
-}
-
 # Newton steps by the number of rows, and beyond.
 _STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
 
 
 @dataclass(frozen=True, eq=False)
-class JointDiagonalization(JointBases):
+class JointDiagonalization(JointBases, Ended):
     """The answer of :func:`cotherm.joint_diagonalize`; print it for a summary.
 
     Attributes
@@ -48,6 +43,8 @@ class JointDiagonalization(JointBases):
     status : "converged", "stalled" or "out of budget"; ``optimality`` is the gradient relative to those that balance in
         it, ``iterations`` the number of Newton steps.
     """
+
+    endings: ClassVar[Mapping[str, str]] = DESCENT
 
     basis: Floats
     values: Floats
@@ -65,16 +62,6 @@ class JointDiagonalization(JointBases):
     def bases(self) -> tuple[Spectrum, ...]:
         """The joint basis with the values of every view."""
         return tuple(Spectrum(values, self.basis) for values in self.values)
-
-    @property
-    def converged(self) -> bool:
-        """Whether the first-order conditions of a minimum hold."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return ADVICE[self.status]
 
     def matrices(self) -> tuple[Floats, ...]:
         """L̂_k = Φ̂ Diag(Φ̂ᵀL_kΦ̂) Φ̂ᵀ: matrices that commute, the closest to the given ones that do."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,8 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
 from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases
-from cotherm.methods.joint_diagonalization import ADVICE
 from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
 
@@ -32,7 +32,7 @@ _ORDER = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class CoupledBases(JointBases):
+class CoupledBases(JointBases, Ended):
     """The answer of :func:`cotherm.coupled_bases`; print it for a summary.
 
     Attributes
@@ -44,6 +44,8 @@ class CoupledBases(JointBases):
     coupling_before, coupling : (Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖²)^{1/2} with modes as they come, and after.
     cost : off + μ coupling².
     """
+
+    endings: ClassVar[Mapping[str, str]] = DESCENT
 
     spectra: tuple[Spectrum, ...]
     rotations: Floats
@@ -64,16 +66,6 @@ class CoupledBases(JointBases):
     def bases(self) -> tuple[Spectrum, ...]:
         """The coupled modes of every view."""
         return self.spectra
-
-    @property
-    def converged(self) -> bool:
-        """Whether the first-order conditions of a minimum hold."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return ADVICE[self.status]
 
     def __str__(self) -> str:
         sizes = ", ".join(str(graph.n) for graph in self.originals)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,11 +20,12 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
 from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointBases
 
 INSTALL = "pip install 'cotherm[transport]'"
 
-ADVICE = {
+_ENDINGS = {
     "converged": "",
     "out of budget": "Other plans may be cheaper: raise max_iterations.",
 }
@@ -42,7 +43,7 @@ _SIMPLEX_STEPS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Transport(JointBases):
+class Transport(JointBases, Ended):
     """The answer of :func:`cotherm.transport`; print it for a summary.
 
     Attributes
@@ -54,6 +55,8 @@ class Transport(JointBases):
     times : of the diffusion distances, one for each graph.
     status : "converged" or "out of budget"; ``iterations`` is the number of linear programs that were solved.
     """
+
+    endings: ClassVar[Mapping[str, str]] = _ENDINGS
 
     plan: Floats
     cost: float
@@ -76,16 +79,6 @@ class Transport(JointBases):
         others = without_constant(spectrum.values, spectrum.vectors)
         vectors = np.hstack([constant, others * signs(others)])
         return self._both(Spectrum(spectrum.values, vectors))
-
-    @property
-    def converged(self) -> bool:
-        """Whether the last step lowered the cost by no more than the tolerance."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return ADVICE[self.status]
 
     def match(self) -> tuple[Ints, Ints]:
         """For every vertex of the first graph the vertex of the second that gets most of it, and the other way."""

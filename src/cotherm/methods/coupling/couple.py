@@ -16,10 +16,10 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import checked_views, coupling_error
-from cotherm.methods.coupling_path import ROUTES, Stage
-from cotherm.methods.coupling_problem import CouplingProblem
-from cotherm.methods.coupling_result import Coupling
-from cotherm.methods.coupling_search import Search, Step
+from cotherm.methods.coupling.path import ROUTES, Stage
+from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.result import Coupling
+from cotherm.methods.coupling.search import Search, Step
 from cotherm.methods.doors import positive, versions
 
 Edges = NDArray[np.intp]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointGraphs
 
-_ADVICE = {
+_ENDINGS = {
     "converged": "",
     "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached: functions that "
     "differ at t = 0, a smaller α or weights of one size may help.",
@@ -25,7 +26,7 @@ _ADVICE = {
 }
 
 
-STATUSES = tuple(_ADVICE)
+STATUSES = tuple(_ENDINGS)
 
 # Functions that differ by more than this at t = 0 are worth a word.
 _MISMATCH = 0.01
@@ -57,7 +58,7 @@ _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling(JointGraphs):
+class Coupling(JointGraphs, Ended):
     """The answer of :func:`cotherm.couple`; print it for a summary.
 
     Attributes
@@ -76,6 +77,8 @@ class Coupling(JointGraphs):
     seconds : how long it took.
     """
 
+    endings: ClassVar[Mapping[str, str]] = _ENDINGS
+
     graphs: tuple[Graph, ...]
     originals: tuple[Graph, ...]
     times: tuple[float, ...]
@@ -92,16 +95,6 @@ class Coupling(JointGraphs):
     versions: Mapping[str, str]
     seconds: float
 
-    @property
-    def converged(self) -> bool:
-        """Whether the first-order conditions of a minimum hold."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return _ADVICE[self.status]
-
     def changes(self, *, cut: float = 0.02, weak: float = 0.5, strong: float = 2.0) -> tuple[Changes, ...]:
         """Which edges were cut, weakened or strengthened, for each graph.
 
@@ -115,14 +108,14 @@ class Coupling(JointGraphs):
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write everything to one .npz file, which :meth:`load` reads back; no pickles."""
-        from cotherm.methods import coupling_file
+        from cotherm.methods.coupling import file as coupling_file
 
         coupling_file.save(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Coupling:
         """Read what :meth:`save` wrote."""
-        from cotherm.methods import coupling_file
+        from cotherm.methods.coupling import file as coupling_file
 
         return coupling_file.load(path)
 

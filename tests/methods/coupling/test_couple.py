@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
-from cotherm.methods.coupling_problem import CouplingProblem
+from cotherm.methods.coupling.problem import CouplingProblem
 from tests import problems, references
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.methods.coupling_path import Stage, default_route, expected_stages, robust_scale
-from cotherm.methods.coupling_problem import CouplingProblem
+from cotherm.methods.coupling.path import Stage, default_route, expected_stages, robust_scale
+from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Moment, descend
 

@@ -19,7 +19,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.methods.commutation import Commutation, Pairs, Stage
+from cotherm.methods.commuting.commutation import Commutation, Pairs, Stage
 from cotherm.solve.bounded_newton import descend_bounded, nearest_bounded
 
 # The path, in units of α, and its tolerances.

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 
 from cotherm.graphs.graph import Graph
-from cotherm.methods.coupling_problem import CouplingProblem
+from cotherm.methods.coupling.problem import CouplingProblem
 
 ROUTES = ("straight", "times", "alpha")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import cotherm as ct
-from cotherm.methods import coupling_file
+from cotherm.methods.coupling import file as coupling_file
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from cotherm.graphs.formats import archive
 from cotherm.graphs.formats.header import extras
 from cotherm.graphs.formats.text import shown
 from cotherm.graphs.graph import Graph
-from cotherm.methods.coupling_result import STATUSES, Coupling
+from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
 _VERSION = 1

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,19 +18,17 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
-from cotherm.methods.commutation import Commutation
-from cotherm.methods.commuting_search import CommutingSearch
+from cotherm.methods.commuting.commutation import Commutation
+from cotherm.methods.commuting.search import CommutingSearch
 from cotherm.methods.doors import checked_graphs, versions
+from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases, same_vertices
 from cotherm.methods.joint_diagonalization import allowed_steps, diagonal_in, watched_diagonalize
 from cotherm.methods.matrices import symmetric_matrices
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 
-_ADVICE = {
-    "converged": "",
-    "stalled": "No step lowers the distance by more than rounding, though the optimality is not reached.",
-    "out of budget": "More steps may lower the distance a little: raise max_iterations.",
+_ENDINGS = DESCENT | {
     "interrupted": "The best answer until the interruption.",
     "emptied": "Nothing was found that commutes but graphs without weight.",
 }
@@ -43,7 +41,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Commuting(JointBases):
+class Commuting(JointBases, Ended):
     """The answer of :func:`cotherm.closest_commuting`; print it for a summary.
 
     Attributes
@@ -54,6 +52,8 @@ class Commuting(JointBases):
     commutator_before, commutator : the largest ‖[L_k, L_l]‖ / (‖L_k‖ ‖L_l‖), before and after.
     status : "converged", "stalled", "out of budget"; with ``valid=True`` also "interrupted" and "emptied".
     """
+
+    endings: ClassVar[Mapping[str, str]] = _ENDINGS
 
     laplacians: tuple[Floats, ...]
     graphs: tuple[Graph, ...] | None
@@ -77,16 +77,6 @@ class Commuting(JointBases):
         order = np.argsort(values.mean(axis=0), kind="stable")
         basis = basis[:, order] * signs(basis[:, order])
         return tuple(Spectrum(row[order], basis) for row in values)
-
-    @property
-    def converged(self) -> bool:
-        """Whether the search came to its end."""
-        return self.status == "converged"
-
-    @property
-    def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
-        return _ADVICE[self.status]
 
     def matrices(self) -> tuple[Floats, ...]:
         """The same as ``laplacians``, as from :func:`cotherm.joint_diagonalize`."""

@@ -1,0 +1,1 @@
+"""Closest commuting operators: the verb, the cost of not commuting, the search among valid Laplacians."""

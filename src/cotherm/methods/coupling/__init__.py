@@ -1,0 +1,1 @@
+"""Heat kernel coupling: the verb, its cost, the routes, the run, the answer and its file."""
