@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,10 @@ def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_docstring_examples() -> None:
-    from cotherm.heat import flow
-    from cotherm.methods.coupling import couple as coupling
-
-    for module in (flow, coupling):
-        assert doctest.testmod(module).attempted > 0
-        assert doctest.testmod(module).failed == 0
+    homes = {getattr(ct, name).__module__ for name in ct.__all__ if callable(getattr(ct, name))}
+    results = [doctest.testmod(import_module(home)) for home in sorted(homes)]
+    assert sum(result.attempted for result in results) > 20
+    assert not sum(result.failed for result in results)
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
