@@ -1,0 +1,70 @@
+"""How well two views of the same kind of things meet in one space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+
+
+def foscttm(first: ArrayLike, second: ArrayLike) -> float:
+    """The fraction of samples closer than the true match, the mean over both views; 0 is perfect, ½ is chance.
+
+    Parameters
+    ----------
+    first, second : (n, d) and (n, d), row v of both being the same sample. Of samples at the same distance as the true
+        match, half count as closer.
+    """
+    X, Y = _rows("first", first), _rows("second", second)
+    if X.shape != Y.shape:
+        raise CothermError("second", f"shape {Y.shape}", f"the shape of first, {X.shape}")
+    if len(X) < 2:
+        raise CothermError("first", f"{len(X)} sample(s)", "two samples or more")
+    D = cdist(X, Y)
+    true = np.diagonal(D).copy()
+    closer = sum(_closer(matrix, true) for matrix in (D, D.T))
+    return float(closer / (2 * len(X) * (len(X) - 1)))
+
+
+def _closer(D: Floats, true: Floats) -> float:
+    """Over all rows, the number of entries below that of the true match, and half of those equal to it but itself."""
+    below = np.sum(true[:, np.newaxis] > D)
+    equal = np.sum(true[:, np.newaxis] == D) - len(D)
+    return float(below + 0.5 * equal)
+
+
+def label_transfer(
+    known: ArrayLike, known_labels: ArrayLike, others: ArrayLike, other_labels: ArrayLike, *, k: int = 5
+) -> float:
+    """The part of the others that get their own label from their k nearest known neighbours, by majority.
+
+    Parameters
+    ----------
+    known, known_labels : (n, d) rows of one view and their labels.
+    others, other_labels : (m, d) rows of another in the same space, and the labels they should get.
+    k : neighbours.
+    """
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, Y = _rows("known", known), _rows("others", others)
+    if X.shape[1] != Y.shape[1]:
+        raise CothermError("others", f"{Y.shape[1]} columns", f"as many as known, {X.shape[1]}")
+    labels = {}
+    for argument, value, rows in (("known_labels", known_labels, X), ("other_labels", other_labels, Y)):
+        labels[argument] = checks.labels(argument, value)
+        if labels[argument].shape != (len(rows),):
+            raise CothermError(argument, f"shape {labels[argument].shape}", f"one label for each of {len(rows)} rows")
+    k = checks.integer("k", k, least=1, most=len(X))
+    found = KNeighborsClassifier(k).fit(X, labels["known_labels"]).predict(Y)
+    return float(np.mean(found == labels["other_labels"]))
+
+
+def _rows(argument: str, value: ArrayLike) -> Floats:
+    X = checks.numeric(argument, value, ndim=(2,))
+    if not X.size:
+        raise CothermError(argument, f"shape {X.shape}", "at least one row and one column")
+    return X
