@@ -45,6 +45,19 @@ def real(argument: str, value: object, *, positive: bool = False) -> float:
     return number
 
 
+def number(argument: str, value: object) -> float:
+    """A finite number of either sign."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise CothermError(argument, describe(value), "a finite number")
+    try:
+        result = float(value)
+    except OverflowError:  # an integer past the largest float
+        raise CothermError(argument, describe(value), "a finite number") from None
+    if not math.isfinite(result):
+        raise CothermError(argument, str(result), "a finite number")
+    return result
+
+
 def boolean(argument: str, value: object) -> bool:
     """True or False, not merely something that counts as one of them."""
     if not isinstance(value, bool | np.bool_):

@@ -110,8 +110,8 @@ def test_bad_input_is_named(case: str) -> None:
 def test_foscttm_by_hand() -> None:
     X = np.arange(4.0)[:, np.newaxis]
     assert ct.evaluate.foscttm(X, X) == 0.0
-    # Sample 0 lies at 0 and its match at 3, farther than all three others; sample 1 at 1, its match at 2: the one at 1 is
-    # closer, that at 0 as close, that at 3 farther.
+    # Sample 0 lies at 0 and its match at 3, farther than all three others. Sample 1 lies at 1 and its match at 2: the
+    # one at 1 is closer, that at 0 as close, that at 3 farther.
     assert ct.evaluate.foscttm(X, X[::-1]) == pytest.approx((3 + 1.5) / 6)
     assert ct.evaluate.foscttm(np.zeros((5, 1)), np.zeros((5, 1))) == 0.5
     random = np.random.default_rng(0)

@@ -51,8 +51,8 @@ def test_the_links_weigh_what_was_asked() -> None:
     graphs = [problems.ring(10), problems.ring(14)]
     functions = [np.eye(10, 3), np.eye(14, 3)]
     result = ct.align(graphs, functions, k=3, strength=2.5)
-    total = result.link * 3  # three pairs, products of one
-    assert total == pytest.approx(2.5 * 12.0)
+    # Three pairs, products of one: each of the six ends has one link; the mean degree of the rings is 2.
+    assert result.link == pytest.approx(2.5 * 2.0)
 
 
 def test_linked_vertices_meet() -> None:
@@ -97,6 +97,29 @@ def test_large_graphs_by_iteration() -> None:
         assert np.linalg.norm(top - value * a) < 1e-6
 
 
+def test_tiny_eigenvalues_are_not_missed() -> None:
+    """Two long paths tied at two places: eigenvalues of a millionth, some of them nearly equal."""
+    graphs = [problems.path(1_100), problems.path(1_100)]
+    ends = np.zeros((1_100, 2))
+    ends[[0, 550], [0, 1]] = 1.0
+    result = ct.align(graphs, [ends, ends], k=6)
+    L = joint_laplacian_of_points(graphs, [0, 550], result.link)
+    assert np.allclose(result.bases[0].values, np.linalg.eigvalsh(L)[:6], rtol=1e-6, atol=1e-12)
+
+
+def joint_laplacian_of_points(graphs: list[ct.Graph], points: list[int], link: float) -> Floats:
+    """Two graphs of one size with links between the same points."""
+    n = graphs[0].n
+    L = np.zeros((2 * n, 2 * n))
+    L[:n, :n], L[n:, n:] = (g.laplacian().toarray() for g in graphs)
+    for p in points:
+        L[p, p] += link
+        L[n + p, n + p] += link
+        L[p, n + p] -= link
+        L[n + p, p] -= link
+    return L
+
+
 VIEWS = ct.datasets.ring(20)
 G, F = VIEWS.graphs, VIEWS.functions
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
@@ -107,6 +130,8 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no links": (lambda: ct.align(G, [F[0], -F[1]], 3), "functions"),
     "zero": (lambda: ct.align(G, [0 * F[0], F[1]], 3), "functions"),
     "no weight": (lambda: ct.align([g.with_weights(0 * g.w) for g in G], F, 3), "graphs"),
+    "huge functions": (lambda: ct.align(G, [1e200 * F[0], F[1]], 3), "functions"),
+    "huge strength": (lambda: ct.align(G, F, 3, strength=1e308), "strength"),
     "k": (lambda: ct.align(G, F, 0), "k"),
     "k too large": (lambda: ct.align(G, F, 21), "k"),
     "strength": (lambda: ct.align(G, F, 3, strength=0.0), "strength"),

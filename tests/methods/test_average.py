@@ -68,6 +68,12 @@ class TestAverage:
         assert ct.average([a, b], power=5.0).graph.w[0] == pytest.approx(1e200 * 0.5 ** (1 / 5), rel=1e-10)
         assert ct.average([a, b], power=0.0).graph.w[0] == pytest.approx(1.0, rel=1e-10)
 
+    @pytest.mark.parametrize("power", [1e-3, 1e-9, -1e-12, 1e-16, 1e-300])
+    def test_small_powers_are_nearly_geometric(self, power: float) -> None:
+        a, b = ct.Graph(2, [0], [1], [1.0]), ct.Graph(2, [0], [1], [100.0])
+        exact = 10.0 * np.exp(power * np.log(10.0) ** 2 / 2.0)
+        assert ct.average([a, b], power=power).graph.w[0] == pytest.approx(exact, rel=1e-5 * max(power, 1e-7) / 1e-3)
+
     def test_equal_graphs_are_their_own_mean(self) -> None:
         g = problems.random_graph(15, 40, seed=4)
         for power in (-3.0, 0.0, 1.0):
@@ -135,6 +141,14 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "normalized": (lambda: ct.average([RING, RING], normalized=1), "normalized"),  # type: ignore[arg-type]
     "matrix sizes": (lambda: ct.power_mean([RING, SMALLER]), "graphs"),
     "matrix power": (lambda: ct.power_mean([RING, RING], power=0.0), "power"),
+    "endless power": (lambda: ct.average([RING, RING], power=10**400), "power"),
+    "complex power": (lambda: ct.average([RING, RING], power=np.complex128(1)), "power"),  # type: ignore[arg-type]
+    "huge weights": (lambda: ct.average([RING, RING], weights=[1e308, 1e308]), "weights"),
+    "seed": (lambda: ct.average([RING, RING]).clusters(2, seed=2**32), "seed"),
+    "nothing to go by": (lambda: ct.average([ct.Graph(4, [], [], [])] * 2).clusters(2), "graphs"),
+    "one vertex": (lambda: ct.average([ct.Graph(1, [], [], [])] * 2).embedding(1), "graphs"),
+    "deep power": (lambda: ct.power_mean([RING, RING], power=-1000.0), "power"),
+    "one row": (lambda: ct.power_mean([ct.Graph(1, [], [], [])] * 2, power=0.0), "power"),
     "large power": (lambda: ct.power_mean([RING, problems.path(6)], power=60.0, shift=0.0), "power"),
     "shift": (lambda: ct.power_mean([RING, RING], shift=0.0), "shift"),
     "negative shift": (lambda: ct.power_mean([RING, RING], shift=-1.0), "shift"),

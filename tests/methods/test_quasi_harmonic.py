@@ -104,6 +104,18 @@ def test_the_stronger_the_coupling_the_closer_the_functions() -> None:
     assert found[0].off <= 1e-12
 
 
+def test_labels_and_units_do_not_decide_where_it_ends() -> None:
+    """The ring's eigenvalues are double: any basis may come out of the eigensolver."""
+    views = ct.datasets.ring(30)
+    costs = []
+    for seed, unit in ((0, 1.0), (1, 1e4), (2, 1e-8), (3, 1.0)):
+        place = np.random.default_rng(seed).permutation(30)
+        graphs = [ct.Graph(30, place[g.i], place[g.j], unit * g.w) for g in views.graphs]
+        functions = [F[np.argsort(place)] for F in views.functions]
+        costs.append(ct.coupled_bases(graphs, functions, k=7).cost / unit**2)
+    assert np.allclose(costs, costs[0], rtol=1e-6)
+
+
 def test_large_graphs_need_no_dense_matrix() -> None:
     graphs = [problems.cloud(2_500, seed=s) for s in (0, 1)]
     functions = [ct.landmark_functions(g, np.arange(10)) for g in graphs]
@@ -121,6 +133,9 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "columns": (lambda: ct.coupled_bases(G, [F[0], F[1][:, :2]], 3), "functions"),
     "NaN": (lambda: ct.coupled_bases(G, [F[0], F[1] * np.nan], 3), "functions[1]"),
     "zero": (lambda: ct.coupled_bases(G, [0 * F[0], 0 * F[1]], 3), "functions"),
+    "huge": (lambda: ct.coupled_bases(G, [1e200 * F[0], F[1]], 3), "functions[0]"),
+    "huge weights": (lambda: ct.coupled_bases([G[0], G[1].with_weights(1e150 * G[1].w)], F, 3), "graphs[1]"),
+    "huge mu": (lambda: ct.coupled_bases(G, F, 3, mu=1e200), "mu"),
     "k": (lambda: ct.coupled_bases(G, F, 0), "k"),
     "k too large": (lambda: ct.coupled_bases(G, F, 21), "k"),
     "mu": (lambda: ct.coupled_bases(G, F, 3, mu=-1.0), "mu"),

@@ -11,6 +11,7 @@ from cotherm import checks
 from cotherm.datasets.directory import locate
 from cotherm.datasets.matlab import read_mat
 from cotherm.datasets.views import Views
+from cotherm.errors import CothermError
 from cotherm.functions import label_functions
 from cotherm.graphs.build import knn_graph
 
@@ -30,6 +31,8 @@ def digits(
     data : the directory with handwritten/Handwritten.mat; else the environment variable COTHERM_DATA.
     """
     chosen = checks.indices("views", views, below=len(_NAMES))
+    if not len(chosen):
+        raise CothermError("views", "no views", "at least one")
     X, y = read_mat(locate(_FILE, data), ["X", "y"], "the handwritten digits")
     labels = np.asarray(y).ravel().astype(np.int64)
     graphs = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.disk import as_path
 
 VARIABLE = "COTHERM_DATA"
@@ -18,7 +18,8 @@ def locate(name: str, data: str | os.PathLike[str] | None) -> Path:
         raise CothermError(
             "data", "no directory", f"the directory that holds {name}", f"Pass data=, or set {VARIABLE} to it."
         )
-    path = as_path(given) / name
+    with known_as("path", "data"):
+        path = as_path(given) / name
     if not path.is_file():
         raise CothermError("data", f"{given}, which has no {name}", f"the directory that holds {name}")
     return path

@@ -1,5 +1,7 @@
 """Results -> matplotlib figures; no computation."""
 
+from cotherm.draw.body import draw_bodies
+from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph, draw_heat
 
-__all__ = ["draw_graph", "draw_heat"]
+__all__ = ["draw_bodies", "draw_convergence", "draw_coupling", "draw_curves", "draw_graph", "draw_heat"]

@@ -11,6 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from cotherm import checks
 from cotherm.errors import CothermError
 
+_LARGEST_TABLE = 100_000_000
+
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     """The part of the items whose cluster stands for their class, clusters standing for classes as well as can be.
@@ -18,6 +20,12 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     Each cluster stands for at most one class and each class for at most one cluster (the best assignment).
     """
     truth, found = _checked(classes, clusters)
+    if (truth.max() + 1) * (found.max() + 1) > _LARGEST_TABLE:
+        raise CothermError(
+            "clusters",
+            f"{found.max() + 1:,} clusters of {truth.max() + 1:,} classes",
+            f"at most {_LARGEST_TABLE:,} pairs of a cluster and a class",
+        )
     table = np.zeros((truth.max() + 1, found.max() + 1))
     np.add.at(table, (truth, found), 1.0)
     rows, columns = linear_sum_assignment(table, maximize=True)

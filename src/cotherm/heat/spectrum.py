@@ -19,6 +19,7 @@ from cotherm.heat import graded
 from cotherm.heat.chebyshev import apply_exponential, ordered
 from cotherm.heat.doors import SMALL
 from cotherm.progress import track
+from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 # A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
 _FILTER_STRENGTH = 12.0
@@ -74,16 +75,12 @@ def lowest(graph: Graph, k: int) -> Spectrum:
 
 def lowest_normalized(graph: Graph, k: int) -> Spectrum:
     """The same for the normalised Laplacian."""
-    matrix = normalized_laplacian(graph)
-    if graph.n <= SMALL:
-        with limited_blas(graph.n):
-            values, vectors = scipy.linalg.eigh(matrix.toarray(), subset_by_index=[0, k - 1], check_finite=False)
-    else:
-        # The largest of 2I − L come quickly, the smallest of L do not.
-        start = np.random.default_rng(0).standard_normal(graph.n)
-        width = min(graph.n - 1, 2 * k + 40)
-        turned, vectors = eigsh(2.0 * sp.eye_array(graph.n) - matrix, k, which="LA", v0=start, ncv=width)
-        values, vectors = 2.0 - turned[::-1], vectors[:, ::-1]
+    try:
+        values, vectors = smallest_pairs(normalized_laplacian(graph), k, bound=2.0)
+    except NotConverged:
+        raise CothermError(
+            "k", f"{k} modes, which did not converge", "a gap in the spectrum behind the k-th", "Ask for more or fewer."
+        ) from None
     return Spectrum(np.maximum(values, 0.0), vectors)
 
 

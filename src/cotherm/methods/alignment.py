@@ -12,18 +12,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from cotherm import checks
 from cotherm.arrays import Floats
-from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
-from cotherm.heat.doors import SMALL
 from cotherm.heat.spectrum import Spectrum
-from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.doors import checked_views, moderate, sized, versions
 from cotherm.methods.joint import JointBases
+from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 _MOST_MODES = 1_000
 
@@ -79,8 +77,8 @@ def align(
     graphs : two or more graphs, of any sizes.
     functions : for each graph its corresponding functions (n_v, q); column a is the same function on every graph.
     k : the number of modes, the constant one included.
-    strength : the total weight of the links between two graphs, as a multiple of the mean total weight of the graphs;
-        fixes c.
+    strength : how strong links are, which fixes c: the total weight of the links of a linked vertex, on average, as a
+        multiple of the mean degree in the graphs.
     normalized : modes of Lx = λDx instead of Lx = λx.
 
     Examples
@@ -92,9 +90,9 @@ def align(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    n = sum(g.n for g in graphs)
-    k = checks.integer("k", k, least=1, most=min(_MOST_MODES, n, *(g.n for g in graphs)))
-    strength = checks.real("strength", strength, positive=True)
+    k = checks.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    columns = [sized("functions", F) for F in columns]
+    strength = moderate("strength", checks.real("strength", strength, positive=True))
     normalized = checks.boolean("normalized", normalized)
     joined = _JoinedGraphs(graphs, columns, strength)
     values, vectors = joined.modes(k, normalized=normalized)
@@ -111,70 +109,45 @@ def align(
 
 
 class _JoinedGraphs:
-    """The joint Laplacian: graphs on the diagonal, links of low rank between them."""
+    """The joint Laplacian S − ZKZᵀ: S with the graphs and the degrees of the links, ZKZᵀ the links themselves."""
 
     def __init__(self, graphs: list[Graph], functions: list[Floats], strength: float) -> None:
-        self.n = sum(g.n for g in graphs)
-        self._cuts = np.cumsum([g.n for g in graphs])[:-1]
-        self._signed = [np.hstack([np.maximum(F, 0.0), np.maximum(-F, 0.0)]) for F in functions]
-        pairs = self._linked(np.ones((self.n, 1)))[:, 0]
-        total = 0.5 * float(pairs.sum())
-        if not total > 0.0:
+        signed = [np.hstack([np.maximum(F, 0.0), np.maximum(-F, 0.0)]) for F in functions]
+        sums = np.array([F.sum(axis=0) for F in signed])
+        others = [np.delete(sums, v, axis=0).sum(axis=0) for v in range(len(graphs))]
+        # The degrees of the links, were c = 1.
+        links = np.concatenate([F @ other for F, other in zip(signed, others, strict=True)])
+        if not links.max() > 0.0:
             raise CothermError(
                 "functions",
                 "no function that is positive, or negative, on two graphs",
                 "functions with the same sign somewhere on every graph",
             )
-        mean = sum(float(g.w.sum()) for g in graphs) / len(graphs)
-        if mean == 0.0:
+        degrees = np.concatenate([g.degrees for g in graphs])
+        if not degrees.max() > 0.0:
             raise CothermError("graphs", "graphs without any weight", "edges with weight")
-        self.link = strength * mean * (len(graphs) * (len(graphs) - 1) / 2) / total
-        self._W = sp.csr_array(sp.block_diag([g.adjacency() for g in graphs]))
-        self.degrees = np.concatenate([g.degrees for g in graphs]) + self.link * pairs
-
-    def _linked(self, x: Floats) -> Floats:
-        """Every graph receives what the functions of the others gather: sums over pairs of different graphs."""
-        gathered = [F.T @ part for F, part in zip(self._signed, np.split(x, self._cuts), strict=True)]
-        others = [sum(gathered[w] for w in range(len(gathered)) if w != v) for v in range(len(gathered))]
-        return np.vstack([F @ other for F, other in zip(self._signed, others, strict=True)])
-
-    def weights_times(self, x: Floats) -> Floats:
-        """Wx, edges and links."""
-        return np.asarray(self._W @ x + self.link * self._linked(x))
+        # Linked vertices count by their links: those that hardly have any do not matter.
+        typical = float(links @ links) / float(links.sum())
+        self.link = strength * float(degrees[degrees > 0.0].mean()) / typical
+        self.degrees = degrees + self.link * links
+        W = sp.block_diag([g.adjacency() for g in graphs])
+        self._S = sp.csr_array(sp.diags_array(self.degrees) - W)
+        self._Z = scipy.linalg.block_diag(*signed)
+        width = signed[0].shape[1]
+        pairs: Floats = np.ones((len(graphs), len(graphs))) - np.eye(len(graphs))
+        self._K: Floats = np.asarray(self.link * np.kron(pairs, np.eye(width)), dtype=np.float64)
 
     def modes(self, k: int, *, normalized: bool) -> tuple[Floats, Floats]:
         """The k smallest eigenvalues ascending, and eigenvectors."""
-        root = np.sqrt(np.where(self.degrees > 0.0, self.degrees, 1.0)) if normalized else np.ones(self.n)
-        diagonal = np.ones(self.n) if normalized else self.degrees
-        scale = (1.0 / root)[:, np.newaxis]
-        # All eigenvalues lie below this (Gershgorin); seen from there the smallest are the largest.
-        bound = 2.0 * float(diagonal.max())
-
-        def turned(x: Floats) -> Floats:
-            x = x.reshape(self.n, -1)
-            return (bound - diagonal)[:, np.newaxis] * x + scale * self.weights_times(scale * x)
-
-        with limited_blas(self.n):
-            values, vectors = _largest(turned, self.n, k)
-        return np.maximum(bound - values, 0.0), scale * vectors
-
-
-def _largest(apply: Any, n: int, k: int) -> tuple[Floats, Floats]:
-    """The k largest eigenvalues of a symmetric operator, descending, and eigenvectors."""
-    if n <= SMALL:
-        matrix = apply(np.eye(n))
-        values, vectors = scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=[n - k, n - 1])
-        return values[::-1], vectors[:, ::-1]
-    operator = LinearOperator((n, n), matvec=lambda x: apply(x)[:, 0], matmat=apply, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(n)
-    try:
-        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 60), tol=1e-10)
-    except ArpackError:
-        raise CothermError(
-            "k",
-            f"{k} modes, which did not converge",
-            "a gap in the spectrum behind the k-th eigenvalue",
-            "Ask for a few more or fewer, or take normalized=True.",
-        ) from None
-    order = np.argsort(-values)
-    return values[order], vectors[:, order]
+        root = np.sqrt(np.where(self.degrees > 0.0, self.degrees, 1.0)) if normalized else np.ones(len(self.degrees))
+        scale = sp.diags_array(1.0 / root)
+        bound = 2.0 if normalized else 2.0 * float(self.degrees.max())
+        try:
+            values, vectors = smallest_pairs(
+                sp.csr_array(scale @ self._S @ scale), k, bound, self._Z / root[:, np.newaxis], self._K
+            )
+        except NotConverged:
+            raise CothermError(
+                "k", f"{k} modes, which did not converge", "a gap behind the k-th eigenvalue", "Ask for more or fewer."
+            ) from None
+        return np.maximum(values, 0.0), vectors / root[:, np.newaxis]

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.methods.doors import checked_graphs, positive
+from cotherm.methods.doors import checked_graphs, share
 from cotherm.methods.joint import JointGraphs, same_vertices
 
 KINDS = {"arithmetic": 1.0, "geometric": 0.0, "harmonic": -1.0}
@@ -81,8 +80,7 @@ def average(
     """
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
-    pi = positive("weights", weights, len(checked), "graphs")
-    pi = pi / pi.sum()
+    pi = share("weights", weights, len(checked), "graphs")
     p = _power(power)
     normalized = checks.boolean("normalized", normalized)
     scaled = [_normalized(g) if normalized else g for g in checked]
@@ -104,9 +102,7 @@ def average(
 def _power(value: float | str) -> float:
     if isinstance(value, str):
         return KINDS[checks.choice("power", value, KINDS)]
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
-        raise CothermError("power", checks.describe(value), f"a finite number or one of {', '.join(map(repr, KINDS))}")
-    return float(value)
+    return checks.number("power", value)
 
 
 def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
@@ -115,11 +111,14 @@ def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
     unit = W.max(axis=0) if p > 0.0 else W.min(axis=0)
     live = unit > 0.0
     result = np.zeros(W.shape[1])
+    with np.errstate(divide="ignore"):  # log 0 = −∞, whose powers are 0
+        logs = np.log(W[:, live]) - np.log(unit[live])
     if p == 0.0:
-        result[live] = np.exp(weights @ np.log(W[:, live]))
+        result[live] = unit[live] * np.exp(weights @ logs)
     else:
-        with np.errstate(over="ignore"):  # an infinite ratio to a negative power is no more than a zero
-            result[live] = unit[live] * (weights @ (W[:, live] / unit[live]) ** p) ** (1.0 / p)
+        # Σ π e^{p log w} as 1 + Σ π (e^{p log w} − 1): exact also where p is so small that the mean is nearly
+        # geometric.
+        result[live] = unit[live] * np.exp(np.log1p(weights @ np.expm1(p * logs)) / p)
     return result
 
 

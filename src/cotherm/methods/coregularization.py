@@ -22,7 +22,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.doors import SMALL
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
-from cotherm.methods.doors import checked_graphs, versions
+from cotherm.methods.doors import checked_graphs, moderate, versions
 from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointBases, same_vertices
 from cotherm.progress import track
@@ -134,7 +134,7 @@ def coregularize(
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
     k = checks.integer("k", k, least=1, most=n if n <= SMALL else n - 1)
-    strength = checks.real("strength", strength)
+    strength = moderate("strength", checks.real("strength", strength))
     kind = checks.choice("kind", kind, KINDS)
     tolerance = checks.real("tolerance", tolerance, positive=True)
     max_iterations = checks.integer("max_iterations", max_iterations, least=1)

@@ -17,6 +17,7 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
+from cotherm.heat.doors import LARGEST_DENSE
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
 
 Item = TypeVar("Item")
@@ -24,6 +25,9 @@ Answer = TypeVar("Answer")
 
 # k-means is restarted often where that costs nothing.
 _FEW_ROWS, _MANY_STARTS, _STARTS = 5_000, 50, 5
+# Eigenvalues below this part of the largest are zero but for rounding.
+_ZERO = 1e-10
+_MOST_GROWTH = 600.0
 
 
 class Joint(ABC):
@@ -48,18 +52,22 @@ class Joint(ABC):
 
     def embedding(self, k: int = 2, *, t: float = 0.0) -> tuple[Floats, ...]:
         """k coordinates of every vertex, (n, k): the modes after the first, each times e^{−tλ}."""
+        if self._most_modes() < 2:
+            raise CothermError(
+                "graphs", "a single mode, which is constant", "views with two vertices or modes, or more"
+            )
         k = checks.integer("k", k, least=1, most=self._most_modes() - 1)
         time = checks.real("t", t)
-        return once_each(self.modes(k + 1), lambda modes: self._coordinates(modes, time))
+        return self._coordinates(k, time)
 
     def clusters(self, k: int, *, seed: int = 0) -> tuple[Ints, ...]:
         """Spectral clustering: k-means on the first k modes, rows scaled to unit length; numbers from 0 to k − 1.
 
         In a common space all views are clustered together and numbers mean the same in all; elsewhere each view has
-        numbers of its own.
+        numbers of its own. In a graph a vertex without neighbours makes no mode; all such vertices count as alike.
         """
         k = checks.integer("k", k, least=1, most=self._most_modes())
-        seed = checks.integer("seed", seed, least=0)
+        seed = checks.integer("seed", seed, least=0, most=2**32 - 1)
         rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
         if not self.common:
             return once_each(rows, lambda X: _k_means(X, k, seed))
@@ -77,7 +85,8 @@ class Joint(ABC):
         """How many modes there are in the view that has the fewest."""
 
     @abstractmethod
-    def _coordinates(self, modes: Spectrum, t: float) -> Floats: ...
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        """The embedding, for checked arguments."""
 
 
 class JointGraphs(Joint):
@@ -98,14 +107,20 @@ class JointGraphs(Joint):
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         """Of the normalised Laplacian: the plain one would cut off single vertices (Ng, Jordan & Weiss 2002)."""
+        for graph in self.graphs:
+            if not np.any(graph.w > 0.0):
+                raise CothermError("graphs", "a graph without weight", "edges with weight: there is nothing to go by")
         return once_each(self.graphs, lambda graph: lowest_normalized(graph, k))
 
     def _most_modes(self) -> int:
         return min(graph.n for graph in self.graphs)
 
-    def _coordinates(self, modes: Spectrum, t: float) -> Floats:
-        vectors = without_constant(modes.values, modes.vectors)
-        return np.asarray(vectors * signs(vectors) * modes.decay(t)[1:])
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        def of(modes: Spectrum) -> Floats:
+            vectors = without_constant(modes.values, modes.vectors)
+            return np.asarray(vectors * signs(vectors) * modes.decay(t)[1:])
+
+        return once_each(self.modes(k + 1), of)
 
 
 class JointBases(Joint):
@@ -130,13 +145,37 @@ class JointBases(Joint):
 
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
         time = checks.real("t", t)
-        return once_each(self.bases, lambda basis: _distances(basis.vectors * basis.decay(time), sources))
+        self._require_decay(time)
+        return once_each(self.bases, lambda basis: _distances(basis.vectors, basis.decay(time), sources))
 
     def _most_modes(self) -> int:
         return min(basis.vectors.shape[1] for basis in self.bases)
 
-    def _coordinates(self, modes: Spectrum, t: float) -> Floats:
-        return np.asarray(modes.vectors[:, 1:] * modes.decay(t)[1:])
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        self._require_decay(t)
+        vectors = once_each([basis.vectors for basis in self.bases], self._without_constant)
+        pairs = zip(self.bases, vectors, strict=True)
+        return tuple(np.asarray(V[:, :k] * basis.decay(t)[1 : k + 1]) for basis, V in pairs)
+
+    def _without_constant(self, vectors: Floats) -> Floats:
+        """All modes after the first. Where several have the value zero, it is the constant that is left out."""
+        values = np.mean([basis.values for basis in self.bases], axis=0)
+        smooth = np.abs(values) <= _ZERO * np.abs(values).max(initial=0.0)
+        null = int(np.argmin(smooth)) if not smooth.all() else len(values)
+        constant = np.full(len(vectors), len(vectors) ** -0.5)
+        inside = np.linalg.norm(vectors[:, :null].T @ constant) if null > 1 else 0.0
+        if inside < 1.0 - _ZERO:  # not a mode at all, as in a normalised Laplacian
+            return vectors[:, 1:]
+        others = without_constant(np.where(np.arange(len(values)) < null, 0.0, 1.0), vectors)
+        return np.hstack([others[:, : null - 1] * signs(others[:, : null - 1]), others[:, null - 1 :]])
+
+    def _require_decay(self, t: float) -> None:
+        """Heat of a matrix with negative eigenvalues grows; not past all numbers."""
+        worst = min(float(basis.values.min(initial=0.0)) for basis in self.bases)
+        if -worst * t > _MOST_GROWTH:
+            raise CothermError(
+                "t", f"{t:g}, with an eigenvalue of {worst:.3g}", f"a time at which e^(-tλ) is below e^{_MOST_GROWTH:g}"
+            )
 
 
 def once_each(items: Sequence[Item], function: Callable[[Item], Answer]) -> tuple[Answer, ...]:
@@ -161,10 +200,18 @@ def same_vertices(graphs: Iterable[Graph]) -> int:
     return sizes[0]
 
 
-def _distances(warm: Floats, sources: ArrayLike | None) -> Floats:
+def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Floats:
+    n = len(vectors)
+    rows = np.arange(n) if sources is None else checks.indices("sources", sources, below=n)
+    if len(rows) * n > LARGEST_DENSE**2:
+        raise CothermError(
+            "sources",
+            f"{len(rows):,} of {n:,} vertices: a result of {len(rows) * n * 8 / 1e9:.0f} GB",
+            f"at most {LARGEST_DENSE**2 // n:,} sources at once",
+        )
+    warm = vectors * decay
     if sources is None:
-        return gram_distances(warm.copy())
-    rows = checks.indices("sources", sources, below=len(warm))
+        return gram_distances(warm)
     return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
 
 

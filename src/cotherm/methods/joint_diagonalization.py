@@ -26,6 +26,7 @@ from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 from cotherm.solve.orthogonal import OrthogonalDescent
 
+_ROUNDING = 1e-13
 # Newton steps by the number of rows, and beyond.
 _STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
 
@@ -133,7 +134,7 @@ def joint_diagonalize(
     with limited_blas(A.shape[1]):
         found, before = watched_diagonalize(weighted, tolerance, max_iterations)
         basis = found.U[0]
-        values = np.array([np.einsum("ij,ij->j", basis, a @ basis) for a in A])
+        values = np.array([quotients(a, basis) for a in A])
         order = np.argsort(pi @ values, kind="stable")
         basis = basis[:, order]
     return JointDiagonalization(
@@ -181,6 +182,12 @@ def watched_diagonalize(A: Floats, tolerance: float, iterations: int) -> tuple[O
         OrthogonalDescent(found.U, cost, found.optimality, found.status, found.iterations),
         unit**2 * costs[0] if costs else cost,
     )
+
+
+def quotients(A: Floats, basis: Floats) -> Floats:
+    """The diagonal of ΦᵀAΦ; what is rounding beside the largest is zero, so that heat neither grows nor fades by it."""
+    values = np.einsum("ij,ij->j", basis, A @ basis)
+    return np.where(np.abs(values) <= _ROUNDING * np.abs(values).max(initial=0.0), 0.0, values)
 
 
 def diagonal_in(basis: Floats, values: Floats) -> Floats:

@@ -13,13 +13,12 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
+from cotherm.methods.doors import sized
 
 # Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way.
 LARGEST = 8_000
 # Asymmetry within this part of the largest entry is rounding.
 _ROUNDING = 1e-12
-# Fourth powers of entries must neither overflow nor vanish.
-_LARGEST_ENTRY = 1e70
 
 
 def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool) -> Floats:
@@ -58,16 +57,14 @@ def _size(argument: str, given: Any) -> int:
 
 def _dense(argument: str, given: Any, normalized: bool) -> Floats:
     if isinstance(given, Graph):
-        return (normalized_laplacian(given) if normalized else given.laplacian()).toarray()
+        return sized(argument, (normalized_laplacian(given) if normalized else given.laplacian()).toarray())
     return symmetric(argument, given.toarray() if hasattr(given, "tocsr") else given)
 
 
 def symmetric(argument: str, given: ArrayLike) -> Floats:
     """A finite matrix that is symmetric up to rounding, made symmetric to the last bit."""
     A = checks.numeric(argument, given, ndim=(2,))
-    largest = float(np.abs(A).max())
-    if largest > _LARGEST_ENTRY:
-        raise CothermError(argument, f"entries up to {largest:.1e}", f"at most {_LARGEST_ENTRY:.0e}", "Rescale it.")
+    largest = float(np.abs(sized(argument, A)).max())
     gap = np.abs(A - A.T)
     if gap.max() > _ROUNDING * largest:
         i, j = (int(x) for x in np.unravel_index(np.argmax(gap), gap.shape))

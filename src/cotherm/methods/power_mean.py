@@ -18,7 +18,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
-from cotherm.methods.doors import checked_graphs, positive
+from cotherm.methods.doors import checked_graphs, moderate, share
 from cotherm.methods.joint import JointBases
 from cotherm.methods.matrices import symmetric_matrices
 
@@ -66,16 +66,15 @@ def power_mean(
     ----------
     graphs : two or more graphs on the same vertices, at most 8,000.
     weights : π, how much each graph counts; scaled to sum to 1.
-    power : p ≠ 0.
+    power : p, between 0.001 and 100 in size, of either sign.
     shift : ε ≥ 0, added because Laplacians have no inverse; for p ≤ 0 greater than 0. For plain Laplacians in units of
         their mean degree.
     normalized : I − D^{−½}WD^{−½}, as is usual in clustering, instead of D − W.
     """
     checked = checked_graphs(graphs)
-    pi = positive("weights", weights, len(checked), "graphs")
-    pi = pi / pi.sum()
+    pi = share("weights", weights, len(checked), "graphs")
     p = _power(power)
-    epsilon = checks.real("shift", shift, positive=p < 0.0)
+    epsilon = moderate("shift", checks.real("shift", shift, positive=p < 0.0))
     normalized = checks.boolean("normalized", normalized)
     L = symmetric_matrices("graphs", checked, normalized=normalized)
     n = L.shape[1]
@@ -91,14 +90,10 @@ def power_mean(
 
 
 def _power(value: float) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.number)
-        or not np.isfinite(value)
-        or value == 0
-    ):
-        raise CothermError("power", checks.describe(value), "a finite number other than 0")
-    return float(value)
+    p = checks.number("power", value)
+    if not 1e-3 <= abs(p) <= 100.0:
+        raise CothermError("power", f"{p:g}", "a number between 0.001 and 100 in size", "average takes any power.")
+    return p
 
 
 def _powered(A: Floats, p: float) -> Floats:
@@ -109,12 +104,16 @@ def _powered(A: Floats, p: float) -> Floats:
     # Below this eigenvalues are rounding. A power p < 0 makes them the largest of all; of modes that p < 0 made small,
     # the rough ones, rounding may have left no more.
     values = np.maximum(values, _EPSILON * values[-1]) if p < 0.0 else np.maximum(values, 0.0)
-    if p > 1.0 and values[-1] > 0.0 and (values[1] / values[-1]) ** p < _EPSILON:
+    second = values[min(1, len(values) - 1)]
+    with np.errstate(over="ignore"):
+        powers = values**p
+        faint = p > 1.0 and values[-1] > 0.0 and (second / values[-1]) ** p < _EPSILON
+    if faint or not np.all(np.isfinite(powers)):
         raise CothermError(
             "power",
-            f"{p:g}, with eigenvalues from {values[1]:.2g} to {values[-1]:.2g}",
-            "a power that leaves the smaller ones above rounding",
-            "Take a larger shift or a smaller power.",
+            f"{p:g}, with eigenvalues from {second:.2g} to {values[-1]:.2g}",
+            "a power that leaves them above rounding and finite",
+            "Take a power nearer to zero, or a larger shift.",
         )
-    result = (vectors * values**p) @ vectors.T
+    result = (vectors * powers) @ vectors.T
     return 0.5 * (result + result.T)

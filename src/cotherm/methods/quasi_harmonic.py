@@ -19,9 +19,10 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
-from cotherm.methods.doors import checked_views, versions
+from cotherm.methods.doors import checked_views, moderate, sized, versions
 from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases
+from cotherm.progress import track
 from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
 
@@ -29,6 +30,10 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_MODES = 1_000
 # How much the order of the modes counts when they are paired up, where the functions have nothing to say.
 _ORDER = 1e-3
+# Modes that are looked at beyond the k-th, in case its eigenvalue is repeated.
+_SPARE = 4
+# Eigenvalues nearer to each other than this part of the largest count as one.
+_REPEATED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,8 @@ def coupled_bases(
     mu: float | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 300,
+    restarts: int = 12,
+    seed: int = 0,
 ) -> CoupledBases:
     """Turn the first k modes of every graph so that corresponding functions have the same coefficients in all.
 
@@ -101,7 +108,10 @@ def coupled_bases(
     k : the number of modes, the constant one included. What q functions can tell apart are about q modes.
     mu : μ; by default the mean of ‖Λ_v‖² over the mean of ‖F_vᵀΦ_v‖², which gives both terms the same say.
     tolerance : for the gradient relative to the gradients of both terms that balance in it.
-    max_iterations : Newton steps.
+    max_iterations : Newton steps from every start.
+    restarts : the cost has many minima, so beside two starts, the modes as they come and modes paired up by the
+        functions, this many turned at random from the second are tried.
+    seed : of the random turns.
 
     Examples
     --------
@@ -116,13 +126,18 @@ def coupled_bases(
     k = checks.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
     tolerance = checks.real("tolerance", tolerance, positive=True)
     max_iterations = checks.integer("max_iterations", max_iterations, least=1)
-    modes = [lowest(g, k) for g in graphs]
+    restarts = checks.integer("restarts", restarts, least=0)
+    seed = checks.integer("seed", seed, least=0)
+    columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]
+    for v, graph in enumerate(graphs):
+        sized(f"graphs[{v}]", graph.w)
+    modes = [_settled(lowest(g, min(k + _SPARE, g.n)), F, k) for g, F in zip(graphs, columns, strict=True)]
     coefficients = np.array([F.T @ mode.vectors for F, mode in zip(columns, modes, strict=True)])
     values = np.array([mode.values for mode in modes])
     weight = _weight(mu, values, coefficients)
     problem = CoupledModes(values, coefficients, weight)
     with limited_blas(k):
-        found = _best(problem, tolerance, max_iterations)
+        found = _best(CoupledModes(*_in_units(values, coefficients, weight)), tolerance, max_iterations, restarts, seed)
         before = problem.at(np.array([np.eye(k)] * len(graphs)))
         end = problem.at(found.U)
     order = np.argsort(np.mean(end.diagonals, axis=0), kind="stable")
@@ -140,7 +155,14 @@ def coupled_bases(
         status=found.status.value,
         optimality=found.optimality,
         iterations=found.iterations,
-        settings={"k": k, "mu": mu, "tolerance": tolerance, "max_iterations": max_iterations},
+        settings={
+            "k": k,
+            "mu": mu,
+            "tolerance": tolerance,
+            "max_iterations": max_iterations,
+            "restarts": restarts,
+            "seed": seed,
+        },
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
@@ -148,20 +170,53 @@ def coupled_bases(
 
 def _weight(mu: float | None, values: Floats, coefficients: Floats) -> float:
     if mu is not None:
-        return checks.real("mu", mu)
+        return moderate("mu", checks.real("mu", mu))
     size = float(np.vdot(coefficients, coefficients))
     if size == 0.0:
         raise CothermError("functions", "functions that are zero, or have no part in the first k modes", "others")
     return float(np.vdot(values, values)) / size
 
 
-def _best(problem: CoupledModes, tolerance: float, iterations: int) -> OrthogonalDescent:
-    """The better of two descents: from the modes as they come, and from modes paired up by the functions."""
+def _settled(modes: Spectrum, F: Floats, k: int) -> Spectrum:
+    """The first k modes. Within a repeated eigenvalue any basis is as good as another: the functions choose one.
+
+    So the answer does not depend on what the eigensolver happened to find, even where the k-th eigenvalue is repeated.
+    """
+    vectors = modes.vectors.copy()
+    jumps = np.flatnonzero(np.diff(modes.values) > _REPEATED * float(modes.values[-1])) + 1
+    for block in np.split(np.arange(len(modes.values)), jumps):
+        if len(block) > 1:
+            vectors[:, block] = vectors[:, block] @ np.linalg.svd(F.T @ vectors[:, block])[2].T
+    return Spectrum(modes.values[:k], vectors[:, :k])
+
+
+def _in_units(values: Floats, coefficients: Floats, mu: float) -> tuple[Floats, Floats, float]:
+    """The same problem with values and coefficients of size 1, so that units do not decide where a search ends."""
+    value, size = (float(np.abs(x).max()) or 1.0 for x in (values, coefficients))
+    return values / value, coefficients / size, moderate("mu", mu / value**2 * size**2)
+
+
+def _best(problem: CoupledModes, tolerance: float, iterations: int, restarts: int, seed: int) -> OrthogonalDescent:
+    """The lowest of descents from several starts."""
+    random = np.random.default_rng(seed)
+    paired = problem.paired()
+    starts = [problem.flipped(), paired]
+    starts += [_nearest_orthogonal(paired + _turn(paired.shape, random)) for _ in range(restarts)]
     found = [
         descend_orthogonal(problem, start, tolerance=tolerance, iterations=iterations)
-        for start in (problem.flipped(), problem.paired())
+        for start in track(starts, total=len(starts), label="coupled bases")
     ]
     return min(found, key=lambda descent: descent.cost)
+
+
+def _turn(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
+    """Noise with rows of about unit length: as much as there is to be disturbed."""
+    return random.standard_normal(shape) / np.sqrt(shape[-1])
+
+
+def _nearest_orthogonal(A: Floats) -> Floats:
+    U, _, V = np.linalg.svd(A)
+    return np.asarray(U @ V)
 
 
 class CoupledModes:

@@ -145,6 +145,26 @@ class TestValid:
                 best = min(best, float(found.fun))
         assert ct.closest_commuting(graphs, valid=True).distance <= 1.001 * best
 
+    def test_the_tolerance_does_not_change_the_answer(self) -> None:
+        views = ct.datasets.ring(12)
+        costs = [
+            ct.closest_commuting(views.graphs, valid=True, restarts=0, tolerance=tolerance).distance
+            for tolerance in (0.5, 1e-9, 1e-12)
+        ]
+        assert np.ptp(costs) == 0.0
+        assert ct.closest_commuting(views.graphs, valid=True, restarts=0, tolerance=1e-30).status == "stalled"
+
+    def test_what_is_cut_is_cut(self) -> None:
+        """No weights of the size of rounding are left to join parts that nothing joins."""
+        result = ct.closest_commuting(ct.datasets.circles().graphs, valid=True, restarts=0)
+        assert result.graphs is not None
+        for graph, basis in zip(result.graphs, result.bases, strict=True):
+            assert graph.w[graph.w > 0.0].min() > 1e-12
+            assert graph.component_count == np.sum(basis.values <= 1e-12)
+        # The constant is no coordinate.
+        for x in result.embedding(4):
+            assert np.abs(x.sum(axis=0)).max() <= 1e-9
+
     def test_graphs_that_commute_are_left_alone(self) -> None:
         g = problems.ring(12)
         result = ct.closest_commuting([g, g.with_weights(3.0 * g.w)], valid=True)
@@ -216,6 +236,13 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "valid": (lambda: ct.closest_commuting([RING, RING], valid=1), "valid"),  # type: ignore[arg-type]
     "tolerance": (lambda: ct.closest_commuting([RING, RING], tolerance=-1.0), "tolerance"),
     "iterations": (lambda: ct.closest_commuting([RING, RING], max_iterations=0), "max_iterations"),
+    "an idle argument": (lambda: ct.closest_commuting([RING, RING], valid=True, max_iterations=5), "max_iterations"),
+    "another": (lambda: ct.closest_commuting([RING, RING], restarts=5), "restarts"),
+    "huge weights": (lambda: ct.closest_commuting([RING.with_weights(1e160 * RING.w)] * 2), "graphs[0]"),
+    "huge weights, valid": (
+        lambda: ct.closest_commuting([RING, RING.with_weights(1e160 * RING.w)], valid=True),
+        "graphs[1]",
+    ),
     "restarts": (lambda: ct.closest_commuting([RING, RING], valid=True, restarts=-1), "restarts"),
     "seed": (lambda: ct.closest_commuting([RING, RING], valid=True, seed=1.5), "seed"),  # type: ignore[arg-type]
     "too large": (lambda: ct.closest_commuting([problems.ring(2001)] * 2, valid=True), "graphs"),

@@ -20,22 +20,27 @@ from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.commuting.commutation import Commutation
 from cotherm.methods.commuting.search import CommutingSearch
-from cotherm.methods.doors import checked_graphs, versions
+from cotherm.methods.doors import checked_graphs, sized, versions
 from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases, same_vertices
-from cotherm.methods.joint_diagonalization import allowed_steps, diagonal_in, watched_diagonalize
+from cotherm.methods.joint_diagonalization import (
+    allowed_steps,
+    diagonal_in,
+    quotients,
+    watched_diagonalize,
+)
 from cotherm.methods.matrices import symmetric_matrices
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 
 _ENDINGS = DESCENT | {
     "interrupted": "The best answer until the interruption.",
-    "emptied": "Nothing was found that commutes but graphs without weight.",
+    "emptied": "Nothing was found that commutes but one graph as it is and the others without weight.",
 }
 # Vertices and edges in all that the search for valid Laplacians can take.
 _MOST_VERTICES, _MOST_EDGES = 2_000, 20_000
 # More starts where they cost little: (edges in all, restarts).
-_RESTARTS = ((100, 96), (200, 48), (400, 24), (1_000, 8))
+_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
 # Commutators below this are rounding: the graphs commute as they are.
 _ROUNDING = 1e-14
 
@@ -73,7 +78,7 @@ class Commuting(JointBases, Ended):
         unit = float(np.abs(A).max()) or 1.0
         with limited_blas(A.shape[1]):
             basis = diagonalize(A / unit, tolerance=1e-9, iterations=30).U[0]
-        values = np.array([np.einsum("ij,ij->j", basis, L @ basis) for L in A])
+        values = np.array([quotients(L, basis) for L in A])
         order = np.argsort(values.mean(axis=0), kind="stable")
         basis = basis[:, order] * signs(basis[:, order])
         return tuple(Spectrum(row[order], basis) for row in values)
@@ -126,10 +131,11 @@ def closest_commuting(
         2,000 vertices and 20,000 edges: graphs of 70 vertices take seconds, of 145 vertices and 5,000 edges minutes.
     valid : whether the answer must be Laplacians of the given graphs, to the last bit.
     tolerance : with ``valid`` the commutator that counts as none, as a part of that of the given graphs, 1e-9 by
-        default; it is then brought on towards rounding. Without, that of the joint diagonalization, 1e-6.
+        default; it is brought as near to rounding as can be in any case. Without, that of the joint diagonalization,
+        1e-6.
     max_iterations : without ``valid``, Newton steps of the joint diagonalization.
     restarts : with ``valid``, how many starts drawn at random are tried beside the given weights and the shared edges;
-        by default 96 for graphs of up to 100 edges in all, 48 up to 200, 24 up to 400, 8 up to 1,000, then none.
+        by default 192 for graphs of up to 100 edges in all, 144 up to 200, 48 up to 400, 12 up to 1,000, then none.
     seed : of the random starts.
 
     Examples
@@ -148,6 +154,9 @@ def closest_commuting(
     seed = checks.integer("seed", seed, least=0)
     if restarts is not None:
         restarts = checks.integer("restarts", restarts, least=0)
+    for argument, given, wanted in (("restarts", restarts, True), ("max_iterations", max_iterations, False)):
+        if given is not None and valid is not wanted:
+            raise CothermError(argument, f"{given} with valid={valid}", f"None unless valid={wanted}")
     if valid:
         return _valid(graphs, tolerance, restarts, seed)
     return _unrestricted(graphs, tolerance, max_iterations)
@@ -160,7 +169,7 @@ def _unrestricted(graphs: Sequence[Any], tolerance: float, max_iterations: int |
     with limited_blas(A.shape[1]):
         found, _ = watched_diagonalize(A, tolerance, max_iterations)
     basis = found.U[0]
-    near = tuple(diagonal_in(basis, np.einsum("ij,ij->j", basis, a @ basis)) for a in A)
+    near = tuple(diagonal_in(basis, quotients(a, basis)) for a in A)
     return Commuting(
         laplacians=near,
         graphs=None,
@@ -179,6 +188,8 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
     began = time.perf_counter()
     checked = checked_graphs(graphs)
     _require_size(checked)
+    for k, graph in enumerate(checked):
+        sized(f"graphs[{k}]", graph.w)
     pairs = Commutation(_scaled(checked))
     scale = _scale(checked)
     if restarts is None:
@@ -213,12 +224,14 @@ def _searched(pairs: Commutation, tolerance: float, restarts: int, seed: int, me
         last = label
         meter.show(distance=distance)
 
-    search = CommutingSearch(pairs, tolerance, watch)
+    search = CommutingSearch(pairs, watch)
     trivial = search.cost
     u, finished = search.run(restarts, seed)
     if not finished:
         return u, "interrupted"
-    return u, "converged" if search.cost < trivial else "emptied"
+    if search.cost >= trivial:
+        return u, "emptied"
+    return u, "converged" if pairs.commutator(u) <= tolerance * pairs.start else "stalled"
 
 
 def _scale(graphs: Sequence[Graph]) -> float:
@@ -245,10 +258,7 @@ def _require_size(graphs: Sequence[Graph]) -> None:
 
 def commutator(A: Sequence[Floats] | Floats) -> float:
     """The largest ‖[A_k, A_l]‖ / (‖A_k‖ ‖A_l‖) of symmetric matrices; 0 where one of them is zero."""
-    sizes = [0.0]
-    for k in range(len(A)):
-        for other in A[k + 1 :]:
-            product = A[k] @ other
-            norms = float(np.linalg.norm(A[k]) * np.linalg.norm(other))
-            sizes.append(float(np.linalg.norm(product - product.T)) / norms if norms > 0.0 else 0.0)
-    return max(sizes)
+    units = [a / (float(np.abs(a).max()) or 1.0) for a in A]
+    units = [a / (float(np.linalg.norm(a)) or 1.0) for a in units]
+    products = (first @ second for k, first in enumerate(units) for second in units[k + 1 :])
+    return max((float(np.linalg.norm(P - P.T)) for P in products), default=0.0)

@@ -22,6 +22,8 @@ from cotherm.arrays import Floats
 from cotherm.methods.commuting.commutation import Commutation, Pairs, Stage
 from cotherm.solve.bounded_newton import descend_bounded, nearest_bounded
 
+# A path ends when the commutator is this part of that of the given weights; least-norm corrections do the rest.
+_TARGET = 1e-9
 # The path, in units of α, and its tolerances.
 _FACTOR, _LAST_ALPHA = 10.0, 1e11
 _TOLERANCE, _ROUGH_TOLERANCE, _STEPS = 1e-3, 1e-2, 60
@@ -36,6 +38,7 @@ _DENSE = 2_500
 _PLAIN_STEPS = 300
 # A start is given up once it costs this much more than the best answer.
 _HOPELESS = 1.02
+_ROUNDING = 1e-13
 # Eigenvalues of JᵀJ below this part of the largest are equations that repeat others.
 _REPEATED = 1e-11
 
@@ -52,11 +55,11 @@ class _Walk:
 
 
 class CommutingSearch:
-    """Search from several starts; ``target`` is the commutator asked for, as a part of that of the given weights."""
+    """Search from several starts."""
 
-    def __init__(self, graphs: Commutation, target: float, watch: Watch) -> None:
+    def __init__(self, graphs: Commutation, watch: Watch) -> None:
         self._graphs, self._watch = graphs, watch
-        self._target = target * graphs.start
+        self._target = _TARGET * graphs.start
         self._typical = float(np.median(graphs.w[graphs.w > 0.0])) if np.any(graphs.w > 0.0) else 0.0
         self.best = _without_smallest(graphs)
         self.cost = graphs.distance(self.best)
@@ -201,7 +204,9 @@ class CommutingSearch:
             if not graphs.commutator(v) < 0.5 * before:
                 break
             u = v
-        return u
+        # Weights that are rounding beside the others are none.
+        whole = np.where(u > _ROUNDING * u.max(initial=0.0), u, 0.0)
+        return whole if graphs.commutator(whole) <= max(2.0 * graphs.commutator(u), self._target) else u
 
 
 def _only(u: Floats, kept: NDArray[np.intp]) -> Floats:

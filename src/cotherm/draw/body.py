@@ -1,0 +1,68 @@
+"""Values on points in space, such as heat on a body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.draw.graph import COLOURS
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+
+# Edges below this part of the largest weight do not show.
+_FAINT = 1e-3
+
+
+def draw_bodies(
+    graphs: Sequence[Sequence[Graph]],
+    values: Sequence[Sequence[ArrayLike]],
+    *,
+    titles: Sequence[str],
+    names: Sequence[str],
+    up: int = 1,
+) -> Figure:
+    """A grid of graphs with coordinates in space, values in colour: rows are views, columns what is shown of them.
+
+    Parameters
+    ----------
+    graphs, values : graphs[row][column] and the values on its vertices; each column has one scale of colours.
+    titles, names : of the columns and of the rows.
+    up : the axis that points up.
+    """
+    rows, columns = len(graphs), len(titles)
+    if rows != len(names) or any(len(row) != columns for row in (*graphs, *values)):
+        raise CothermError("graphs", "rows of different lengths", f"{len(names)} rows of {columns} graphs and values")
+    figure = Figure(figsize=(2.6 * columns, 3.6 * rows), layout="constrained")
+    for r in range(rows):
+        for c in range(columns):
+            ax: Any = figure.add_subplot(rows, columns, r * columns + c + 1, projection="3d")
+            shown = [checks.functions("values", values[k][c], graphs[k][c].n)[:, 0] for k in range(rows)]
+            limits = (min(v.min() for v in shown), max(v.max() for v in shown))
+            _draw(ax, graphs[r][c], shown[r], limits, up)
+            if r == 0:
+                ax.set_title(titles[c], fontsize=11)
+            if c == 0:
+                ax.text2D(-0.02, 0.5, names[r], transform=ax.transAxes, rotation=90, va="center", fontsize=11)
+    return figure
+
+
+def _draw(ax: Any, graph: Graph, values: Floats, limits: tuple[float, float], up: int) -> None:
+    if graph.coordinates is None or graph.coordinates.shape[1] != 3:
+        raise CothermError("graphs", "no coordinates in space", "graphs with (n, 3) coordinates")
+    # Matplotlib's third axis points up.
+    X = graph.coordinates[:, [(up + 1) % 3, (up + 2) % 3, up]]
+    # Edges that were cut are not drawn.
+    live = graph.w > _FAINT * graph.w.max(initial=0.0)
+    segments = np.stack([X[graph.i[live]], X[graph.j[live]]], axis=1)
+    ax.add_collection3d(Line3DCollection(segments, colors="0.6", linewidths=0.4))
+    ax.scatter(*X.T, c=values, cmap=COLOURS, vmin=limits[0], vmax=limits[1], s=9, depthshade=False)
+    ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.5)
+    ax.view_init(elev=10, azim=-60)
+    ax.set_axis_off()

@@ -1,0 +1,68 @@
+"""Curves: precision against recall, coupling against time, cost against steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+# Okabe & Ito's colours, told apart by everyone; styles tell them apart in print.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+_STYLES = ("-", "--", "-.", ":")
+
+
+def draw_curves(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    x: str,
+    y: str,
+    styles: Mapping[str, tuple[int, int]] | None = None,
+    log: str = "",
+) -> Figure:
+    """Named curves (x values, y values) in one frame.
+
+    ``styles`` gives the numbers of a colour and of a line style for a name, so that curves that belong together look
+    it; ``log`` names axes with a logarithmic scale, "x", "y" or "xy".
+    """
+    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    ax: Any = figure.subplots()
+    for k, (name, (horizontal, vertical)) in enumerate(curves.items()):
+        colour, style = (styles or {}).get(name, (k, k // len(_COLOURS)))
+        ax.plot(
+            np.asarray(horizontal),
+            np.asarray(vertical),
+            label=name,
+            color=_COLOURS[colour % len(_COLOURS)],
+            linestyle=_STYLES[style % len(_STYLES)],
+            linewidth=1.8,
+        )
+    if "x" in log:
+        ax.set_xscale("log")
+    if "y" in log:
+        ax.set_yscale("log")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.grid(color="0.9")
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def draw_convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
+    """The cost after every step of a coupling, one curve a route: ``result.history``."""
+    routes: dict[str, tuple[list[float], list[float]]] = {}
+    for number, row in enumerate(history):
+        steps, costs = routes.setdefault(str(row["route"]), ([], []))
+        steps.append(float(number))
+        costs.append(float(row["cost"]))
+    return draw_curves(routes, x="step", y="cost of the stage", log="y")
+
+
+def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figure:
+    """The coupling error against time, before and after."""
+    return draw_curves({"before": (times, before), "after": (times, after)}, x="time", y="coupling error", log="xy")

@@ -1,0 +1,83 @@
+"""The smallest eigenvalues of S − ZKZᵀ, S sparse, Z with few columns, the whole positive semi-definite.
+
+Lanczos iteration sees the far end of a spectrum well and finds what crowds near zero slowly, or not at all. Where the
+wanted eigenvalues turn out to be tiny, it works with the inverse instead: a sparse factorisation of S + σI, and
+Woodbury's formula for ZKZᵀ. Graphs with tiny eigenvalues are long or flat, and their factors are sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+
+from cotherm.arrays import Floats
+from cotherm.engines.threads import limited_blas
+
+# Up to this size the matrix is written out.
+_DENSE = 2_000
+# Eigenvalues below this part of the bound are left to the inverse.
+_TINY = 1e-3
+# The shift σ, as a part of the bound; and the restarts of the first attempt.
+_SHIFT = 1e-9
+_ATTEMPTS = 60
+
+
+class NotConverged(Exception):  # noqa: N818 (the caller says what was asked for)
+    """The eigenpairs were not found."""
+
+
+def smallest_pairs(
+    S: Any, k: int, bound: float, Z: Floats | None = None, K: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """The k smallest eigenvalues, ascending, and orthonormal eigenvectors; ``bound`` is no less than the largest."""
+    n = S.shape[0]
+    if Z is None or K is None:
+        Z, K = np.zeros((n, 0)), np.zeros((0, 0))
+
+    def apply(x: Floats) -> Floats:
+        return np.asarray(S @ x - Z @ (K @ (Z.T @ x)))
+
+    if n <= _DENSE or 4 * k >= n:
+        matrix = apply(np.eye(n))
+        with limited_blas(n):
+            return scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=[0, k - 1], check_finite=False)
+    start = np.random.default_rng(0).standard_normal(n)
+    try:
+        values, vectors = _largest(lambda x: bound * x - apply(x), n, k, start, restarts=_ATTEMPTS)
+        if bound - values[0] >= _TINY * bound:
+            return bound - values[::-1], vectors[:, ::-1]
+    except ArpackError:
+        pass  # they crowd: so much the better for the inverse
+    try:
+        _, vectors = _largest(_inverse(S, Z, K, _SHIFT * bound), n, k, start, restarts=10 * n)
+    except (ArpackError, RuntimeError) as error:  # RuntimeError: the factor is singular
+        raise NotConverged from error
+    # Quotients say more about the eigenvalues than 1/x − σ does.
+    values = np.einsum("ij,ij->j", vectors, apply(vectors))
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+def _largest(apply: Callable[[Floats], Floats], n: int, k: int, start: Floats, restarts: int) -> tuple[Floats, Floats]:
+    """The k largest, ascending."""
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 40), tol=1e-13, maxiter=restarts)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
+
+
+def _inverse(S: Any, Z: Floats, K: Floats, sigma: float) -> Callable[[Floats], Floats]:
+    """x ↦ (S + σI − ZKZᵀ)⁻¹x."""
+    n = S.shape[0]
+    shifted = sp.csc_array(S + sigma * sp.eye_array(n))
+    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    if not Z.shape[1]:
+        return factor.solve
+    Y = factor.solve(Z)
+    small = np.linalg.inv(K) - Z.T @ Y
+    return lambda x: factor.solve(x) + Y @ np.linalg.solve(small, Y.T @ x)
