@@ -13,7 +13,7 @@ from cotherm.arrays import Floats
 
 # How far around its seams a union is smoothed, in the units of the body.
 _SMOOTH = 2.0
-# Newton steps to the surface. From within the shell below, half as many reach rounding error.
+# Newton steps to the surface: so many reach rounding error from anywhere in the shell below.
 _STEPS = 20
 # Seeds for the surface come from this far to both sides of it.
 _SHELL = 3.0

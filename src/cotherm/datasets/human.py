@@ -13,18 +13,18 @@ from cotherm.datasets.body import farthest_points, nearest, two_poses
 from cotherm.datasets.capsules import Capsules, carry, surface_points
 from cotherm.datasets.views import Views
 
-# About a ninth of the seeds fall near the surface: some nine points of it to choose every sample from.
+# Of twelve seeds about one falls near the surface: some seven points of it to choose every sample from.
 _SEEDS = 80
 
 Place = tuple[float, float, float]
 Part = tuple[Place, Place, float, float]
 
-# The parts of the body in centimetres: x to its left, y to its front, z up. From, to, and the radii there.
+# The parts of the body in centimetres: x to its right, y to its front, z up. From, to, and the radii there.
 _MIDDLE: tuple[Part, ...] = (
     ((0, 2, 156), (0, 2, 160), 8.0, 9.0),  # head
     ((0, 0, 138), (0, 1, 150), 5.0, 4.5),  # neck
 )
-# These are there twice, on the left as written and mirrored on the right.
+# These are there twice, on the right as written and mirrored on the left.
 _HALF: tuple[Part, ...] = (
     ((7, 0, 128), (6.5, 0, 106), 10.5, 8.5),  # chest, to the waist
     ((6.5, 0, 106), (8, 0, 92), 8.5, 9.5),  # pelvis
@@ -59,11 +59,11 @@ def human(n: int = 500) -> Views:
     surface = surface_points(body, _SEEDS * n, np.random.default_rng(0))
     apart = surface[farthest_points(surface, n)]
     joined = carry(apart, body, posed)
-    return two_poses("human", joined, apart, _hands(posed, joined, left=apart[:, 0] > 0.0))
+    return two_poses("human", joined, apart, _hands(posed, joined, right=apart[:, 0] > 0.0))
 
 
 def _body(directions: tuple[Place, ...]) -> Capsules:
-    """The body with its left arm in the given directions, its right arm mirroring it; the hands come last."""
+    """The body with its right arm in the given directions, its left arm mirroring it; the hands come last."""
     half = [*_HALF, *_arm(directions)]
     mirrored = [((-a[0], *a[1:]), (-b[0], *b[1:]), r_a, r_b) for a, b, r_a, r_b in half]
     parts = [*_MIDDLE, *(part for pair in zip(half, mirrored, strict=True) for part in pair)]
@@ -72,7 +72,7 @@ def _body(directions: tuple[Place, ...]) -> Capsules:
 
 
 def _arm(directions: tuple[Place, ...]) -> Iterator[Part]:
-    """The left arm from the shoulder on, each part from where the last one ends."""
+    """The right arm from the shoulder on, each part from where the last one ends."""
     joint = _SHOULDER
     for (length, r_a, r_b), direction in zip(_ARM, directions, strict=True):
         end = joint + length * np.array(direction) / np.linalg.norm(direction)
@@ -80,11 +80,11 @@ def _arm(directions: tuple[Place, ...]) -> Iterator[Part]:
         joint = end
 
 
-def _hands(posed: Capsules, joined: Floats, left: NDArray[np.bool_]) -> list[int]:
+def _hands(posed: Capsules, joined: Floats, right: NDArray[np.bool_]) -> list[int]:
     """The sample of either hand nearest to where they touch.
 
     Further up the arm a bump could be cut off from the body by fewer edges than join the hands, and coupling, which
     looks for the least change, may do that instead.
     """
     touch = (posed.a[-2:] + _FINGERS * (posed.b[-2:] - posed.a[-2:])).mean(axis=0)
-    return [nearest(np.where(side[:, np.newaxis], joined, np.inf), touch) for side in (left, ~left)]
+    return [nearest(np.where(side[:, np.newaxis], joined, np.inf), touch) for side in (right, ~right)]
