@@ -18,7 +18,8 @@ class Views:
 
     Column c of every array in ``functions`` is the same function seen on that view's graph. Where the truth is known,
     for judging: ``wrong`` marks the edges of each graph that should not be there, ``labels`` are the classes of the
-    vertices, and ``aligned`` says that vertex v is the same thing in all views.
+    vertices, and ``aligned`` says that vertex v is the same thing in all views. Where it is not, ``classes`` are those
+    of the vertices of each view.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Views:
     wrong: tuple[NDArray[np.bool_], ...] | None = None
     labels: NDArray[Any] | None = None
     aligned: bool = False
+    classes: tuple[NDArray[Any], ...] | None = None
