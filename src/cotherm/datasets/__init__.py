@@ -1,9 +1,27 @@
 """Data to try things on: made by our own code, or loaded from a data directory."""
 
+from cotherm.datasets.ambiguous import ambiguous
 from cotherm.datasets.digits import digits
+from cotherm.datasets.human import human
 from cotherm.datasets.man import man, man_remeshed
 from cotherm.datasets.nus import nus
+from cotherm.datasets.scgem import scgem
+from cotherm.datasets.scnmt import scnmt
+from cotherm.datasets.sources import sources
 from cotherm.datasets.synthetic import circles, ring
 from cotherm.datasets.views import Views
 
-__all__ = ["Views", "circles", "digits", "man", "man_remeshed", "nus", "ring"]
+__all__ = [
+    "Views",
+    "ambiguous",
+    "circles",
+    "digits",
+    "human",
+    "man",
+    "man_remeshed",
+    "nus",
+    "ring",
+    "scgem",
+    "scnmt",
+    "sources",
+]

@@ -6,20 +6,18 @@ import os
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from cotherm import checks
 from cotherm.arrays import Floats
+from cotherm.datasets.body import far_along, farthest_points, nearest, two_poses
 from cotherm.datasets.directory import locate
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.files import read_mesh
-from cotherm.graphs.graph import Graph
 
 _JOINED, _APART = "tosca/michael13.off", "tosca/michael7.off"
 # A vertex in each hand: the meshes number the same body alike in all poses.
@@ -27,15 +25,13 @@ _HANDS = (37809, 28945)
 _REMESHED_HANDS = (2728, 1990)
 # Samples that a function is carried from.
 _NEAREST = 4
-# Points further apart than this along the body (it is 165 units tall) have no business being neighbours.
-_FAR = 40.0
 
 
 def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
     """n farthest-point samples of the body in both poses, five nearest neighbours, a bump on each hand.
 
     In the first graph the hands touch and 26 of its edges (for n = 500) join them: ``wrong``. The bumps come from the
-    second, where they do not.
+    second, where they do not. :func:`human` is like it and needs no data.
 
     Parameters
     ----------
@@ -45,14 +41,8 @@ def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
     joined, apart = (read_mesh(locate(name, data)).vertices for name in (_JOINED, _APART))
     n = checks.integer("n", n, least=50, most=len(apart))
     samples = farthest_points(apart, n)
-    graphs = tuple(
-        knn_graph(points[samples], 5, neighbour=5, name=name)
-        for points, name in ((joined, "hands joined"), (apart, "hands apart"))
-    )
-    hands = [int(np.argmin(np.linalg.norm(apart[samples] - apart[v], axis=1))) for v in _HANDS]
-    bumps = landmark_functions(graphs[1], hands)
-    wrong = (_far_along(graphs[1], graphs[0]), np.zeros(graphs[1].m, dtype=bool))
-    return Views("man", graphs, (bumps, bumps), times=(5.0, 10.0, 20.0), wrong=wrong, aligned=True)
+    hands = [nearest(apart[samples], apart[v]) for v in _HANDS]
+    return two_poses("man", joined[samples], apart[samples], hands)
 
 
 def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
@@ -76,10 +66,10 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     # Where the samples of the first are on the second body, on which nothing touches that is not joined.
     places = apart[of_apart[cKDTree(joined[of_joined]).query(first)[1]]]
     there, back = _carrier(places, second), _carrier(second, places)
-    hands = [int(np.argmin(np.linalg.norm(second - apart[v], axis=1))) for v in _REMESHED_HANDS]
+    hands = [nearest(second, apart[v]) for v in _REMESHED_HANDS]
     bumps = landmark_functions(graphs[1], hands)
     carried = back @ bumps
-    wrong = (_far_along(graphs[1], graphs[0], places=back.argmax(axis=1)), np.zeros(graphs[1].m, dtype=bool))
+    wrong = (far_along(graphs[1], graphs[0], places=back.argmax(axis=1)), np.zeros(graphs[1].m, dtype=bool))
     return Views(
         "man remeshed",
         graphs,
@@ -110,26 +100,3 @@ def _carrier(source: Floats, target: Floats) -> Floats:
     T = np.zeros((len(target), len(source)))
     np.put_along_axis(T, near, share / share.sum(axis=1, keepdims=True), axis=1)
     return T
-
-
-def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
-    """n of the points, each the farthest from those before it, from the first on."""
-    chosen = np.zeros(n, dtype=np.intp)
-    gap = np.full(len(points), np.inf)
-    for k in range(1, n):
-        gap = np.minimum(gap, np.sum((points - points[chosen[k - 1]]) ** 2, axis=1))
-        chosen[k] = int(np.argmax(gap))
-    return chosen
-
-
-def _far_along(body: Graph, graph: Graph, *, places: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
-    """The edges of a graph whose ends are far apart along the body, as another graph knows it.
-
-    ``places`` are the vertices of that other graph at which this one's are; by default the same numbers.
-    """
-    X = body.coordinates
-    assert X is not None
-    lengths = np.linalg.norm(X[body.i] - X[body.j], axis=1)
-    along = dijkstra(sp.coo_array((lengths, (body.i, body.j)), shape=(body.n, body.n)), directed=False)
-    at = np.arange(graph.n) if places is None else places
-    return np.asarray(along[at[graph.i], at[graph.j]] > _FAR)

@@ -18,8 +18,9 @@ class Views:
 
     Column c of every array in ``functions`` is the same function seen on that view's graph. Where the truth is known,
     for judging: ``wrong`` marks the edges of each graph that should not be there, ``labels`` are the classes of the
-    vertices, ``aligned`` says that vertex v is the same thing in all views, and ``correspondence`` is a matrix that
-    carries functions on the first graph to the second.
+    vertices, and ``aligned`` says that vertex v is the same thing in all views. Where it is not, ``classes`` are those
+    of the vertices of each view, and ``correspondence`` is a matrix that carries functions on the first graph to the
+    second.
     """
 
     name: str
@@ -29,4 +30,5 @@ class Views:
     wrong: tuple[NDArray[np.bool_], ...] | None = None
     labels: NDArray[Any] | None = None
     aligned: bool = False
+    classes: tuple[NDArray[Any], ...] | None = None
     correspondence: Floats | None = None

@@ -1,0 +1,90 @@
+"""Bodies made of capsules that run smoothly into one another: their surface, and how it follows their motion.
+
+A capsule is all that is near a segment: from a to b, of radius r_a at a and r_b at b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cotherm.arrays import Floats
+
+# How far around its seams a union is smoothed, in the units of the body.
+_SMOOTH = 2.0
+# Newton steps to the surface: so many reach rounding error from anywhere in the shell below.
+_STEPS = 20
+# Seeds for the surface come from this far to both sides of it.
+_SHELL = 3.0
+
+
+@dataclass(frozen=True)
+class Capsules:
+    """K capsules: the ends of their segments, (K, 3) each, and the radii there, (K,) each."""
+
+    a: Floats
+    b: Floats
+    r_a: Floats
+    r_b: Floats
+
+
+def surface_points(body: Capsules, seeds: int, rng: np.random.Generator) -> Floats:
+    """Random points of the surface, some of as many ``seeds``: those that fall near it in the box around it.
+
+    Near the surface they fall evenly, so the density on it is nearly even.
+    """
+    margin = max(body.r_a.max(), body.r_b.max()) + _SHELL
+    ends = np.vstack([body.a, body.b])
+    points = rng.uniform(ends.min(axis=0) - margin, ends.max(axis=0) + margin, size=(seeds, 3))
+    points = points[np.abs(_union(body, points)[0]) < _SHELL]
+    for _ in range(_STEPS):
+        height, slope = _union(body, points)
+        points = points - (height / np.sum(slope**2, axis=1))[:, np.newaxis] * slope
+    return points
+
+
+def carry(points: Floats, body: Capsules, moved: Capsules) -> Floats:
+    """Where points go with the capsules around them: each moves rigidly, and their motions blend by nearness."""
+    shares = _shares(np.stack([_depth(body, k, points)[0] for k in range(len(body.a))]))
+    there = np.zeros_like(points)
+    for k, share in enumerate(shares):
+        R = _turn(body.b[k] - body.a[k], moved.b[k] - moved.a[k])
+        there += share[:, np.newaxis] * ((points - body.a[k]) @ R.T + moved.a[k])
+    return there
+
+
+def _union(body: Capsules, points: Floats) -> tuple[Floats, Floats]:
+    """−s log Σ_k e^{−d_k/s}, a smooth least distance to the capsules, and its gradient."""
+    depths, slopes = zip(*(_depth(body, k, points) for k in range(len(body.a))), strict=True)
+    d = np.stack(depths)
+    least = d.min(axis=0)
+    height = least - _SMOOTH * np.log(np.sum(np.exp((least - d) / _SMOOTH), axis=0))
+    return height, np.einsum("kp,kpx->px", _shares(d), np.stack(slopes))
+
+
+def _shares(d: Floats) -> Floats:
+    """What part each capsule has in each point: e^{−d_k/s}, to add up to one."""
+    nearness = np.exp((d.min(axis=0) - d) / _SMOOTH)
+    return nearness / nearness.sum(axis=0)
+
+
+def _depth(body: Capsules, k: int, points: Floats) -> tuple[Floats, Floats]:
+    """The distance of points to capsule k, < 0 inside, and its gradient.
+
+    That the radius changes along the segment is left out of the gradient: it is slight, and Newton's steps correct it.
+    """
+    axis = body.b[k] - body.a[k]
+    along = np.clip((points - body.a[k]) @ axis / (axis @ axis), 0.0, 1.0)
+    away = points - body.a[k] - along[:, np.newaxis] * axis
+    distance = np.linalg.norm(away, axis=1)
+    radius = body.r_a[k] + along * (body.r_b[k] - body.r_a[k])
+    return distance - radius, away / np.maximum(distance, 1e-12)[:, np.newaxis]
+
+
+def _turn(u: Floats, v: Floats) -> Floats:
+    """The least rotation that takes the direction of u to that of v (Rodrigues' formula)."""
+    u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
+    x, y, z = np.cross(u, v)
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + K + K @ K / (1.0 + u @ v)
