@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench reproduce clean
 
 help:
 	@echo "make demo   run the main job on embedded data and draw it"
 	@echo "make test   lint, type check and test everything"
 	@echo "make lint   ruff, mypy and import-linter only"
+	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make bench  the heat benchmark, about ten minutes"
 	@echo "make clean  remove .venv and caches"
 
@@ -36,6 +37,9 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+reproduce: $(READY)
+	@$(BIN)/python -m cotherm reproduce all
 
 bench: $(READY)
 	@$(BIN)/python -m cotherm bench heat

@@ -1,4 +1,4 @@
-"""The command line, thin: ``cotherm demo`` and ``cotherm bench``."""
+"""The command line, thin: ``cotherm demo``, ``cotherm reproduce`` and ``cotherm bench``."""
 
 from __future__ import annotations
 
@@ -46,6 +46,23 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where the picture goes (out)")
     demo.set_defaults(run=_demo)
 
+    reproduce = commands.add_parser(
+        "reproduce",
+        help="rerun the paper's experiments and print our figures beside the paper's",
+        description="Reruns experiments of the paper from the data, judges them, draws them and writes a page. Exits "
+        "with 1 when a claim does not hold.",
+        epilog="examples: cotherm reproduce circles;  cotherm reproduce all --data DIR --out results",
+    )
+    reproduce.add_argument("experiment", choices=["circles", "ring", "man", "nus", "all"], help="which, or all")
+    reproduce.add_argument(
+        "--data", type=Path, metavar="DIR", help="the real data (default: COTHERM_DATA; without, embedded stand-ins)"
+    )
+    reproduce.add_argument(
+        "--out", type=Path, default=Path("out/results"), metavar="DIR", help="where everything goes (out/results)"
+    )
+    reproduce.add_argument("--json", action="store_true", help="print JSON instead of text")
+    reproduce.set_defaults(run=_reproduce)
+
     bench = commands.add_parser(
         "bench",
         help="measure against SciPy, side by side in one run",
@@ -75,6 +92,27 @@ def _demo(options: argparse.Namespace) -> None:
     from cotherm.demo import run
 
     print(run(options.out))
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    from cotherm.experiments.reproduce import NAMES, reproduce
+
+    names = NAMES if options.experiment == "all" else (options.experiment,)
+    quiet = options.json
+    found = reproduce(names, data=options.data, out=options.out, say=(lambda _: None) if quiet else _spaced)
+    if options.json:
+        print(json.dumps([experiment.figures() for experiment in found], indent=2))
+    else:
+        print(f"Page, numbers and pictures: {options.out}")
+    failed = [claim for experiment in found for claim in experiment.claims if not claim.holds]
+    for claim in failed:
+        print(f"cotherm: {claim}", file=sys.stderr)
+    if failed:
+        sys.exit(1)
+
+
+def _spaced(text: str) -> None:
+    print(text, end="\n\n", flush=True)
 
 
 def _bench(options: argparse.Namespace) -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from cotherm import checks
 from cotherm.arrays import Ints
 from cotherm.datasets.directory import locate
 from cotherm.datasets.matlab import read_mat
 from cotherm.datasets.views import Views
+from cotherm.errors import CothermError
 from cotherm.functions import label_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
@@ -27,7 +29,13 @@ RECIPES: dict[str, tuple[dict[str, Any], bool]] = {
 }
 
 
-def nus(*, recipe: str = "fitted", stored: bool = False, data: str | os.PathLike[str] | None = None) -> Views:
+def nus(
+    *,
+    recipe: str = "fitted",
+    stored: bool = False,
+    shuffle: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+) -> Views:
     """Tags and colours of 145 images, nearest neighbours with self-tuning scales; the functions indicate the classes.
 
     Parameters
@@ -40,6 +48,8 @@ def nus(*, recipe: str = "fitted", stored: bool = False, data: str | os.PathLike
         - "cosine": as "classic", with k = 20 and cosine distances: the best single views.
     stored : the graphs that come with the data instead (17 and 20 nearest neighbours), on which the clustering
         accuracies that come with it were obtained. Loops of 21 images with equal tags are left out.
+    shuffle : a seed, for the images in random order before anything is made of them. Many tags are equally far from
+        each other, so that which are neighbours depends on their order, in which classes follow each other.
     data : the directory with nus/NUS_results.mat; else the environment variable COTHERM_DATA.
     """
     recipe = checks.choice("recipe", recipe, RECIPES)
@@ -47,11 +57,15 @@ def nus(*, recipe: str = "fitted", stored: bool = False, data: str | os.PathLike
     coords, W, classes = read_mat(locate(_FILE, data), ["coords", "W", "classes"], "the NUS data set")
     labels = np.asarray(classes).ravel().astype(np.int64)
     if stored:
+        if shuffle is not None:
+            raise CothermError("shuffle", f"{shuffle} with stored=True", "None for graphs that are made already")
         graphs = tuple(_stored(w, labels, name) for w, name in zip(W.ravel(), _VIEWS, strict=True))
     else:
+        order = np.arange(len(labels)) if shuffle is None else _drawn(len(labels), shuffle)
+        labels = labels[order]
         options, unit = RECIPES[recipe]
         tags, colours = coords.ravel()
-        points: tuple[Any, ...] = (_tags(tags, unit), np.asarray(colours, dtype=np.float64))
+        points: tuple[Any, ...] = (_tags(tags, unit)[order], np.asarray(colours, dtype=np.float64)[order])
         graphs = tuple(
             knn_graph(X, **options, labels=labels, name=name) for X, name in zip(points, _VIEWS, strict=True)
         )
@@ -59,12 +73,15 @@ def nus(*, recipe: str = "fitted", stored: bool = False, data: str | os.PathLike
     return Views("nus", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
 
 
-def _tags(tags: Any, unit: bool) -> sp.csr_array:
-    X = sp.csr_array(tags)
+def _drawn(n: int, seed: int) -> NDArray[np.int64]:
+    return np.random.default_rng(checks.integer("shuffle", seed, least=0)).permutation(n)
+
+
+def _tags(tags: Any, unit: bool) -> Any:
     if not unit:
-        return X
-    length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    return sp.csr_array(sp.diags_array(1.0 / np.maximum(length, 1.0)) @ X)
+        return sp.csr_array(tags)
+    X = np.asarray(tags.toarray(), dtype=np.float64)
+    return X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
 
 
 def _stored(W: Any, labels: Ints, name: str) -> Graph:

@@ -27,8 +27,8 @@ _ROUNDING = 1e-26
 # What a sweep after Newton must gain to be followed up.
 _WORTH_FOLLOWING = 1e-9
 _MOST_ROUNDS = 6
-# Up to this size two starts are affordable.
-_TWO_STARTS = 300
+# Up to these sizes two starts are swept, and followed to the end.
+_TWO_STARTS, _TWO_DESCENTS = 300, 100
 
 Watch = Callable[[str, float], None]
 
@@ -43,19 +43,15 @@ def diagonalize(
     watch("start", OffDiagonal(_rotated(A, starts[0])).cost)
     if A.shape[1] <= _TWO_STARTS:
         starts.append(np.eye(A.shape[1]))
-    found: OrthogonalDescent | None = None
-    for start in starts:
-        other = _from(A, start, tolerance, iterations, watch)
-        if found is None or other.cost < found.cost:
-            found = other
-        if found.cost <= _ROUNDING * float(np.vdot(A, A)):
-            break
-    assert found is not None
-    return found
+    swept = sorted((_swept(A, start, watch) for start in starts), key=lambda found: found[0])
+    if A.shape[1] > _TWO_DESCENTS:
+        swept = swept[:1]
+    descents = (_from(A, U, tolerance, iterations, watch) for _, U in swept)
+    return min(descents, key=lambda descent: descent.cost)
 
 
 def _from(A: Floats, U: Floats, tolerance: float, iterations: int, watch: Watch) -> OrthogonalDescent:
-    U = _swept(A, U, watch)
+    """Newton's method, and a sweep after it as long as that finds more to gain."""
     problem = _Diagonalization(A)
     used = 0
     for _ in range(_MOST_ROUNDS):
@@ -75,8 +71,8 @@ def _from(A: Floats, U: Floats, tolerance: float, iterations: int, watch: Watch)
     return OrthogonalDescent(found.U, found.cost, found.optimality, found.status, used)
 
 
-def _swept(A: Floats, U: Floats, watch: Watch) -> Floats:
-    """Sweeps as long as they are quick."""
+def _swept(A: Floats, U: Floats, watch: Watch) -> tuple[float, Floats]:
+    """Sweeps as long as they are quick: the cost they come to, and the basis."""
     C = _rotated(A, U)
     state = OffDiagonal(C)
     enough = _ROUNDING * state.total
@@ -89,7 +85,7 @@ def _swept(A: Floats, U: Floats, watch: Watch) -> Floats:
         watch("sweep", state.cost)
         if state.cost > (1.0 - _SLOW_SWEEP) * before:
             break
-    return U
+    return state.cost, U
 
 
 def _rotated(A: Floats, U: Floats) -> Floats:

@@ -120,15 +120,16 @@ def _step(here: OrthogonalPoint, radius: float) -> _Step:
     p = -z
     slope = _dot(residual, z)
     target = min(0.1, np.sqrt(here.optimality)) ** 2 * slope
-    at_edge = False
+    at_edge, length = False, 0.0
     for _ in range(_MOST_PRODUCTS):
-        Hp = here.curvature(p)
-        curvature = _dot(p, Hp)
+        Hp, Pp = here.curvature(p), P * p
+        curvature, across, along = _dot(p, Hp), _dot(X, Pp), _dot(p, Pp)
         step = slope / curvature if curvature > 0.0 else np.inf
-        edge = _to_edge(_dot(X, P * X), _dot(X, P * p), _dot(p, P * p), radius)
+        edge = _to_edge(length, across, along, radius)
         at_edge = step >= edge
         step = min(step, edge)
         X, HX = X + step * p, HX + step * Hp
+        length += 2.0 * step * across + step * step * along
         if at_edge:
             break
         residual = residual + step * Hp
@@ -138,7 +139,7 @@ def _step(here: OrthogonalPoint, radius: float) -> _Step:
             break
         p = (slope / previous) * p - z
     promised = -(_dot(G, X) + 0.5 * _dot(X, HX))
-    return _Step(X, promised, float(np.sqrt(_dot(X, P * X))), at_edge)
+    return _Step(X, promised, float(np.sqrt(length)), at_edge)
 
 
 def _to_edge(xx: float, xp: float, pp: float, radius: float) -> float:

@@ -1,0 +1,50 @@
+"""All experiments by name: run, write down, judge."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.experiments.page import write_page, write_pictures
+from cotherm.experiments.report import Experiment
+from cotherm.graphs.disk import save
+
+NAMES = ("circles", "ring", "man", "nus")
+
+
+def reproduce(
+    names: Sequence[str] = NAMES,
+    *,
+    data: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] = "out/results",
+    say: Callable[[str], Any] = lambda _: None,
+) -> list[Experiment]:
+    """Run experiments of the paper, write figures, numbers and a page into ``out``, and return what was found.
+
+    Parameters
+    ----------
+    names : some of "circles", "ring", "man", "nus".
+    data : the directory with the real data; else the environment variable COTHERM_DATA; else embedded stand-ins.
+    out : where results.md, results.json and the pictures (PNG and PDF) go.
+    say : called with the text of each experiment when it is done.
+    """
+    if isinstance(names, str) or not isinstance(names, Sequence) or not len(names):
+        raise CothermError("names", checks.describe(names), f"a list of some of {', '.join(NAMES)}")
+    chosen = [checks.choice("names", name, NAMES) for name in names]
+    folder = Path(out)
+    experiments = []
+    for name in chosen:
+        experiment: Experiment = import_module(f"cotherm.experiments.{name}").run(data)
+        write_pictures(experiment, folder)
+        experiments.append(experiment)
+        say(experiment.text())
+    write_page(experiments, folder / "results.md", folder, all_pictures=True)
+    numbers = json.dumps([experiment.figures() for experiment in experiments], indent=2, ensure_ascii=False)
+    save(folder / "results.json", (numbers + "\n").encode(), overwrite=True)
+    return experiments
