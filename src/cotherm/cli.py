@@ -60,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument(
         "--out", type=Path, default=Path("out/results"), metavar="DIR", help="where everything goes (out/results)"
     )
+    reproduce.add_argument(
+        "--page", type=Path, metavar="FILE", help="also write a page fit to be shared, such as docs/results.md"
+    )
     reproduce.add_argument("--json", action="store_true", help="print JSON instead of text")
     reproduce.set_defaults(run=_reproduce)
 
@@ -99,7 +102,9 @@ def _reproduce(options: argparse.Namespace) -> None:
 
     names = NAMES if options.experiment == "all" else (options.experiment,)
     quiet = options.json
-    found = reproduce(names, data=options.data, out=options.out, say=(lambda _: None) if quiet else _spaced)
+    found = reproduce(
+        names, data=options.data, out=options.out, page=options.page, say=(lambda _: None) if quiet else _spaced
+    )
     if options.json:
         print(json.dumps([experiment.figures() for experiment in found], indent=2))
     else:

@@ -27,6 +27,7 @@ def draw_bodies(
     titles: Sequence[str],
     names: Sequence[str],
     up: int = 1,
+    azimuth: float = -75.0,
 ) -> Figure:
     """A grid of graphs with coordinates in space, values in colour: rows are views, columns what is shown of them.
 
@@ -35,17 +36,19 @@ def draw_bodies(
     graphs, values : graphs[row][column] and the values on its vertices; each column has one scale of colours.
     titles, names : of the columns and of the rows.
     up : the axis that points up.
+    azimuth : from where one looks, in degrees around it.
     """
     rows, columns = len(graphs), len(titles)
     if rows != len(names) or any(len(row) != columns for row in (*graphs, *values)):
         raise CothermError("graphs", "rows of different lengths", f"{len(names)} rows of {columns} graphs and values")
-    figure = Figure(figsize=(2.6 * columns, 3.6 * rows), layout="constrained")
+    figure = Figure(figsize=(2.6 * columns, 3.8 * rows), layout="constrained")
     for r in range(rows):
         for c in range(columns):
             ax: Any = figure.add_subplot(rows, columns, r * columns + c + 1, projection="3d")
             shown = [checks.functions("values", values[k][c], graphs[k][c].n)[:, 0] for k in range(rows)]
             limits = (min(v.min() for v in shown), max(v.max() for v in shown))
             _draw(ax, graphs[r][c], shown[r], limits, up)
+            ax.view_init(elev=8, azim=azimuth)
             if r == 0:
                 ax.set_title(titles[c], fontsize=11)
             if c == 0:
@@ -62,7 +65,6 @@ def _draw(ax: Any, graph: Graph, values: Floats, limits: tuple[float, float], up
     live = graph.w > _FAINT * graph.w.max(initial=0.0)
     segments = np.stack([X[graph.i[live]], X[graph.j[live]]], axis=1)
     ax.add_collection3d(Line3DCollection(segments, colors="0.6", linewidths=0.4))
-    ax.scatter(*X.T, c=values, cmap=COLOURS, vmin=limits[0], vmax=limits[1], s=9, depthshade=False)
-    ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.5)
-    ax.view_init(elev=10, azim=-60)
+    ax.scatter(*X.T, c=values, cmap=COLOURS, vmin=limits[0], vmax=limits[1], s=7, depthshade=False)
+    ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.25)
     ax.set_axis_off()

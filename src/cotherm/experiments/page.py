@@ -15,10 +15,14 @@ Glashoff, *Heat kernel coupling for multiple graph analysis* (2013).
 """
 
 
-def write_pictures(experiment: Experiment, folder: Path, *, kinds: Sequence[str] = ("png", "pdf")) -> list[Path]:
-    """Every picture of an experiment in every format; returns the first of each."""
+def write_pictures(
+    experiment: Experiment, folder: Path, *, kinds: Sequence[str] = ("png", "pdf"), shareable: bool = False
+) -> list[Path]:
+    """Every picture of an experiment, or only the shareable ones, in every format; returns the first of each."""
     written = []
     for picture in experiment.pictures:
+        if shareable and not picture.shareable:
+            continue
         figure = picture.make()
         paths = [folder / f"{experiment.name}-{picture.name}.{kind}" for kind in kinds]
         for path in paths:

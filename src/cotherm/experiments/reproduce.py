@@ -23,6 +23,7 @@ def reproduce(
     *,
     data: str | os.PathLike[str] | None = None,
     out: str | os.PathLike[str] = "out/results",
+    page: str | os.PathLike[str] | None = None,
     say: Callable[[str], Any] = lambda _: None,
 ) -> list[Experiment]:
     """Run experiments of the paper, write figures, numbers and a page into ``out``, and return what was found.
@@ -32,6 +33,8 @@ def reproduce(
     names : some of "circles", "ring", "man", "nus".
     data : the directory with the real data; else the environment variable COTHERM_DATA; else embedded stand-ins.
     out : where results.md, results.json and the pictures (PNG and PDF) go.
+    page : a second page to write, without the pictures that show data which are not ours to share; its pictures go to a
+        folder ``images`` beside it.
     say : called with the text of each experiment when it is done.
     """
     if isinstance(names, str) or not isinstance(names, Sequence) or not len(names):
@@ -45,6 +48,11 @@ def reproduce(
         experiments.append(experiment)
         say(experiment.text())
     write_page(experiments, folder / "results.md", folder, all_pictures=True)
+    if page is not None:
+        images = Path(page).parent / "images"
+        for experiment in experiments:
+            write_pictures(experiment, images, kinds=["png"], shareable=True)
+        write_page(experiments, Path(page), images, all_pictures=False)
     numbers = json.dumps([experiment.figures() for experiment in experiments], indent=2, ensure_ascii=False)
     save(folder / "results.json", (numbers + "\n").encode(), overwrite=True)
     return experiments
