@@ -4,7 +4,7 @@ from cotherm.datasets.ambiguous import ambiguous
 from cotherm.datasets.digits import digits
 from cotherm.datasets.human import human
 from cotherm.datasets.man import man, man_remeshed
-from cotherm.datasets.nus import nus
+from cotherm.datasets.nus import nus, nus_class_names
 from cotherm.datasets.scgem import scgem
 from cotherm.datasets.scnmt import scnmt
 from cotherm.datasets.sources import sources
@@ -20,6 +20,7 @@ __all__ = [
     "man",
     "man_remeshed",
     "nus",
+    "nus_class_names",
     "ring",
     "scgem",
     "scnmt",

@@ -19,7 +19,7 @@ from cotherm.functions import label_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 
-_FILE = "nus/NUS_results.mat"
+_FILE, _WORDS = "nus/NUS_results.mat", "nus/TagList1k.txt"
 _VIEWS = ("tags", "colours")
 # How graphs are made of points: options of knn_graph, and whether tags are first scaled to unit length.
 RECIPES: dict[str, tuple[dict[str, Any], bool]] = {
@@ -71,6 +71,21 @@ def nus(
         )
     F = label_functions(labels)
     return Views("nus", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
+
+
+def nus_class_names(*, data: str | os.PathLike[str] | None = None) -> dict[int, str]:
+    """Names for the seven classes, which come without: the two tags most frequent in each compared with the others."""
+    coords, classes = read_mat(locate(_FILE, data), ["coords", "classes"], "the NUS data set")
+    labels = np.asarray(classes).ravel().astype(np.int64)
+    tags = np.asarray(coords.ravel()[0].toarray())
+    words = locate(_WORDS, data).read_text(encoding="utf-8", errors="replace").split()
+    if len(words) != tags.shape[1]:
+        raise CothermError("data", f"{len(words)} words in {_WORDS}", f"one for each of {tags.shape[1]} tags")
+    names = {}
+    for c in np.unique(labels):
+        typical = tags[labels == c].mean(axis=0) - tags[labels != c].mean(axis=0)
+        names[int(c)] = ", ".join(words[k] for k in np.argsort(-typical, kind="stable")[:2])
+    return names
 
 
 def _drawn(n: int, seed: int) -> NDArray[np.int64]:

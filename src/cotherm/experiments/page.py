@@ -35,11 +35,11 @@ def write_pictures(
 
 
 def write_page(experiments: Sequence[Experiment], path: Path, images: Path, *, all_pictures: bool) -> None:
-    """A Markdown page; pictures that are not shareable are left out unless asked for."""
+    """A Markdown page; pictures and tables that are not shareable are left out unless asked for."""
     parts = [_HEAD]
     for experiment in experiments:
         parts += [f"## {experiment.title}", experiment.about]
-        parts += [table.markdown() for table in experiment.tables]
+        parts += [table.markdown() for table in experiment.tables if all_pictures or table.shareable]
         parts += [
             _shown(experiment, picture, path, images)
             for picture in experiment.pictures

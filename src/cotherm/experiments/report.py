@@ -34,6 +34,7 @@ class Table:
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    shareable: bool = True  # whether it shows no row of data that is not ours to give away
 
     def text(self) -> str:
         """For a terminal: columns side by side."""
