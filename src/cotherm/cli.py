@@ -12,6 +12,9 @@ from pathlib import Path
 
 from cotherm.errors import CothermError
 
+# As in cotherm.experiments.reproduce, which is loaded only when it is needed.
+_EXPERIMENTS = ("circles", "ring", "man", "nus", "digits", "sources", "scnmt", "scgem")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; exit with 2 and one line on bad input."""
@@ -53,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         "with 1 when a claim does not hold.",
         epilog="examples: cotherm reproduce circles;  cotherm reproduce all --data DIR --out results",
     )
-    reproduce.add_argument("experiment", choices=["circles", "ring", "man", "nus", "all"], help="which, or all")
+    reproduce.add_argument("experiment", choices=[*_EXPERIMENTS, "all"], help="which, or all")
     reproduce.add_argument(
         "--data", type=Path, metavar="DIR", help="the real data (default: COTHERM_DATA; without, embedded stand-ins)"
     )

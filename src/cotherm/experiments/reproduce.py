@@ -15,7 +15,7 @@ from cotherm.experiments.page import write_page, write_pictures
 from cotherm.experiments.report import Experiment
 from cotherm.graphs.disk import save
 
-NAMES = ("circles", "ring", "man", "nus")
+NAMES = ("circles", "ring", "man", "nus", "digits", "sources", "scnmt", "scgem")
 
 
 def reproduce(
@@ -26,11 +26,11 @@ def reproduce(
     page: str | os.PathLike[str] | None = None,
     say: Callable[[str], Any] = lambda _: None,
 ) -> list[Experiment]:
-    """Run experiments of the paper, write figures, numbers and a page into ``out``, and return what was found.
+    """Run experiments, write figures, numbers and a page into ``out``, and return what was found.
 
     Parameters
     ----------
-    names : some of "circles", "ring", "man", "nus".
+    names : some of "circles", "ring", "man", "nus", the paper's, and "digits", "sources", "scnmt", "scgem".
     data : the directory with the real data; else the environment variable COTHERM_DATA; else embedded stand-ins.
     out : where results.md, results.json and the pictures (PNG and PDF) go.
     page : a second page to write, without the pictures that show data which are not ours to share; its pictures go to a

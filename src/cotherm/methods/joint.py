@@ -215,6 +215,11 @@ def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Flo
     return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
 
 
+def unit_row_clusters(vectors: Floats, k: int, seed: int) -> Ints:
+    """k-means on rows scaled to unit length."""
+    return _k_means(_unit_rows(vectors), k, seed)
+
+
 def _unit_rows(X: Floats) -> Floats:
     length = np.linalg.norm(X, axis=1, keepdims=True)
     return np.divide(X, length, out=np.zeros_like(X), where=length > 0.0)
