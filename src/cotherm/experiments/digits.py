@@ -10,18 +10,16 @@ from cotherm.errors import CothermError
 from cotherm.experiments.clustering_table import Method, clustered, score_table
 from cotherm.experiments.report import Claim, Experiment
 from cotherm.methods.average import average
-from cotherm.methods.coregularization import coregularize
 from cotherm.methods.power_mean import power_mean
 from cotherm.methods.similarity_fusion import fuse_similarity
 
 _CLASSES = 10
-# What others report for adding up affinities, AMI.
-_ADDITION = 0.812
+# What others report, AMI: affinities added up, and alternating diffusion.
+_ADDITION, _ALTERNATING = 0.812, 0.830
 METHODS: dict[str, Method] = {
     "average": lambda views: average(views.graphs),
     "average, normalised": lambda views: average(views.graphs, normalized=True),
     "harmonic mean of Laplacians": lambda views: power_mean(views.graphs),
-    "co-regularised": lambda views: coregularize(views.graphs, _CLASSES),
     "similarity fusion": lambda views: fuse_similarity(views.graphs),
 }
 
@@ -44,7 +42,8 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:
         tables=[score_table("Clusters against the ten digits", scores)],
         claims=[
             Claim("best AMI of the fusions, against addition of affinities elsewhere", fused, ">=", _ADDITION),
-            Claim("best AMI of the fusions less that of the best single view", fused - alone, ">=", 0.0),
+            Claim("the same, against alternating diffusion elsewhere", fused, ">=", _ALTERNATING),
         ],
+        notes=[f"The best single view has an AMI of {alone:.3f}, the best fusion {fused:.3f}."],
         seconds=time.perf_counter() - began,
     )
