@@ -26,6 +26,7 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.joint_diagonalization import joint_diagonalize
 from cotherm.methods.quasi_harmonic import coupled_bases
 from cotherm.methods.similarity_fusion import fuse_similarity
+from cotherm.methods.transport import transport
 from cotherm.progress import track
 
 # When heat is compared, and how much dearer changes of the tags are, which are the better view: chosen with the class
@@ -105,12 +106,23 @@ def _measures(views: Views, result: Coupling) -> dict[str, table.Measure]:
         "HKC tags": _of(result.graphs[0]),
         "HKC colours": _of(result.graphs[1]),
         "average": _of(average(views.graphs).graph),
-        "JADE tags": lambda t: joint.distances(t)[0],
-        "JADE colours": lambda t: joint.distances(t)[1],
+        # By the theorem the closest commuting operators are those of the joint basis.
+        "JADE = CCO, tags": lambda t: joint.distances(t)[0],
+        "JADE = CCO, colours": lambda t: joint.distances(t)[1],
         "coupled bases tags": lambda t: bases.distances(t)[0],
         "coupled bases colours": lambda t: bases.distances(t)[1],
         "similarity fusion": _of(fuse_similarity(views.graphs).graph),
+        **_transported(views),
     }
+
+
+def _transported(views: Views) -> dict[str, table.Measure]:
+    """Fused Gromov–Wasserstein carries the tags' modes to the colours; distances there, if POT is installed."""
+    try:
+        plan = transport(views.graphs, [_unit(F) for F in views.functions])
+    except CothermError:
+        return {}
+    return {"fused Gromov–Wasserstein, tags carried to colours": lambda t: plan.distances(t)[1]}
 
 
 def _unit(F: Floats) -> Floats:
