@@ -46,8 +46,8 @@ seven class indicators; coupled at t = {_COUPLED_AT[0]:g} and {_COUPLED_AT[1]:g}
 {_RIGIDITY[0]:g} times as dear. Leave-one-out retrieval by diffusion distance; mAP is Σ_r P(r) rel(r) over the number of
 relevant items; equal distances come in random order. In brackets the paper's figures."""
 
-_TRANSPORT_NOTE = """With class indicators as functions fused Gromov–Wasserstein sends every class to itself, so that its
-row repeats the tags' own: it says nothing about the method."""
+_TRANSPORT_NOTE = """With class indicators as functions fused Gromov–Wasserstein sends every class to itself, so that
+its row repeats the tags' own: it says nothing about the method."""
 
 # The paper's table: mAP and precision at 5 for t = 0.75, 1, 1.25.
 PAPER = {
