@@ -89,6 +89,13 @@ def test_bad_names_are_refused(tmp_path: Path) -> None:
     assert problems.refused(lambda: reproduce("ring", out=tmp_path)) == "names"
 
 
+def test_a_place_that_cannot_be_written_to_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    inside = tmp_path / "file" / "folder"
+    assert problems.refused(lambda: reproduce(["ring"], out=inside)) == "out"
+    assert problems.refused(lambda: reproduce(["ring"], out=tmp_path / "out", page=inside / "page.md")) == "page"
+
+
 def test_shuffled_images_are_the_same_images(data_file: Any) -> None:
     data = data_file("nus/NUS_results.mat").parents[1]
     plain, mixed = ct.datasets.nus(recipe="cosine", data=data), ct.datasets.nus(recipe="cosine", shuffle=3, data=data)

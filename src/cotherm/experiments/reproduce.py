@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -40,7 +41,9 @@ def reproduce(
     if isinstance(names, str) or not isinstance(names, Sequence) or not len(names):
         raise CothermError("names", checks.describe(names), f"a list of some of {', '.join(NAMES)}")
     chosen = [checks.choice("names", name, NAMES) for name in names]
-    folder = Path(out)
+    folder = _writable("out", out)
+    if page is not None:
+        _writable("page", Path(page).parent / "images")
     experiments = []
     for name in chosen:
         experiment: Experiment = import_module(f"cotherm.experiments.{name}").run(data)
@@ -56,3 +59,15 @@ def reproduce(
     numbers = json.dumps([experiment.figures() for experiment in experiments], indent=2, ensure_ascii=False)
     save(folder / "results.json", (numbers + "\n").encode(), overwrite=True)
     return experiments
+
+
+def _writable(argument: str, given: str | os.PathLike[str]) -> Path:
+    """A folder to write into, made where it is not there; known before minutes are spent."""
+    folder = Path(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CothermError(argument, f"{folder} ({error.strerror})", "a folder that can be written to") from None
+    return folder

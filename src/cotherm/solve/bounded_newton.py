@@ -1,6 +1,6 @@
 """Newton's method over u ≥ 0 for a cost whose exact curvature is at hand, as a dense matrix.
 
-The step minimises the quadratic model over u ≥ 0 (block principal pivoting, as in ``nearest_point``). A model that is
+The step minimises the quadratic model over u ≥ 0 (block principal pivoting). A model that is
 not convex is replaced by its convex part, and damping in a metric (Levenberg–Marquardt) is steered by the ratio of the
 true decrease to the model's (Nielsen 1999).
 """
@@ -10,18 +10,14 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.solve.cholesky import definite_solver
-
-Mask = NDArray[np.bool_]
+from cotherm.solve.pivoting import Mask, Pivoting
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-12, 1e14
 _MOST_EXCHANGES, _PATIENCE = 60, 5
 _MOST_TRIALS = 40
-# Signs below this fraction of the largest entry are rounding.
-_ROUNDING = 1e-13
 
 
 class CurvedPoint(Protocol):
@@ -99,7 +95,7 @@ def nearest_bounded(H: Floats, slope: Floats, u: Floats, held: Mask) -> tuple[Fl
 
     ``held`` is where the search starts.
     """
-    fewest, patience = len(u) + 1, _PATIENCE
+    pivoting = Pivoting(len(u), _PATIENCE)
     for _ in range(_MOST_EXCHANGES):
         free = np.flatnonzero(~held)
         s = np.where(held, -u, 0.0)
@@ -109,18 +105,9 @@ def nearest_bounded(H: Floats, slope: Floats, u: Floats, held: Mask) -> tuple[Fl
             s[free] = definite_solver(H[np.ix_(free, free)])(rhs) if len(free) else rhs
         except np.linalg.LinAlgError:
             return None
-        v, pull = u + s, slope + H @ s
-        wrong = np.where(
-            held, pull < -_ROUNDING * np.abs(pull).max(initial=0.0), v < -_ROUNDING * np.abs(v).max(initial=0.0)
-        )
-        count = int(wrong.sum())
-        if not count:
+        v = u + s
+        exchanged = pivoting.exchanged(held, v, slope + H @ s)
+        if exchanged is None:
             break
-        if count < fewest:
-            fewest, patience = count, _PATIENCE
-        elif patience:
-            patience -= 1
-        else:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        held = held ^ wrong
+        held = exchanged
     return np.maximum(v, 0.0), held

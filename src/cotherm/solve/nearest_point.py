@@ -10,26 +10,21 @@ the nearest point without equations, so v_F = z − Zη with Z = A_FF⁻¹E_F an
 a system as small as the equations are few. It stays well behaved as ω → ∞, when the equations become exact. Weights ω
 may be negative, for curvature of either sign, as long as the whole stays convex.
 
-Which unknowns are held is found by block principal pivoting (Portugal, Júdice & Vicente 1994): exchange all that are on
-the wrong side; should that stop helping, one at a time, which always ends.
+Which unknowns are held is found by block principal pivoting.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
-
-Mask = NDArray[np.bool_]
+from cotherm.solve.pivoting import Mask, Pivoting
 
 # Exchanges of whole blocks that may pass without progress.
 _PATIENCE = 10
 _MOST_EXCHANGES = 300
-# Signs below this fraction of the largest entry are rounding.
-_ROUNDING = 1e-13
 
 
 class NearestPoint:
@@ -46,7 +41,7 @@ class NearestPoint:
 
         As many equations count, from the first, as there are weights. ``held`` is where the search starts.
         """
-        fewest, patience = len(centre) + 1, _PATIENCE
+        pivoting = Pivoting(len(centre), _PATIENCE)
         k = len(weights)
         E = self._E[:, :k]
         for _ in range(_MOST_EXCHANGES):
@@ -57,20 +52,10 @@ class NearestPoint:
                 return None
             force = E @ eta
             v = z - part.inverse(force)
-            slope = self._metric.apply(v - centre) + force
-            wrong = np.where(
-                held, slope < -_ROUNDING * np.abs(slope).max(initial=0.0), v < -_ROUNDING * np.abs(v).max(initial=0.0)
-            )
-            count = int(wrong.sum())
-            if not count:
+            exchanged = pivoting.exchanged(held, v, self._metric.apply(v - centre) + force)
+            if exchanged is None:
                 break
-            if count < fewest:
-                fewest, patience = count, _PATIENCE
-            elif patience:
-                patience -= 1
-            else:
-                wrong[: np.flatnonzero(wrong)[-1]] = False
-            held = held ^ wrong
+            held = exchanged
         return np.maximum(v, 0.0), held
 
     def _restricted(self, held: Mask) -> Restricted:
