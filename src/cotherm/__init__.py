@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from cotherm.methods.coupling.path import Stage
     from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.joint import Joint
-    from cotherm.methods.joint_diagonalization import JointDiagonalization, joint_diagonalize
+    from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
     from cotherm.methods.power_mean import PowerMean, power_mean
-    from cotherm.methods.quasi_harmonic import CoupledBases, coupled_bases
+    from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
     from cotherm.methods.transport import Transport, transport
 
@@ -46,13 +46,13 @@ _HOMES = {
     "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
-    "CoupledBases": "methods.quasi_harmonic",
     "Coupling": "methods.coupling.result",
+    "Diagonalization": "methods.joint_diagonalization",
     "Graph": "graphs.graph",
     "Joint": "methods.joint",
-    "JointDiagonalization": "methods.joint_diagonalization",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
+    "QuasiHarmonic": "methods.quasi_harmonic",
     "SimilarityFusion": "methods.similarity_fusion",
     "Stage": "methods.coupling.path",
     "Transport": "methods.transport",
@@ -95,13 +95,13 @@ __all__ = [
     "Coregularization",
     "CothermError",
     "CothermWarning",
-    "CoupledBases",
     "Coupling",
+    "Diagonalization",
     "Graph",
     "Joint",
-    "JointDiagonalization",
     "Mesh",
     "PowerMean",
+    "QuasiHarmonic",
     "SimilarityFusion",
     "Stage",
     "Transport",

@@ -32,7 +32,7 @@ _STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
 
 
 @dataclass(frozen=True, eq=False)
-class JointDiagonalization(JointBases, Ended):
+class Diagonalization(JointBases, Ended):
     """The answer of :func:`cotherm.joint_diagonalize`; print it for a summary.
 
     Attributes
@@ -100,7 +100,7 @@ def joint_diagonalize(
     normalized: bool = False,
     tolerance: float = 1e-6,
     max_iterations: int | None = None,
-) -> JointDiagonalization:
+) -> Diagonalization:
     """An orthonormal basis Φ̂ that minimises Σ_k π_k off(Φ̂ᵀL_kΦ̂), off being the sum of squares off the diagonal.
 
     For graphs on the same vertices it is a common basis of modes (Eynard et al. 2012): to embed and cluster in, take
@@ -137,7 +137,7 @@ def joint_diagonalize(
         values = np.array([quotients(a, basis) for a in A])
         order = np.argsort(pi @ values, kind="stable")
         basis = basis[:, order]
-    return JointDiagonalization(
+    return Diagonalization(
         basis=basis * signs(basis),
         values=values[:, order],
         off=found.cost,

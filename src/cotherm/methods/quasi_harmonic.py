@@ -37,7 +37,7 @@ _REPEATED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class CoupledBases(JointBases, Ended):
+class QuasiHarmonic(JointBases, Ended):
     """The answer of :func:`cotherm.coupled_bases`; print it for a summary.
 
     Attributes
@@ -93,7 +93,7 @@ def coupled_bases(
     max_iterations: int = 300,
     restarts: int = 12,
     seed: int = 0,
-) -> CoupledBases:
+) -> QuasiHarmonic:
     """Turn the first k modes of every graph so that corresponding functions have the same coefficients in all.
 
     With L_v Φ_v = Φ_v Λ_v, minimises Σ_v off(A_vᵀΛ_vA_v) + μ Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖² over orthogonal A_v.
@@ -143,7 +143,7 @@ def coupled_bases(
     order = np.argsort(np.mean(end.diagonals, axis=0), kind="stable")
     turned = [mode.vectors @ A[:, order] for mode, A in zip(modes, found.U, strict=True)]
     flips = signs(turned[0])
-    return CoupledBases(
+    return QuasiHarmonic(
         spectra=tuple(Spectrum(d[order], V * flips) for d, V in zip(end.diagonals, turned, strict=True)),
         rotations=found.U[:, :, order] * flips,
         off=end.off,
