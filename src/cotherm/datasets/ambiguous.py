@@ -35,14 +35,20 @@ def ambiguous(seed: int = 0) -> Views:
     ----------
     seed : of the random items.
     """
-    rng = np.random.default_rng(checks.integer("seed", seed, least=0))
-    labels = np.repeat(np.arange(len(_SIZES), dtype=np.int64), _SIZES)
-    points: tuple[tuple[Any, str], ...] = ((_tags(labels, rng), "tags"), (_colours(labels, rng), "colours"))
+    tags, colours, labels = ambiguous_points(seed)
+    points: tuple[tuple[Any, str], ...] = ((tags, "tags"), (colours, "colours"))
     graphs = tuple(
         knn_graph(X, 25, neighbour=15, factor=4.0, symmetrize="mean", labels=labels, name=name) for X, name in points
     )
     F = label_functions(labels)
     return Views("ambiguous", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
+
+
+def ambiguous_points(seed: int = 0) -> tuple[sp.csr_array, Floats, Ints]:
+    """What the graphs of :func:`ambiguous` are made of: tags (145, 1000) of 0 and 1, colours (145, 64), classes."""
+    rng = np.random.default_rng(checks.integer("seed", seed, least=0))
+    labels = np.repeat(np.arange(len(_SIZES), dtype=np.int64), _SIZES)
+    return _tags(labels, rng), _colours(labels, rng), labels
 
 
 def _tags(labels: Ints, rng: np.random.Generator) -> sp.csr_array:

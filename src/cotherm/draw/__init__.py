@@ -3,5 +3,15 @@
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph, draw_heat
+from cotherm.draw.views import draw_views, widest
 
-__all__ = ["draw_bodies", "draw_convergence", "draw_coupling", "draw_curves", "draw_graph", "draw_heat"]
+__all__ = [
+    "draw_bodies",
+    "draw_convergence",
+    "draw_coupling",
+    "draw_curves",
+    "draw_graph",
+    "draw_heat",
+    "draw_views",
+    "widest",
+]

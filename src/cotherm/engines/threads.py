@@ -1,4 +1,4 @@
-"""How many threads dense algebra may use."""
+"""How many threads dense algebra and other libraries may use."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def limited_blas(n: int) -> Iterator[None]:
         yield
     finally:
         _leave()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for everything foreign, OpenMP included: small problems of other libraries only wait with more."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield
 
 
 def _enter() -> None:

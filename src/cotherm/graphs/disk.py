@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from cotherm import checks
@@ -51,6 +52,18 @@ def save(path: Path, data: bytes, *, overwrite: bool) -> None:
         _replace(target, data)
     except OSError as error:
         raise CothermError(str(path), _reason(error), "a place that can be written to") from None
+
+
+def require_writable(directory: Path) -> None:
+    """Refuse a directory in which no file can be made, by making one: rights alone do not tell."""
+    probe = directory / f".cotherm-{secrets.token_hex(8)}.tmp"
+    try:
+        probe.touch(exist_ok=False)
+    except OSError as error:
+        raise CothermError(str(directory), _reason(error), "a place that can be written to") from None
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
 
 
 def _encodable(name: str) -> bool:

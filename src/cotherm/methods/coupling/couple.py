@@ -112,6 +112,7 @@ def couple(
     return Coupling(
         graphs=coupled,
         originals=tuple(graphs),
+        functions=tuple(columns),
         times=tuple(moments.tolist()),
         alpha=alpha,
         cost=found.cost + problem.constant,

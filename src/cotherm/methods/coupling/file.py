@@ -1,8 +1,9 @@
 """A coupling in one ``.npz`` file, to be read back whole.
 
 The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
-graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, and ``k.u``,
-its new weights. ``numpy.load(path, allow_pickle=False)`` opens it too.
+graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, ``k.u``, its
+new weights, and ``k.functions``, the functions that were coupled, (n, q).
+``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import checks
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.formats import archive
@@ -24,7 +26,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
-_VERSION = 1
+_VERSION = 2
 _NUMBERS = ("alpha", "cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
@@ -39,8 +41,10 @@ def render(result: Coupling) -> bytes:
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
     arrays = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
-    for k, (old, new) in enumerate(zip(result.originals, result.graphs, strict=True)):
-        arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))} | {f"{k}.u": new.w}
+    views = zip(result.originals, result.graphs, result.functions, strict=True)
+    for k, (old, new, F) in enumerate(views):
+        arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
+        arrays |= {f"{k}.u": new.w, f"{k}.functions": F}
     return archive.pack(arrays)
 
 
@@ -57,15 +61,19 @@ def load(path: str | os.PathLike[str]) -> Coupling:
 def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
     head = _header(arrays.pop("header"))
-    graphs = [_graphs(k, about, arrays) for k, about in enumerate(head["graphs"])]
-    if len(graphs) < 2 or arrays:
+    views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
+    if len(views) < 2 or arrays:
         raise CothermError("arrays", shown(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
+    originals, graphs, functions = zip(*views, strict=True)
+    if len({F.shape[1] for F in functions}) > 1:
+        raise CothermError("functions", "more on one graph than on another", "as many on each")
     times, before, after = (checks.numeric(field, head[field], ndim=(1,)) for field in _VECTORS)
     if not len(before) == len(after) == len(times):
         raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
     return Coupling(
-        graphs=tuple(new for _, new in graphs),
-        originals=tuple(old for old, _ in graphs),
+        graphs=graphs,
+        originals=originals,
+        functions=functions,
         times=tuple(times.tolist()),
         coupling_before=before,
         coupling=after,
@@ -93,10 +101,9 @@ def _header(array: NDArray[Any]) -> dict[str, Any]:
         head = None
     if not isinstance(head, dict) or not isinstance(head.get("version"), int):
         raise CothermError("header", shown(str(text)), needed)
-    if head["version"] > _VERSION:
-        raise CothermError(
-            "header", f"version {head['version']}", f"version {_VERSION}", "A newer cotherm wrote it: update."
-        )
+    if head["version"] != _VERSION:
+        advice = "A newer cotherm wrote it: update." if head["version"] > _VERSION else "An older cotherm wrote it."
+        raise CothermError("header", f"version {head['version']}", f"version {_VERSION}", advice)
     fields = {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS}
     kinds_hold = (
         isinstance(head.get("graphs"), list)
@@ -110,11 +117,13 @@ def _header(array: NDArray[Any]) -> dict[str, Any]:
     return head
 
 
-def _graphs(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph]:
-    missing = [f"{k}.{field}" for field in ("i", "j", "w", "u") if f"{k}.{field}" not in arrays]
+def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:
+    """The original, the coupled graph and the functions on both."""
+    fields = ("i", "j", "w", "u", "functions")
+    missing = [f"{k}.{field}" for field in fields if f"{k}.{field}" not in arrays]
     if missing:
         raise CothermError("arrays", f"no {missing[0]}", f"the arrays of graph {k}", "The file is damaged.")
-    i, j, w, u = (arrays.pop(f"{k}.{field}") for field in ("i", "j", "w", "u"))
+    i, j, w, u, F = (arrays.pop(f"{k}.{field}") for field in fields)
     more = {field: arrays.pop(f"{k}.{field}") for field in ("coordinates", "labels") if f"{k}.{field}" in arrays}
     original = Graph(about["n"], i, j, w, **more, name=about["name"])
-    return original, original.with_weights(u)
+    return original, original.with_weights(u), checks.functions(f"{k}.functions", F, original.n)

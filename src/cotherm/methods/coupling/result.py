@@ -64,7 +64,7 @@ class Coupling(JointGraphs, Ended):
     Attributes
     ----------
     graphs : the coupled graphs, same vertices and edges as the originals, weights ≥ 0.
-    originals : the graphs that were given.
+    originals, functions : the graphs and the corresponding functions that were given.
     times, alpha : of the cost.
     cost : distance + α · Σ coupling², pairs of graphs and functions weighted as asked.
     distance : Σ_k ρ_k ‖L̃_k − L_k‖_F², the first term of the cost.
@@ -73,7 +73,7 @@ class Coupling(JointGraphs, Ended):
     status : "converged", "stalled", "out of budget" or "interrupted".
     optimality : the projected gradient, relative to the gradients of the two terms that balance in it.
     history : one row per step: route, stage, iteration, cost of the stage, its coupling term Σ coupling², optimality.
-    settings, versions : the arguments as understood, beside graphs and functions, and of what ran.
+    settings, versions : the other arguments as understood, and of what ran.
     seconds : how long it took.
     """
 
@@ -81,6 +81,7 @@ class Coupling(JointGraphs, Ended):
 
     graphs: tuple[Graph, ...]
     originals: tuple[Graph, ...]
+    functions: tuple[Floats, ...]
     times: tuple[float, ...]
     alpha: float
     cost: float

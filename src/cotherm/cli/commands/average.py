@@ -1,0 +1,46 @@
+"""``cotherm average``: one graph between several."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "the mean of several graphs on the same vertices"
+ABOUT = """\
+The mean of the weights, edge by edge, of graphs on the same vertices: the baseline every other
+method should beat.
+"""
+EXAMPLES = """\
+examples:
+  cotherm average images.npz words.npz --out mean.npz
+  cotherm average images.csv words.csv --normalized --out mean.npz
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
+    options_of.add_out(parser, "the graph: .npz, .csv (edge list) or .mtx")
+    parser.add_argument(
+        "--power", choices=["arithmetic", "geometric", "harmonic"], default="arithmetic", help="which mean (arithmetic)"
+    )
+    parser.add_argument("--normalized", action="store_true", help="of graphs scaled by their degrees first")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.about import about_graph
+    from cotherm.cli.views import read_views
+    from cotherm.graphs.files import write_graph
+    from cotherm.methods.average import average
+
+    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
+    views = read_views(options.views, options)
+    mean = average([view.graph for view in views], power=options.power, normalized=options.normalized).graph
+    report, text = about_graph(mean)
+    write_graph(mean if place.suffix.lower() == ".npz" else mean.bare(), place, overwrite=options.force)
+    outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)

@@ -1,0 +1,121 @@
+"""``cotherm cluster``: groups of vertices, by one graph or by several together."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cotherm.cli import parser as options_of
+
+HELP = "groups of items, by a graph, a coupling, or several graphs together"
+ABOUT = """\
+Spectral clustering. A coupling gives clusters of each of its views; several graphs of the same
+items are first brought together by a joint basis or an average (--by). With labels the scores are
+printed: accuracy under the best naming of the clusters, normalised and adjusted mutual information,
+adjusted Rand index.
+"""
+EXAMPLES = """\
+examples:
+  cotherm cluster coupled.npz --clusters 7 --out clusters.csv
+  cotherm cluster images.npz words.npz --by diagonalize --clusters 7 --labels labels.csv --out clusters.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a coupling, or one or more graphs or files of points")
+    parser.add_argument("--clusters", "-c", type=int, required=True, metavar="K", help="how many")
+    options_of.add_out(parser, "a column of clusters for every view, .csv", required=False)
+    parser.add_argument("--by", choices=["average", "diagonalize"], help="how several graphs are brought together")
+    parser.add_argument("--labels", nargs="+", metavar="FILE", help="the true classes, for scores")
+    parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of k-means (0)")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.errors import known_as
+
+    place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
+    names, result, labels = _joined(options)
+    with known_as("k", "--clusters"), known_as("seed", "--seed"):
+        clusters = result.clusters(options.clusters, seed=options.seed)
+    if len(names) == 1:  # a basis or a graph in common: one answer for all views
+        clusters = clusters[:1]
+    report: dict[str, Any] = {"views": names, "clusters": [found.tolist() for found in clusters]}
+    lines = [f"{name}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
+    if labels is not None:
+        report["scores"], text = _scored(names, clusters, labels)
+        lines += ["", text]
+    if place is not None:
+        outputs.write(place, _column_bytes(names, clusters), force=options.force)
+        report["out"] = str(place)
+        lines.append(f"Written: {place}")
+    outputs.say(report, "\n".join(lines), as_json=options.json)
+
+
+def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
+    """Names to print, an answer that has clusters, and the labels to judge them by or None."""
+    from pathlib import Path
+
+    from cotherm.cli.known import read_labels
+    from cotherm.cli.views import View, is_coupling, name_of, read_result, read_views
+    from cotherm.errors import CothermError
+    from cotherm.graphs.disk import as_path
+    from cotherm.methods.average import average
+    from cotherm.methods.joint_diagonalization import joint_diagonalize
+
+    first: Path = as_path(options.files[0])
+    if len(options.files) == 1 and is_coupling(first):
+        result: Any = read_result(options.files[0])
+        views = [View(g) for g in result.graphs]
+        names = [name_of(g, k) for k, g in enumerate(result.graphs)]
+    else:
+        views = read_views(options.files, options)
+        graphs = [view.graph for view in views]
+        if len(graphs) == 1:
+            names, result = [name_of(graphs[0], 0)], average([graphs[0], graphs[0]])
+        elif options.by is None:
+            raise CothermError(
+                "--by", "none, with several graphs", "average or diagonalize", "Or couple them first: cotherm couple."
+            )
+        else:
+            normalized = True  # as in spectral clustering of one graph
+            bring = average if options.by == "average" else joint_diagonalize
+            names, result = [options.by], bring(graphs, normalized=normalized)
+    labels = None
+    if options.labels:
+        labels = read_labels(views, options.labels, options.column)
+    elif all(view.graph.labels is not None for view in views):
+        labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
+    return names, result, labels
+
+
+def _sizes(found: Any) -> str:
+    import numpy as np
+
+    return ", ".join(str(size) for size in np.sort(np.bincount(found))[::-1])
+
+
+def _scored(names: list[str], clusters: Any, labels: Any) -> tuple[list[dict[str, float]], str]:
+    from cotherm.cli.outputs import table_text
+    from cotherm.evaluate.clustering import clustering_scores
+
+    scores = []
+    for found, truth in zip(clusters, labels, strict=False):
+        known = truth != ""
+        scores.append(clustering_scores(truth[known], found[known]))
+    titles = list(scores[0])
+    rows = [[name, *(f"{one[title]:.3f}" for title in titles)] for name, one in zip(names, scores, strict=True)]
+    return scores, table_text(["", *titles], rows)
+
+
+def _column_bytes(names: list[str], clusters: Any) -> bytes:
+    from itertools import zip_longest
+
+    from cotherm.cli.outputs import csv_bytes
+
+    return csv_bytes(names, zip_longest(*(found.tolist() for found in clusters), fillvalue=""))

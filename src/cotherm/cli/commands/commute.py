@@ -1,0 +1,63 @@
+"""``cotherm commute``: the closest graphs whose Laplacians commute."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "the closest graphs whose Laplacians commute"
+ABOUT = """\
+Closest commuting operators: Laplacians with a common basis, as near the given ones as can be. They
+stay Laplacians of the same edges; with --any they may be any symmetric matrices, which is quicker
+and nearer but leaves no graphs.
+"""
+EXAMPLES = """\
+examples:
+  cotherm commute images.npz words.npz --out images-c.npz words-c.npz
+  cotherm commute images.npz words.npz --any --out images-c.npy words-c.npy
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
+    parser.add_argument(
+        "--out", "-o", nargs="+", required=True, metavar="FILE", help="one for each view: graphs .npz, with --any .npy"
+    )
+    parser.add_argument("--force", action="store_true", help="replace outputs that exist")
+    parser.add_argument("--any", action="store_true", help="symmetric matrices instead of graphs")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.views import read_views
+    from cotherm.errors import CothermError
+    from cotherm.graphs.formats import npz
+    from cotherm.methods.commuting.closest import closest_commuting
+
+    if len(options.out) != len(options.views) or len(set(options.out)) != len(options.out):
+        raise CothermError("--out", f"{len(options.out)} files", f"a file of its own for each of {len(options.views)}")
+    suffix = ".npy" if options.any else ".npz"
+    places = [outputs.free_place(path, (suffix,), force=options.force) for path in options.out]
+    views = read_views(options.views, options)
+    result = closest_commuting([view.graph for view in views], valid=not options.any)
+    if result.graphs is None:
+        contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
+    else:
+        contents = [npz.render(graph) for graph in result.graphs]
+    for place, content in zip(places, contents, strict=True):
+        outputs.write(place, content, force=options.force)
+    report = {
+        "out": [str(place) for place in places],
+        "status": result.status,
+        "distance": result.distance,
+        "commutator": result.commutator,
+        "commutator_before": result.commutator_before,
+        "versions": dict(result.versions),
+    }
+    written = ", ".join(str(place) for place in places)
+    outputs.say(report, f"{result}\nWritten: {written}", as_json=options.json)

@@ -1,0 +1,88 @@
+"""``cotherm couple``: the main job."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "change edge weights until heat flows alike on all views"
+ABOUT = """\
+Heat kernel coupling (Bronstein & Glashoff 2013): new edge weights, as near the old as can be, with
+which heat started from corresponding functions flows alike on all views. Views may have different
+sizes; no vertex need be matched with any other.
+
+A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
+graph (.npz, .mtx, or an edge list .csv with the titles source,target,weight).
+"""
+EXAMPLES = """\
+examples:
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
+  cotherm couple rna.csv atac.csv methylation.csv --labels stages.csv --known 0.5 --out cells.npz
+  cotherm couple left.off right.off --landmarks pairs.csv --times 1,5,20 --alpha 1e6 --out bodies.npz
+
+then:
+  cotherm show coupled.npz --out coupled.png
+  cotherm retrieve coupled.npz
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.known import add_sources
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views")
+    options_of.add_out(parser, "the coupling: graphs before and after, functions and settings, as .npz")
+    add_sources(parser)
+    group = parser.add_argument_group("coupling")
+    group.add_argument(
+        "--times",
+        type=options_of.numbers_or_auto,
+        default="auto",
+        metavar="T,T,...",
+        help="when heat is compared, the t of exp(-tL); auto (the default) takes them from the graphs",
+    )
+    group.add_argument(
+        "--alpha",
+        type=options_of.number_or("auto"),
+        default="auto",
+        metavar="A",
+        help="how much agreement counts against change; auto (the default) takes it from the data",
+    )
+    group.add_argument(
+        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="how dear changes of each view are (1,1,...)"
+    )
+    group.add_argument("--max-iterations", type=int, default=2_000, metavar="N", help="steps in all (2000)")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.about import about_coupling
+    from cotherm.cli.known import read_functions
+    from cotherm.cli.labelled import labelled
+    from cotherm.cli.views import read_views
+    from cotherm.errors import CothermError, known_as
+    from cotherm.methods.coupling.couple import couple
+
+    if len(options.views) < 2:
+        raise CothermError("VIEW", "one view", "two or more")
+    place = outputs.free_place(options.out, (".npz",), force=options.force)
+    views = read_views(options.views, options)
+    functions, labels = read_functions(views, options)
+    graphs = [view.graph for view in views]
+    if labels is not None:
+        graphs = [labelled(graph, known) for graph, known in zip(graphs, labels, strict=True)]
+    with known_as("times", "--times"), known_as("alpha", "--alpha"), known_as("rigidity", "--rigidity"):
+        result = couple(
+            graphs,
+            functions,
+            options.times,
+            options.alpha,
+            rigidity=options.rigidity,
+            max_iterations=options.max_iterations,
+        )
+    result.save(place, overwrite=options.force)
+    report, text = about_coupling(result)
+    outputs.say({"out": str(place), **report}, f"{text}\n\nWritten: {place}", as_json=options.json)

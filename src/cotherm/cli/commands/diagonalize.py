@@ -1,0 +1,53 @@
+"""``cotherm diagonalize``: one basis for several graphs."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "one basis of modes for several graphs on the same vertices"
+ABOUT = """\
+Joint diagonalization: the orthonormal basis in which the Laplacians of all graphs are as diagonal
+as can be. The first modes after the constant are coordinates to plot and cluster in.
+"""
+EXAMPLES = """\
+examples:
+  cotherm diagonalize images.npz words.npz --normalized --modes 7 --out modes.csv
+  cotherm cluster images.npz words.npz --by diagonalize --clusters 7 --out clusters.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
+    options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
+    parser.add_argument("--modes", type=int, metavar="K", help="only the first K (all)")
+    parser.add_argument("--normalized", action="store_true", help="of the normalised Laplacians")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm import checks
+    from cotherm.cli import outputs
+    from cotherm.cli.views import read_views
+    from cotherm.methods.joint_diagonalization import joint_diagonalize
+
+    place = outputs.free_place(options.out, (".csv", ".npy"), force=options.force)
+    views = read_views(options.views, options)
+    n = min(view.graph.n for view in views)
+    k = n if options.modes is None else checks.integer("--modes", options.modes, least=1, most=n)
+    result = joint_diagonalize([view.graph for view in views], normalized=options.normalized)
+    titles = [f"mode {c}" for c in range(k)]
+    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles), force=options.force)
+    report = {
+        "out": str(place),
+        "status": result.status,
+        "off": result.off,
+        "off_before": result.off_before,
+        "values": result.values[:, :k].tolist(),
+        "versions": dict(result.versions),
+    }
+    outputs.say(report, f"{result}\nWritten: {place}", as_json=options.json)

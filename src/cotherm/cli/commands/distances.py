@@ -1,0 +1,62 @@
+"""``cotherm distances``: diffusion distances on a graph or on coupled graphs."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "diffusion distances: all pairs, from some vertices, or the nearest"
+ABOUT = """\
+Diffusion distance: how differently heat spreads from two vertices by the time t. All pairs, the
+rows of some vertices (--sources), or the nearest of every vertex (--nearest), which large graphs
+can do too.
+"""
+EXAMPLES = """\
+examples:
+  cotherm distances coupled.npz --view 1 --time 1 --out distances.csv
+  cotherm distances graph.npz --time 1 --sources 0,5 --out two-rows.csv
+  cotherm distances graph.npz --time 1 --nearest 10 --out nearest.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a graph, or a coupling with --view")
+    options_of.add_out(parser, ".csv, or for matrices .npy")
+    options_of.add_view(parser)
+    parser.add_argument("--time", "-t", type=float, metavar="T", help="when heat is compared (a coupling's last time)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--sources", type=options_of.integers, metavar="V,V,...", help="only from these, counted from 0")
+    which.add_argument("--nearest", type=int, metavar="K", help="the K nearest of every vertex, as a list")
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.views import graphs_of, read_result
+    from cotherm.cli.when import moment
+    from cotherm.errors import CothermError
+    from cotherm.heat.distance import diffusion_distance
+
+    suffixes = (".csv",) if options.nearest is not None else (".csv", ".npy")
+    place = outputs.free_place(options.out, suffixes, force=options.force)
+    result = read_result(options.file)
+    found = graphs_of(result, options.view)
+    if len(found) > 1:
+        raise CothermError("--view", "none", f"one of the {len(found)} views of {options.file}, counted from 1")
+    name, graph = found[0]
+    t = moment(options.time, result)
+    if options.nearest is not None:
+        near = diffusion_distance(graph, t, nearest=options.nearest)
+        rows = (
+            (v, int(u), float(d))
+            for v in range(graph.n)
+            for u, d in zip(near.indices[v], near.distances[v], strict=True)
+        )
+        content = outputs.csv_bytes(("vertex", "neighbour", "distance"), rows)
+    else:
+        matrix = diffusion_distance(graph, t, sources=options.sources)
+        content = outputs.matrix_bytes(place, matrix, map(str, range(graph.n)))
+    outputs.write(place, content, force=options.force)
+    report = {"out": str(place), "graph": name, "vertices": graph.n, "time": t}
+    outputs.say(report, f"{name}: diffusion distances at t = {t:g}. Written: {place}", as_json=options.json)

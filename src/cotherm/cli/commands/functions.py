@@ -1,0 +1,60 @@
+"""``cotherm functions``: what corresponds, as columns of numbers on every view."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "labels, landmarks or shared features -> corresponding functions"
+ABOUT = """\
+Writes corresponding functions, a table for every view: column c is the same function seen on each
+of them. Labels give the indicator of each class, landmarks a smooth bump around each, features
+themselves, smoothed and scaled.
+
+`cotherm couple` makes them by itself; this command is for looking at them, or changing them,
+before.
+"""
+EXAMPLES = """\
+examples:
+  cotherm functions images.npz words.npz --labels labels.csv --out images-f.csv words-f.csv
+  cotherm functions left.off right.off --landmarks pairs.csv --out left-f.csv right-f.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.known import add_sources
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="graphs, or points to make them of")
+    parser.add_argument("--out", "-o", nargs="+", required=True, metavar="FILE", help=".csv or .npy, one for each view")
+    parser.add_argument("--force", action="store_true", help="replace outputs that exist")
+    add_sources(parser, features=True)
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.known import read_functions
+    from cotherm.cli.views import name_of, read_views
+    from cotherm.errors import CothermError
+
+    if len(options.out) != len(options.views) or len(set(options.out)) != len(options.out):
+        raise CothermError("--out", f"{len(options.out)} files", f"a file of its own for each of {len(options.views)}")
+    places = [outputs.free_place(path, (".csv", ".npy"), force=options.force) for path in options.out]
+    views = read_views(options.views, options)
+    functions, _ = read_functions(views, options)
+    titles = [f"function {c + 1}" for c in range(functions[0].shape[1])]
+    contents = [outputs.matrix_bytes(place, F, titles) for place, F in zip(places, functions, strict=True)]
+    for place, content in zip(places, contents, strict=True):
+        outputs.write(place, content, force=options.force)
+    report = {
+        "functions": len(titles),
+        "out": [str(place) for place in places],
+    }
+    lines = [
+        f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}"
+        for k, (view, place) in enumerate(zip(views, places, strict=True))
+    ]
+    outputs.say(report, "\n".join(lines), as_json=options.json)

@@ -1,0 +1,44 @@
+"""``cotherm graph``: points or a mesh in, a graph out."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "points or a mesh -> a graph file"
+ABOUT = """\
+Joins every point to its nearest neighbours, with Gaussian weights, and writes the graph. A mesh
+gives its edges.
+
+Points are rows of a table (.csv, .tsv, .txt or .npy); titles and a first column of names are
+recognised.
+"""
+EXAMPLES = """\
+examples:
+  cotherm graph images.csv --out images.npz
+  cotherm graph words.csv --neighbours 25 --metric cosine --out words.npz
+  cotherm graph body.off --out body.npz
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.views import add_recipe
+
+    parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
+    options_of.add_out(parser, "the graph: .npz holds everything, .csv (edge list) and .mtx edges and weights")
+    add_recipe(parser)
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.about import about_graph
+    from cotherm.cli.views import read_view
+    from cotherm.graphs.files import write_graph
+
+    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
+    graph = read_view(options.points, options).graph
+    report, text = about_graph(graph)
+    write_graph(graph if place.suffix.lower() == ".npz" else graph.bare(), place, overwrite=options.force)
+    outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)

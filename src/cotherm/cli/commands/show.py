@@ -1,0 +1,55 @@
+"""``cotherm show``: pictures of graphs and couplings."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cotherm.cli import parser as options_of
+
+HELP = "a picture of a graph or of a coupling"
+ABOUT = """\
+Draws a coupling: each view before and after, classes in colour, weights as the width and grey of
+edges, cut edges marked. Graphs without coordinates are laid out by their diffusion distances, so
+that what is near in heat is near on paper.
+
+  --kind graphs       before and after (the default)
+  --kind heat         heat from one function at the coupling's times, before and after
+  --kind coupling     how much heat flow differs at each time, before and after
+  --kind convergence  the cost at every step
+"""
+EXAMPLES = """\
+examples:
+  cotherm show coupled.npz --out coupled.png
+  cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
+  cotherm show graph.npz --out graph.svg
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
+    options_of.add_out(parser, "the picture: .png, .pdf or .svg")
+    parser.add_argument("--kind", choices=["graphs", "heat", "coupling", "convergence"], default="graphs")
+    parser.add_argument("--function", type=int, default=1, metavar="C", help="for heat: which, counted from 1 (1)")
+    parser.add_argument("--labels", nargs="+", metavar="FILE", help="classes to colour by; by default those in FILE")
+    parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.pictures import coupling_picture, graph_picture
+    from cotherm.cli.views import read_result
+    from cotherm.errors import CothermError
+    from cotherm.graphs.graph import Graph
+
+    place = outputs.free_place(options.out, (".png", ".pdf", ".svg"), force=options.force)
+    result = read_result(options.file)
+    if isinstance(result, Graph):
+        if options.kind != "graphs":
+            raise CothermError("--kind", options.kind, "graphs, for a file with one graph")
+        figure: Any = graph_picture(result, options)
+    else:
+        figure = coupling_picture(result, options)
+    outputs.write(place, outputs.figure_bytes(place, figure), force=options.force)
+    outputs.say({"out": str(place), "kind": options.kind}, f"Picture: {place}", as_json=options.json)

@@ -1,0 +1,92 @@
+"""``cotherm COMMAND``: finds the command, runs it, and makes one line and an exit code of what goes wrong."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from cotherm.cli.parser import Parser
+from cotherm.errors import CothermError
+
+# In the order people need them; under each name a module in cotherm.cli.commands.
+GROUPS = {
+    "make": ("graph", "functions"),
+    "bring together": ("couple", "average", "diagonalize", "commute"),
+    "use": ("distances", "retrieve", "cluster"),
+    "look": ("show", "info"),
+    "about cotherm": ("demo", "reproduce", "bench"),
+}
+
+DESCRIPTION = """\
+Several views of the same things, a graph for each: images and their tags, one body in two poses,
+RNA and chromatin of cells. `couple` changes their edge weights as little as possible until heat
+flows alike on all of them; then distances, clusters and retrieval agree.
+
+Exit codes: 0 done; 1 a claim of `reproduce` does not hold; 2 bad input, one line says what; 130
+interrupted.
+"""
+
+EXAMPLES = """\
+A first run, from two tables of features and one of labels:
+
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
+  cotherm show coupled.npz --out coupled.png
+  cotherm retrieve coupled.npz
+
+Every command has examples of its own: cotherm couple --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; exit with 2 and one line on bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that knows no mathematics gets question marks, not a traceback.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(given).parse_args(given)
+    try:
+        options.run(options)
+    except CothermError as error:
+        _stop(2, f"error: {error}")
+    except BrokenPipeError:  # the reader of our output has gone, as in `cotherm info x | head -1`
+        sys.stderr.close()
+        sys.exit(0)
+    except OSError as error:
+        _stop(2, f"error: {error.filename or 'system'}: {error.strerror or error}")
+    except MemoryError:
+        _stop(2, "error: out of memory; needed: a smaller problem or a larger machine.")
+    except KeyboardInterrupt:
+        _stop(130, "interrupted")
+
+
+def _stop(code: int, message: str) -> None:
+    print("cotherm: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """All commands by name; the options only of the one that is asked for, so that little is loaded."""
+    import cotherm
+
+    parser = Parser(prog="cotherm", usage="cotherm COMMAND ...", description=DESCRIPTION, epilog=EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"cotherm {cotherm.__version__}")
+    commands = parser.add_subparsers(
+        required=True, prog="cotherm", metavar="COMMAND", parser_class=Parser, help=argparse.SUPPRESS
+    )
+    lines = []
+    for group, names in GROUPS.items():
+        lines.append(f"{group}:")
+        for name in names:
+            module = import_module(f"cotherm.cli.commands.{name}")
+            lines.append(f"  {name:<12}{module.HELP}")
+            command = commands.add_parser(name, description=module.ABOUT, epilog=module.EXAMPLES)
+            if name in given:
+                module.add_options(command)
+            command.set_defaults(run=module.run)
+        lines.append("")
+    parser.description = DESCRIPTION + "\n" + "\n".join(lines).rstrip()
+    return parser

@@ -1,0 +1,72 @@
+"""How options are read: errors in one line, help as it was written, and the few kinds of values options have."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, exits with 2; keeps the lines of descriptions and examples."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", _Help)
+        super().__init__(**options, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: error: {' '.join(message.split())}. See: {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=110)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON, for machines, instead of text")
+
+
+def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
+    parser.add_argument("--out", "-o", metavar="FILE", required=required, help=what)
+    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
+
+
+def add_view(parser: argparse.ArgumentParser) -> None:
+    """Which graph of a file that holds several."""
+    parser.add_argument("--view", type=int, metavar="K", help="of a coupling: only view K, counted from 1")
+
+
+def number_or(*words: str) -> Any:
+    """A converter for options that take a number or one of some words."""
+
+    def convert(text: str) -> float | str:
+        if text in words:
+            return text
+        try:
+            return float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r}; needed: a number or {' or '.join(words)}") from None
+
+    return convert
+
+
+def numbers(text: str) -> list[float]:
+    """1,2,5"""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: numbers separated by commas, such as 1,2,5") from None
+
+
+def numbers_or_auto(text: str) -> list[float] | str:
+    return text if text == "auto" else numbers(text)
+
+
+def integers(text: str) -> list[int]:
+    """0,5,17"""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: whole numbers separated by commas, such as 0,5") from None

@@ -1,0 +1,209 @@
+"""Views from files: points, meshes and graphs all become graphs; a coupling gives those it holds."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.cli.parser import number_or
+from cotherm.cli.table import SUFFIXES, decode_file, read_table
+from cotherm.errors import CothermError
+from cotherm.graphs import disk
+from cotherm.graphs.files import read_graph, read_mesh
+from cotherm.graphs.formats.header import MARK
+from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling.result import Coupling
+
+KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv)"
+_EDGE_TITLES = ("i,j,w", "i,j", "source,target,weight", "source,target")
+_MESHES = (".off", ".obj", ".ply")
+_GRAPHS = (".npz", ".mtx")
+
+
+@dataclass(frozen=True)
+class View:
+    """A graph, and the names of its vertices where the file had any."""
+
+    graph: Graph
+    names: tuple[str, ...] | None = None
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """How points become graphs."""
+    group = parser.add_argument_group("graphs from points (files that hold graphs are taken as they are)")
+    group.add_argument("--neighbours", "-k", type=int, default=10, metavar="K", help="neighbours of each point (10)")
+    group.add_argument(
+        "--scale",
+        type=number_or("self-tuning", "median", "none"),
+        default="self-tuning",
+        metavar="S",
+        help="of the Gaussian weights: self-tuning (a scale for every point; the default), median, none, or a number",
+    )
+    group.add_argument("--metric", choices=["euclidean", "cosine"], default="euclidean", help="of points (euclidean)")
+    group.add_argument(
+        "--symmetrize", choices=["max", "mean", "min"], default="max", help="if neighbours are not mutual (max)"
+    )
+    group.add_argument("--standardize", action="store_true", help="first scale every feature to mean 0, deviation 1")
+
+
+def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
+    """A view from every file."""
+    return [read_view(path, options) for path in paths]
+
+
+def read_view(path: str, options: argparse.Namespace) -> View:
+    """A graph from a file of points, a mesh or a graph."""
+    place = disk.as_path(path)
+    suffix = place.suffix.lower()
+    if suffix in _GRAPHS or is_edge_list(place):
+        return View(_titled(read_graph(place), place))
+    if suffix in _MESHES:
+        return View(_of_mesh(place, options))
+    points, names = read_points(place)
+    return View(_of_points(points, place, options), names)
+
+
+def read_points(place: Path) -> tuple[Floats, tuple[str, ...] | None]:
+    """A table of numbers, and the names of its rows."""
+    suffix = place.suffix.lower()
+    if suffix == ".npy":
+        return _npy(place), None
+    if suffix not in SUFFIXES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
+    table = read_table(place)
+    return table.numbers(), table.names
+
+
+def is_edge_list(place: Path) -> bool:
+    """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
+    if place.suffix.lower() != ".csv":
+        return False
+    first = decode_file(place).partition("\n")[0].strip().lower().replace(" ", "").replace('"', "")
+    return first in _EDGE_TITLES or first.removeprefix("#").startswith(MARK.lower().replace(" ", ""))
+
+
+def read_result(path: str) -> Coupling | Graph:
+    """What `cotherm couple` or `cotherm graph` wrote, or a graph from elsewhere."""
+    place = disk.as_path(path)
+    if is_coupling(place):
+        return Coupling.load(place)
+    if place.suffix.lower() in _GRAPHS or is_edge_list(place):
+        return _titled(read_graph(place), place)
+    raise CothermError(
+        str(place),
+        "neither a coupling nor a graph",
+        "a file from `cotherm couple` or `cotherm graph`, .mtx, or an edge list .csv",
+    )
+
+
+def is_coupling(place: Path) -> bool:
+    return place.suffix.lower() == ".npz" and b"header" in (data := disk.load(place)) and _has_member(data, "0.u.npy")
+
+
+def graphs_of(result: Coupling | Graph, view: int | None) -> list[tuple[str, Graph]]:
+    """The graphs to work on with names to print: both states of a coupling are before, its coupled graphs after."""
+    if isinstance(result, Graph):
+        if view not in (None, 1):
+            raise CothermError("--view", str(view), "1: the file holds one graph")
+        return [(result.name or "graph", result)]
+    named = [(name_of(g, k), g) for k, g in enumerate(result.graphs)]
+    return named if view is None else [named[chosen(view, len(named))]]
+
+
+def chosen(view: int, count: int) -> int:
+    if not 1 <= view <= count:
+        raise CothermError("--view", str(view), f"a view from 1 to {count}")
+    return view - 1
+
+
+def name_of(graph: Graph, k: int) -> str:
+    return graph.name or f"view {k + 1}"
+
+
+def _has_member(data: bytes, name: str) -> bool:
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return name in archive.namelist()
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError):
+        return False
+
+
+def _npy(place: Path) -> Floats:
+    data = disk.load(place)
+    try:
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError, TypeError, SyntaxError, MemoryError) as error:
+        raise CothermError(str(place), f"unreadable ({error})", "an array saved by numpy.save, of numbers") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
+    points = array.astype(np.float64)
+    if not np.all(np.isfinite(points)):
+        row, column = np.argwhere(~np.isfinite(points))[0]
+        raise CothermError(f"{place}: row {row}, column {column}", str(points[row, column]), "a finite number")
+    return points
+
+
+def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Graph:
+    from cotherm.graphs.build import knn_graph
+
+    if options.standardize:
+        points = _standardized(points, place)
+    with _told_of(place):
+        return knn_graph(points, options.neighbours, **_kernel(options), name=place.stem)
+
+
+def _kernel(options: argparse.Namespace) -> dict[str, Any]:
+    scale = None if options.scale == "none" else options.scale
+    return {"scale": scale, "metric": options.metric, "symmetrize": options.symmetrize}
+
+
+def _standardized(points: Floats, place: Path) -> Floats:
+    spread = points.std(axis=0)
+    if not np.all(spread > 0.0):
+        raise CothermError(
+            str(place), f"feature {int(np.argmin(spread)) + 1} is constant", "features that vary, to standardize them"
+        )
+    return np.asarray((points - points.mean(axis=0)) / spread)
+
+
+def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
+    from cotherm.graphs.build import mesh_graph
+
+    mesh = read_mesh(place)
+    if not len(mesh.faces):
+        return _of_points(mesh.vertices, place, options)
+    return mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
+
+
+def _titled(graph: Graph, place: Path) -> Graph:
+    """A graph without a name gets its file's."""
+    if graph.name is not None:
+        return graph
+    return Graph(
+        graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=graph.labels, name=place.stem
+    )
+
+
+# What knn_graph complains about, by the option that says it.
+_OPTIONS = {"k": "--neighbours", "scale": "--scale"}
+
+
+@contextmanager
+def _told_of(place: Path) -> Iterator[None]:
+    """Complaints about points say which file they are from."""
+    try:
+        yield
+    except CothermError as error:
+        option = _OPTIONS.get(error.argument)
+        where = f"{place}: {error.argument}" if option is None else f"{option} ({place})"
+        raise CothermError(where, error.given, error.needed, error.advice) from None
