@@ -28,7 +28,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
-    parser.add_argument("--time", "-t", type=options_of.numbers, metavar="T,T,...", help="(a coupling's own times)")
+    parser.add_argument("--time", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="as for couple; by default those in FILE")
     parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
     parser.add_argument("--query", type=int, metavar="V", help="list the nearest of vertex V instead")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
     result = read_result(options.file)
     times = moments(options.time, result)
     if options.query is not None:
-        _nearest(result, times[-1], options)
+        _nearest(result, times[len(times) // 2], options)
     else:
         _scores(with_labels(result, options), times, options)
 

@@ -1,0 +1,226 @@
+"""Every command as a newcomer would call it: what it writes, what it prints, and that machines can read it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cotherm as ct
+from cotherm.cli.main import GROUPS
+from tests.cli.conftest import Run
+
+COMMANDS = [name for names in GROUPS.values() for name in names]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(run: Run, command: str) -> None:
+    answer = run(command, "--help")
+    assert answer.code == 0
+    assert f"cotherm {command} " in answer.out.partition("example")[2]
+    assert max(map(len, answer.out.splitlines())) <= 120
+
+
+def test_overview_names_every_command(run: Run) -> None:
+    answer = run("--help")
+    assert all(f"\n  {command} " in answer.out for command in COMMANDS)
+
+
+def test_three_commands_from_tables_to_scores(run: Run, tables: Path) -> None:
+    """The quick start."""
+    files = [tables / name for name in ("first.csv", "second.csv")]
+    assert run("couple", *files, "--labels", tables / "labels.csv", "--out", tables / "c.npz").code == 0
+    assert run("show", tables / "c.npz", "--out", tables / "c.png").code == 0
+    answer = run("retrieve", tables / "c.npz", "--json")
+    assert (tables / "c.png").read_bytes().startswith(b"\x89PNG")
+    scores = {row["row"]: row["mAP"][1] for row in json.loads(answer.out)["scores"]}
+    assert scores["first, coupled"] > scores["first, before"] + 5
+    assert scores["second, coupled"] > scores["second, before"] + 5
+
+
+def test_couple_is_couple(coupled: Path) -> None:
+    """The file holds what the library would have given for the same tables."""
+    result = ct.Coupling.load(coupled / "coupled.npz")
+    X = np.loadtxt(coupled / "first.csv", delimiter=",", skiprows=1, usecols=(1, 2))
+    labels = np.loadtxt(coupled / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=str)
+    graph = ct.knn_graph(X, 10, labels=labels, name="first")
+    assert result.originals[0] == graph
+    np.testing.assert_array_equal(result.functions[0], ct.label_functions(labels))
+    assert result.settings["times"] == result.settings["alpha"] == "auto"
+
+
+def test_known_share_keeps_labels_back(run: Run, tables: Path) -> None:
+    files = [tables / name for name in ("first.csv", "second.csv")]
+    given = ["--labels", tables / "labels.csv", "--known", "0.25", "--max-iterations", "5"]
+    run("couple", *files, *given, "--out", tables / "c.npz")
+    result = ct.Coupling.load(tables / "c.npz")
+    assert [F.sum() for F in result.functions] == [15.0, 15.0]
+    np.testing.assert_array_equal(result.functions[0], result.functions[1])
+    assert result.graphs[0].labels is not None
+    assert np.all(result.graphs[0].labels != "")
+
+
+def test_views_of_different_sizes(run: Run, tables: Path) -> None:
+    """By names, by a column for each, by a file for each: the same labels."""
+    lines = (tables / "second.csv").read_text().splitlines()
+    (tables / "fewer.csv").write_text("\n".join([lines[0], *lines[11:]]) + "\n")
+    names = (tables / "labels.csv").read_text().splitlines()[1:]
+    kinds = [name.split(",")[1] for name in names]
+    shorter = [*kinds[10:], *[""] * 10]
+    (tables / "columns.csv").write_text("\n".join(["one,two", *map(",".join, zip(kinds, shorter, strict=True))]))
+    (tables / "one.csv").write_text("\n".join(["kind", *kinds]))
+    (tables / "two.csv").write_text("\n".join(["kind", *kinds[10:]]))
+    found = []
+    for labels in (["labels.csv"], ["columns.csv"], ["one.csv", "two.csv"]):
+        out = ["--out", tables / "a.npy", tables / "b.npy", "--force"]
+        files = [tables / name for name in labels]
+        answer = run("functions", tables / "first.csv", tables / "fewer.csv", "--labels", *files, *out)
+        assert answer.code == 0, answer.err
+        found.append(np.load(tables / "b.npy"))
+        assert found[-1].shape == (50, 3)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_landmarks_by_name_and_by_number(run: Run, tables: Path) -> None:
+    graphs = [tables / "first.csv", tables / "second.csv"]
+    (tables / "names.csv").write_text("first,second\nitem-3,item-3\nitem-40,item-41\n")
+    (tables / "numbers.csv").write_text("3,3\n40,41\n")
+    found = []
+    for name in ("names.csv", "numbers.csv"):
+        out = ["--out", tables / "a.csv", tables / "b.csv", "--force"]
+        assert run("functions", *graphs, "--landmarks", tables / name, *out).code == 0
+        found.append(np.loadtxt(tables / "b.csv", delimiter=",", skiprows=1))
+    np.testing.assert_array_equal(found[0], found[1])
+    assert found[0].argmax(axis=0).tolist() == [3, 41]
+
+
+def test_graphs_in_all_formats(run: Run, tables: Path) -> None:
+    found = []
+    for suffix in ("npz", "csv", "mtx"):
+        place = tables / f"graph.{suffix}"
+        assert run("graph", tables / "first.csv", "-k", 5, "--out", place).code == 0
+        described = json.loads(run("info", place, "--json").out)
+        found.append((described["kind"], described["vertices"], described["edges"]))
+    assert len(set(found)) == 1
+    assert found[0][:2] == ("graph", 60)
+
+
+def test_recipe_options_reach_the_graph(run: Run, tables: Path) -> None:
+    options = ["--neighbours", 4, "--scale", "median", "--symmetrize", "mean", "--standardize"]
+    run("graph", tables / "second.csv", *options, "--out", tables / "g.npz")
+    X = np.loadtxt(tables / "second.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert ct.read_graph(tables / "g.npz") == ct.knn_graph(X, 4, scale="median", symmetrize="mean", name="second")
+
+
+def test_meshes_are_views(run: Run, tmp_path: Path) -> None:
+    points = np.random.default_rng(0).random((40, 3))
+    faces = np.array([[k, k + 1, k + 2] for k in range(38)])
+    ct.write_mesh(ct.Mesh(points, faces), tmp_path / "body.off")
+    assert run("graph", tmp_path / "body.off", "--out", tmp_path / "g.npz").code == 0
+    assert ct.read_graph(tmp_path / "g.npz").n == 40
+    assert json.loads(run("info", tmp_path / "body.off", "--json").out)["faces"] == 38
+
+
+def test_average_diagonalize_commute(run: Run, tables: Path) -> None:
+    views = [tables / "first.csv", tables / "second.csv"]
+    graphs = [ct.knn_graph(np.loadtxt(v, delimiter=",", skiprows=1)[:, 1:], 5) for v in _without_names(views)]
+    assert run("average", *views, "-k", 5, "--out", tables / "mean.npz").code == 0
+    np.testing.assert_allclose(ct.read_graph(tables / "mean.npz").w, ct.average(graphs).graph.w)
+    assert run("diagonalize", *views, "-k", 5, "--modes", 4, "--out", tables / "modes.csv").code == 0
+    modes = np.loadtxt(tables / "modes.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(modes, ct.joint_diagonalize(graphs).basis[:, :4], atol=1e-6)
+    out = [tables / "a.npy", tables / "b.npy"]
+    assert run("commute", *views, "-k", 5, "--any", "--out", *out).code == 0
+    A, B = map(np.load, out)
+    assert np.linalg.norm(A @ B - B @ A) < 1e-8 * np.linalg.norm(A) * np.linalg.norm(B)
+
+
+def _without_names(views: list[Path]) -> list[Path]:
+    """The same tables with numbers for names, for numpy to read."""
+    found = []
+    for view in views:
+        plain = view.with_suffix(".plain")
+        plain.write_text(view.read_text().replace("item-", ""))
+        found.append(plain)
+    return found
+
+
+def test_commute_writes_graphs(run: Run, tmp_path: Path) -> None:
+    for k, graph in enumerate(ct.datasets.ring(20).graphs):
+        ct.write_graph(graph, tmp_path / f"{k}.npz")
+    out = [tmp_path / "a.npz", tmp_path / "b.npz"]
+    assert run("commute", tmp_path / "0.npz", tmp_path / "1.npz", "--out", *out).code == 0
+    A, B = (ct.read_graph(place).laplacian().toarray() for place in out)
+    assert np.linalg.norm(A @ B - B @ A) < 1e-8
+
+
+def test_distances(run: Run, coupled: Path, tmp_path: Path) -> None:
+    result = ct.Coupling.load(coupled / "coupled.npz")
+    expected = ct.diffusion_distance(result.graphs[1], 0.5)
+    given = ["distances", coupled / "coupled.npz", "--view", 2, "--time", 0.5]
+    assert run(*given, "--out", tmp_path / "d.npy").code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "d.npy"), expected)
+    assert run(*given, "--sources", "0,7", "--out", tmp_path / "d.csv").code == 0
+    rows = np.loadtxt(tmp_path / "d.csv", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows, expected[[0, 7]], atol=1e-12)
+    assert run(*given, "--nearest", 3, "--out", tmp_path / "n.csv").code == 0
+    assert np.loadtxt(tmp_path / "n.csv", delimiter=",", skiprows=1).shape == (180, 3)
+
+
+def test_retrieve_a_query(run: Run, coupled: Path) -> None:
+    answer = run("retrieve", coupled / "coupled.npz", "--query", 5, "--top", 4, "--time", "1", "--view", 1, "--json")
+    found = json.loads(answer.out)["nearest"]
+    graph = ct.Coupling.load(coupled / "coupled.npz").graphs[0]
+    d = ct.diffusion_distance(graph, 1.0, sources=[5])[0]
+    d[5] = np.inf
+    assert [row["vertex"] for row in found] == np.argsort(d)[:4].tolist()
+
+
+def test_retrieve_scores_are_those_of_evaluate(run: Run, coupled: Path) -> None:
+    answer = run("retrieve", coupled / "coupled.npz", "--time", "0.7", "--json")
+    rows = json.loads(answer.out)["scores"]
+    assert [row["row"] for row in rows] == ["first, before", "first, coupled", "second, before", "second, coupled"]
+    graph = ct.Coupling.load(coupled / "coupled.npz").graphs[1]
+    assert graph.labels is not None
+    expected = ct.evaluate.retrieval(ct.diffusion_distance(graph, 0.7), graph.labels)
+    assert rows[3]["mAP"] == pytest.approx([100 * expected.mean_average_precision])
+    assert rows[3]["P@5"] == pytest.approx([100 * expected.precision_at(5)])
+
+
+def test_cluster(run: Run, coupled: Path, tmp_path: Path) -> None:
+    answer = run("cluster", coupled / "coupled.npz", "--clusters", 3, "--out", tmp_path / "c.csv", "--json")
+    report = json.loads(answer.out)
+    assert min(score["ACC"] for score in report["scores"]) > 0.85
+    written = np.loadtxt(tmp_path / "c.csv", delimiter=",", skiprows=1, dtype=int)
+    assert written.T.tolist() == report["clusters"]
+    views = [coupled / "first.csv", coupled / "second.csv"]
+    for way in ("average", "diagonalize"):
+        answer = run("cluster", *views, "--by", way, "-c", 3, "--labels", coupled / "labels.csv", "--json")
+        assert json.loads(answer.out)["scores"][0]["ACC"] > 0.85
+
+
+@pytest.mark.parametrize("kind", ["graphs", "heat", "coupling", "convergence"])
+def test_show_draws_every_kind(run: Run, coupled: Path, tmp_path: Path, kind: str) -> None:
+    answer = run("show", coupled / "coupled.npz", "--kind", kind, "--out", tmp_path / "p.svg")
+    assert answer.code == 0, answer.err
+    assert b"<svg" in (tmp_path / "p.svg").read_bytes()
+
+
+def test_info_of_a_coupling_is_enough_for_a_methods_section(run: Run, coupled: Path) -> None:
+    text = run("info", coupled / "coupled.npz").out
+    for needed in ("rigidity", "tolerance", "numpy", "cotherm", "α = "):
+        assert needed in text
+    report = json.loads(run("info", coupled / "coupled.npz", "--json").out)
+    assert report["functions"] == 3
+    assert len(report["views"]) == 2
+
+
+def test_demo_tables_go_through(run: Run, tmp_path: Path) -> None:
+    assert run("demo", "--tables", tmp_path).code == 0
+    report = json.loads(run("info", tmp_path / "words.csv", "--json").out)
+    assert report["rows"] == 145
+    assert run("demo", "--tables", tmp_path).code == 2

@@ -1,0 +1,175 @@
+"""Bad input: one line, exit code 2, nothing printed, nothing written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import Run
+
+JUNK = np.random.default_rng(0).bytes(3_000)
+
+
+def state(directory: Path) -> dict[str, bytes]:
+    return {place.name: place.read_bytes() for place in directory.iterdir() if place.is_file()}
+
+
+def refused(run: Run, directory: Path, *arguments: object) -> str:
+    """The one line that was said; nothing else may have happened."""
+    before = state(directory)
+    answer = run(*arguments)
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1, answer.err
+    assert "Traceback" not in answer.err
+    assert state(directory) == before
+    return answer.err
+
+
+@pytest.fixture
+def place(tables: Path) -> Path:
+    """Good tables beside bad ones."""
+    (tables / "junk.csv").write_bytes(JUNK)
+    for suffix in ("npz", "npy", "off", "ply", "obj", "mtx"):
+        (tables / f"junk.{suffix}").write_bytes(JUNK)
+    good = (tables / "first.csv").read_text().splitlines()
+    (tables / "nan.csv").write_text("\n".join([*good[:7], "item-x,nan,1.0", *good[8:]]))
+    (tables / "short.csv").write_text("\n".join(good[:20]))
+    (tables / "ragged.csv").write_text("\n".join([*good[:7], "item-x,1.0", *good[8:]]))
+    (tables / "empty.csv").write_text("")
+    (tables / "few.csv").write_text("kind\nred\ngreen\nred\n")
+    return tables
+
+
+@pytest.mark.parametrize("bad", ["junk.csv", "junk.npz", "junk.npy", "junk.off", "junk.ply", "junk.obj", "junk.mtx"])
+@pytest.mark.parametrize("command", ["graph", "couple", "average", "diagonalize", "commute", "info", "cluster"])
+def test_binary_junk(run: Run, place: Path, bad: str, command: str) -> None:
+    out = ["--out", place / ("x.csv" if command in ("diagonalize", "cluster") else "x.npz")]
+    files = [place / bad, place / "second.csv"]
+    arguments: dict[str, list[object]] = {
+        "graph": [place / bad, *out],
+        "couple": [*files, "--labels", place / "labels.csv", *out],
+        "average": [*files, *out],
+        "diagonalize": [*files, *out],
+        "commute": [*files, "--out", place / "x.npz", place / "y.npz"],
+        "info": [place / bad],
+        "cluster": [place / bad, "--clusters", 3, *out],
+    }
+    assert bad in refused(run, place, command, *arguments[command])
+
+
+@pytest.mark.parametrize("bad", ["nan.csv", "short.csv", "ragged.csv", "empty.csv", "missing.csv", "junk.xyz", ""])
+def test_couple_names_the_file(run: Run, place: Path, bad: str) -> None:
+    (place / "junk.xyz").write_bytes(JUNK)
+    given = ["couple", place / bad, place / "second.csv", "--labels", place / "few.csv", "--out", place / "x.npz"]
+    said = refused(run, place, *given)
+    assert bad in said or "few.csv" in said
+
+
+@pytest.mark.parametrize("labels", ["few.csv", "junk.csv", "missing.csv", "empty.csv", "second.csv"])
+def test_labels_that_do_not_fit(run: Run, place: Path, labels: str) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    assert labels in refused(run, place, "couple", *views, "--labels", place / labels, "--out", place / "x.npz")
+
+
+@pytest.mark.parametrize("out", ["x.txt", "x", "nowhere/x.npz", "first.csv", "."])
+def test_outputs_that_cannot_be(run: Run, place: Path, out: str) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    refused(run, place, "couple", *views, "--labels", place / "labels.csv", "--out", place / out)
+
+
+def test_outputs_that_cannot_be_written_to_are_refused_before_the_work(run: Run, place: Path) -> None:
+    # Nobody, not even root, makes files there; where there is no such place, there is none to make them in.
+    refused(run, place, "graph", place / "first.csv", "--out", "/proc/self/x.npz")
+
+
+def test_existing_outputs_are_kept_without_force(run: Run, place: Path) -> None:
+    (place / "x.npz").write_bytes(b"mine")
+    assert "--force" in refused(run, place, "graph", place / "first.csv", "--out", place / "x.npz")
+    assert run("graph", place / "first.csv", "--out", place / "x.npz", "--force").code == 0
+    assert (place / "x.npz").read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--neighbours", "0"], "--neighbours"),
+        (["--neighbours", "60"], "--neighbours"),
+        (["--neighbours", "many"], "--neighbours"),
+        (["--scale", "wide"], "--scale"),
+        (["--scale", "-1"], "--scale"),
+        (["--times", "1,two"], "--times"),
+        (["--times", "-1"], "--times"),
+        (["--alpha", "nan"], "--alpha"),
+        (["--alpha", "0"], "--alpha"),
+        (["--rigidity", "1"], "--rigidity"),
+        (["--rigidity", "1,-1"], "--rigidity"),
+        (["--known", "0"], "--known"),
+        (["--known", "2"], "--known"),
+        (["--seed", "-1", "--known", "0.5"], "--seed"),
+        (["--max-iterations", "0"], "max_iterations"),
+        (["--column", "colour"], "colour"),
+        (["--metric", "taxi"], "--metric"),
+        (["--landmarks", "x.csv"], "--landmarks"),
+        (["--bogus"], "--bogus"),
+    ],
+)
+def test_options_of_couple(run: Run, place: Path, arguments: list[str], named: str) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    given = ["--labels", place / "labels.csv", "--out", place / "x.npz"]
+    assert named in refused(run, place, "couple", *views, *given, *arguments)
+
+
+def test_one_view_is_not_enough(run: Run, place: Path) -> None:
+    refused(run, place, "couple", place / "first.csv", "--labels", place / "labels.csv", "--out", place / "x.npz")
+
+
+def test_landmarks_that_are_not_there(run: Run, place: Path) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    for text, named in (("3,99\n", "'99'"), ("3,item-99\n", "item-99"), ("1,2,3\n", "3 columns")):
+        (place / "pairs.csv").write_text(text)
+        said = refused(run, place, "couple", *views, "--landmarks", place / "pairs.csv", "--out", place / "x.npz")
+        assert named in said
+
+
+def test_functions_that_do_not_fit(run: Run, place: Path) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    for files in ([place / "first.csv"], [place / "first.csv", place / "short.csv"], views):
+        refused(run, place, "couple", *views, "--functions", *files, "--out", place / "x.npz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["retrieve", "first.csv"], "first.csv"),
+        (["retrieve", "coupled.npz", "--view", "3"], "--view"),
+        (["retrieve", "coupled.npz", "--query", "60"], "--query"),
+        (["retrieve", "coupled.npz", "--time", "-1"], "--time"),
+        (["retrieve", "coupled.npz", "--top", "0"], "--top"),
+        (["cluster", "coupled.npz", "--clusters", "0"], "--clusters"),
+        (["cluster", "coupled.npz", "--clusters", "61"], "--clusters"),
+        (["distances", "coupled.npz", "--out", "d.csv"], "--view"),
+        (["show", "coupled.npz", "--kind", "heat", "--function", "4", "--out", "p.png"], "--function"),
+        (["show", "coupled.npz", "--out", "p.gif"], "p.gif"),
+        (["show", "first.csv", "--out", "p.png"], "first.csv"),
+        (["info", "nothing.npz"], "nothing.npz"),
+        (["nonsense"], "nonsense"),
+        ([], "COMMAND"),
+    ],
+)
+def test_other_commands(run: Run, coupled: Path, arguments: list[str], named: str) -> None:
+    files = ("first.csv", "coupled.npz", "d.csv", "p.png", "p.gif", "nothing.npz")
+    given = [coupled / word if word in files else word for word in arguments]
+    assert named in refused(run, coupled, *given)
+
+
+def test_graphs_without_labels_say_so(run: Run, place: Path) -> None:
+    run("graph", place / "first.csv", "--out", place / "g.npz")
+    assert "--labels" in refused(run, place, "retrieve", place / "g.npz")
+
+
+def test_several_graphs_need_a_way_to_be_clustered_by(run: Run, place: Path) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    assert "--by" in refused(run, place, "cluster", *views, "--clusters", 3)
