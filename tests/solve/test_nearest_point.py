@@ -85,6 +85,26 @@ def test_nearest_point_is_nonnegative_least_squares(kind: str, seed: int, power:
     assert not v[held].any()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_exchanges_that_would_go_round_in_circles(kind: str, seed: int) -> None:
+    """Many stiff equations that nothing meets: exchanges alone, whole blocks of them or single, do not end in time."""
+    rng = np.random.default_rng(seed)
+    m, k = 200, 56
+    metric: Metric = gram_metric(rng, [(20, m)]) if kind == "gram" else Diagonal(np.full(m, 4.0))
+    E = np.abs(rng.standard_normal((m, k)))
+    b = E.T @ rng.uniform(0.0, 1.0, m) + 10.0 * rng.standard_normal(k)
+    c, weights = rng.uniform(0.0, 1.0, m), np.full(k, 1e6)
+    found = NearestPoint(metric, E, k).solve(c, b, weights, np.zeros(m, dtype=bool))
+    assert found is not None
+    v, held = found
+    pull, push = metric.apply(v - c), E @ (weights * (E.T @ v - b))
+    scale = 1e-6 * np.abs(push).max()
+    assert np.abs((pull + push)[~held]).max() < scale
+    assert (pull + push)[held].min() > -scale
+    assert (v >= 0).all()
+
+
 def test_negative_weights_are_curvature_while_convex() -> None:
     metric, m, rng = make(3, "gram")
     A = dense(metric, m)

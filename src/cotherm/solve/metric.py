@@ -56,7 +56,17 @@ class Prepared(Protocol):
 
 
 class Metric(Protocol):
-    """A symmetric positive definite form A."""
+    """A symmetric positive definite form A = Diag(s) + RᵀR."""
+
+    @property
+    def diagonal(self) -> Floats:
+        """s."""
+
+    def rows(self, d: Floats) -> Floats:
+        """R d."""
+
+    def rows_transposed(self, y: Floats) -> Floats:
+        """Rᵀy."""
 
     def apply(self, d: Floats) -> Floats:
         """A d."""
@@ -69,13 +79,19 @@ class Diagonal:
     """A = Diag(s)."""
 
     def __init__(self, s: Floats) -> None:
-        self._s = s
+        self.diagonal = s
+
+    def rows(self, d: Floats) -> Floats:
+        return d[:0]
+
+    def rows_transposed(self, y: Floats) -> Floats:  # noqa: ARG002, there are none
+        return np.zeros_like(self.diagonal)
 
     def apply(self, d: Floats) -> Floats:
-        return self._s * d
+        return self.diagonal * d
 
     def prepared(self, E: Floats) -> Prepared:
-        return _DiagonalPrepared(self._s, E)
+        return _DiagonalPrepared(self.diagonal, E)
 
 
 class _DiagonalPrepared:
@@ -105,6 +121,20 @@ class Gram:
         self.blocks = [_Block(C, rho) for C, rho in blocks]
         ends = np.cumsum([0, *(C.shape[1] for C, _ in blocks)]).tolist()
         self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
+        self._cuts = np.cumsum([C.shape[0] for C, _ in blocks])[:-1]
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        parts = zip(self.blocks, self.slices, strict=True)
+        return np.concatenate([np.full(at.stop - at.start, 2.0 * block.rho) for block, at in parts])
+
+    def rows(self, d: Floats) -> Floats:
+        parts = zip(self.blocks, self.slices, strict=True)
+        return np.concatenate([math.sqrt(block.rho) * (block.C @ d[at]) for block, at in parts])
+
+    def rows_transposed(self, y: Floats) -> Floats:
+        parts = zip(self.blocks, np.split(y, self._cuts), strict=True)
+        return np.concatenate([math.sqrt(block.rho) * (block.C.T @ part) for block, part in parts])
 
     def apply(self, d: Floats) -> Floats:
         parts = zip(self.blocks, self.slices, strict=True)

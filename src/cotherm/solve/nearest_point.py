@@ -10,21 +10,27 @@ the nearest point without equations, so v_F = z − Zη with Z = A_FF⁻¹E_F an
 a system as small as the equations are few. It stays well behaved as ω → ∞, when the equations become exact. Weights ω
 may be negative, for curvature of either sign, as long as the whole stays convex.
 
-Which unknowns are held is found by block principal pivoting.
+Which unknowns are held: those at zero where the solution would have them negative, exchanged all at once. That is
+Newton's method for the dual problem (A = Diag(s) + RᵀR; see :class:`_Dual`), and where it would go round in circles a
+search along its direction keeps it rising, so that it ends.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
-from cotherm.solve.pivoting import Mask, Pivoting
+from cotherm.solve.pivoting import Mask, misplaced
 
-# Exchanges of whole blocks that may pass without progress.
-_PATIENCE = 10
 _MOST_EXCHANGES = 300
+# Of the exchanges that nothing keeps from going round in circles, those under negative weights.
+_MOST_BLIND = 30
+# Halvings of a step along the dual, and the part of its first slope that is as good as none.
+_HALVINGS, _FLAT = 30, 1e-8
 
 
 class NearestPoint:
@@ -41,10 +47,11 @@ class NearestPoint:
 
         As many equations count, from the first, as there are weights. ``held`` is where the search starts.
         """
-        pivoting = Pivoting(len(centre), _PATIENCE)
         k = len(weights)
         E = self._E[:, :k]
-        for _ in range(_MOST_EXCHANGES):
+        dual = _Dual(self._metric, E, centre, b, weights) if np.all(weights > 0.0) else None
+        here = None
+        for exchange in range(_MOST_EXCHANGES):
             part = self._restricted(held)
             z = part.pulled(centre)
             eta = self._multipliers(part.gram[:k, :k], E.T @ z - b, weights)
@@ -52,10 +59,20 @@ class NearestPoint:
                 return None
             force = E @ eta
             v = z - part.inverse(force)
-            exchanged = pivoting.exchanged(held, v, self._metric.apply(v - centre) + force)
-            if exchanged is None:
+            wrong = misplaced(held, v, self._metric.apply(v - centre) + force)
+            if not wrong.any():
                 break
-            held = exchanged
+            held = held ^ wrong
+            if dual is not None:
+                there = dual.at(v, eta, force)
+                step = 1.0 if here is None else dual.rise(here, there)
+                if here is None or step == 1.0:
+                    here = there
+                else:
+                    here = here.towards(there, step)
+                    held = dual.held(here)
+            elif exchange >= _MOST_BLIND:
+                return None
         return np.maximum(v, 0.0), held
 
     def _restricted(self, held: Mask) -> Restricted:
@@ -79,6 +96,65 @@ class NearestPoint:
             return None
         tail = vectors @ ((vectors.T @ (rhs[k:] - K[k:, :k] @ X[:, -1])) / values)
         return np.concatenate([X[:, -1] - X[:, :-1] @ tail, tail])
+
+
+@dataclass(frozen=True)
+class _Multipliers:
+    """Of the rows of R and of the equations, and the force g = Rᵀy + Eη with which they pull at the unknowns."""
+
+    y: Floats
+    eta: Floats
+    force: Floats
+
+    def towards(self, other: _Multipliers, step: float) -> _Multipliers:
+        pairs = ((self.y, other.y), (self.eta, other.eta), (self.force, other.force))
+        return _Multipliers(*(a + step * (b - a) for a, b in pairs))
+
+
+class _Dual:
+    """The dual of the problem, with A = Diag(s) + RᵀR: the multipliers (y, η) maximise the concave
+
+        φ(y, η) = min_{v ≥ 0} (v − c)ᵀDiag(s)(v − c) + 2gᵀv − 2yᵀRc − 2ηᵀb − ‖y‖² − Σ η²/ω,   g = Rᵀy + Eη,
+
+    whose minimum is at v = max(0, c − g/s). Its pieces are quadratic, one for each set of unknowns at zero, and the
+    solution with those held is where Newton's step from that piece leads.
+    """
+
+    def __init__(self, metric: Metric, E: Floats, centre: Floats, b: Floats, weights: Floats) -> None:
+        self._metric, self._E, self._centre, self._b, self._weights = metric, E, centre, b, weights
+        self._Rc = metric.rows(centre)
+
+    def at(self, v: Floats, eta: Floats, force: Floats) -> _Multipliers:
+        """The multipliers of a solution v with some unknowns held."""
+        y = self._metric.rows(v - self._centre)
+        return _Multipliers(y, eta, self._metric.rows_transposed(y) + force)
+
+    def held(self, here: _Multipliers) -> Mask:
+        return np.asarray(self._metric.diagonal * self._centre <= here.force)
+
+    def rise(self, here: _Multipliers, there: _Multipliers) -> float:
+        """How far to go from here towards there, 1 being all the way: up to where φ no longer rises."""
+        first = self._slope(here, there, 0.0)
+        if self._slope(here, there, 1.0) >= -_FLAT * abs(first):
+            return 1.0
+        low, high = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            slope = self._slope(here, there, middle)
+            low, high = (middle, high) if slope >= 0.0 else (low, middle)
+            if low > 0.0 and abs(slope) <= 0.1 * abs(first):
+                break
+        # Where rounding hides the slope, all the way is as good as none of it.
+        return low if low > 0.0 else 1.0
+
+    def _slope(self, here: _Multipliers, there: _Multipliers, step: float) -> float:
+        """Half the derivative of φ along the way, at some part of it."""
+        now = here.towards(there, step)
+        v = np.maximum(0.0, self._centre - now.force / self._metric.diagonal)
+        dy, deta = there.y - here.y, there.eta - here.eta
+        rows = dy @ (self._Rc + now.y)
+        equations = deta @ (self._b + now.eta / self._weights)
+        return float((there.force - here.force) @ v - rows - equations)
 
 
 def _solve_definite(K: Floats, rhs: Floats) -> Floats:

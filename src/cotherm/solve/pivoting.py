@@ -24,7 +24,7 @@ class Pivoting:
 
     def exchanged(self, held: Mask, v: Floats, slope: Floats) -> Mask | None:
         """What to hold next, given the solution v and the slope with ``held`` at zero; None once all is right."""
-        wrong = np.where(held, _negative(slope), _negative(v))
+        wrong = misplaced(held, v, slope)
         count = int(wrong.sum())
         if not count:
             return None
@@ -35,6 +35,11 @@ class Pivoting:
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         return held ^ wrong
+
+
+def misplaced(held: Mask, v: Floats, slope: Floats) -> Mask:
+    """The unknowns that are held though they pull away from zero, and those that are free and below it."""
+    return np.where(held, _negative(slope), _negative(v))
 
 
 def _negative(x: Floats) -> Mask:
