@@ -49,8 +49,8 @@ def from_anndata(
     rep : the representation to find neighbours in, a key of ``obsm`` or "X".
     k : with ``rep``, the neighbours of every cell, 15 by default.
     symmetrize : None, the matrix must be symmetric to the last bit, as scanpy's is; "max", "mean" or "min" say how to
-        combine the weights of the two directions. (``scanpy.pp.neighbors(method="gauss")`` needs "mean": the two differ
-        by rounding.)
+        combine the weights of the two directions. (Of ``scanpy.pp.neighbors(method="gauss")`` the two may differ by
+        rounding: "mean".)
     labels : the column of ``obs`` that becomes the graph's labels.
     name : of the graph.
 
