@@ -162,6 +162,7 @@ def test_what_is_refused() -> None:
     assert refused(lambda: to_anndata(result, two[:1])) == "adatas"
     assert refused(lambda: to_anndata(result, cells((30, 31)))) == "adatas"
     assert refused(lambda: to_anndata(result, [two[0], cells((40,))[0][:30]])) == "adatas[1]"
+    assert refused(lambda: to_anndata(result, [two[0], two[0]])) == "adatas"
     assert refused(lambda: to_anndata(result, two, k=30)) == "k"
     assert refused(lambda: to_anndata(result, two, t=-1.0)) == "t"
     assert "cotherm" not in two[0].uns
@@ -189,6 +190,21 @@ def test_scnmt_end_to_end(data_file: Callable[[str], Path], tmp_path: Path) -> N
         read = through_a_file(adata, tmp_path / "cells.h5ad")
         assert from_anndata(read, "cotherm").w.sum() == pytest.approx(graph.w.sum(), rel=1e-12)
     scanpy_runs(read)
+
+
+def test_the_code_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands, on files like those it speaks of."""
+    text = (Path(__file__).parents[2] / "docs" / "single-cell.md").read_text(encoding="utf-8")
+    code = "\n".join(block.split("```")[0] for block in text.split("```python\n")[1:])
+    monkeypatch.chdir(tmp_path)
+    for name, adata in zip(("rna", "met", "acc"), cells(), strict=True):
+        adata.obs["stage"] = adata.obs["known"]
+        adata.write_h5ad(f"{name}.h5ad")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["result"].coupling[0] < names["result"].coupling_before[0]
+    assert anndata.read_h5ad("met-coupled.h5ad").uns["cotherm"]["view"] == 1
+    assert names["everything"].obsm["X_umap"].shape == (201, 2)
 
 
 @pytest.mark.parametrize("home", ["anndata", "igraph", "networkx", "pandas"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import Any
 
@@ -102,19 +101,3 @@ def test_names_are_checked() -> None:
         assert refused(partial(to_networkx, graph, names=names)) == "names"
     not_a_graph: Any = nx.path_graph(3)
     assert refused(lambda: to_networkx(not_a_graph)) == "graph"
-
-
-@pytest.mark.parametrize("library", ["networkx", "igraph", "pandas", "anndata", "torch"])
-def test_a_library_that_is_not_there(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the extra; None in sys.modules is how Python marks a module that cannot be imported."""
-    monkeypatch.setitem(sys.modules, library, None)
-    thing: Any = object()
-    verbs: dict[str, Any] = {
-        "networkx": ct.interop.from_networkx,
-        "igraph": ct.interop.from_igraph,
-        "pandas": ct.interop.from_pandas,
-        "anndata": ct.interop.from_anndata,
-        "torch": ct.interop.from_pyg,
-    }
-    with pytest.raises(ct.CothermError, match=rf"pip install (torch )?'cotherm\[{library.replace('torch', 'pyg')}\]'"):
-        verbs[library](thing)

@@ -65,6 +65,7 @@ def to_anndata(
     cells = [adata for _, adata in modalities(adatas)]
     graphs = _graphs(result)
     _require_sizes(result, graphs, cells)
+    _require_different(cells)
     for v, adata in enumerate(cells):
         _require_free(f"adatas[{v}]", adata, key)
     k = min(_COORDINATES, max(1, result._most_modes() - 1)) if k is None else k
@@ -91,6 +92,13 @@ def _require_sizes(result: Joint, graphs: tuple[Graph, ...] | None, cells: Seque
             "adatas",
             f"modalities of {', '.join(map(str, given))} cells",
             f"those of the result, in its order: {', '.join(map(str, sizes))}",
+        )
+
+
+def _require_different(cells: Sequence[Any]) -> None:
+    if len({id(adata) for adata in cells}) < len(cells):
+        raise CothermError(
+            "adatas", "the same AnnData twice", "one for each view", "Copy it: the second view would replace the first."
         )
 
 

@@ -20,7 +20,7 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any)
     """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave."""
     if not len(names):
         raise CothermError(argument, "no vertices", "at least one vertex")
-    low, high = ends.min(axis=1, initial=len(names)), ends.max(axis=1, initial=-1)
+    low, high = ends.min(axis=1), ends.max(axis=1)
     _refuse_loops(argument, names, low, high)
     _refuse_repeats(argument, names, low, high)
     _refuse_negative(names, low, high, w)

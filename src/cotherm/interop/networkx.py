@@ -59,7 +59,7 @@ def from_networkx(
     w = np.ones(len(pairs))
     if weight is not None:
         w = weights_of([data.get(weight) for _, _, data in G.edges(data=True)], pairs, str(weight))
-    order = np.lexsort((ends.max(axis=1, initial=-1), ends.min(axis=1, initial=len(names))))
+    order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
     found = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
         if attribute is not None and names:
