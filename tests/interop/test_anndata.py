@@ -71,8 +71,10 @@ def test_a_graph_from_a_representation() -> None:
     assert from_anndata(adata, rep="X", k=5).n == 60
 
 
-def test_a_representation_on_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_a_representation_on_disk(make: Any, tmp_path: Path) -> None:
     adata = cells()[0]
+    adata.X = make(adata.X)
     expected = from_anndata(adata, rep="X", k=5)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")

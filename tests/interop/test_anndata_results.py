@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 import cotherm as ct
 from cotherm.interop import anndata_functions, anndata_graphs, from_anndata, to_anndata
+from cotherm.interop.anndata_results import _plain
 from tests.interop.cells import cells, together
 from tests.problems import refused
 
@@ -205,6 +206,14 @@ def test_the_code_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert names["result"].coupling[0] < names["result"].coupling_before[0]
     assert anndata.read_h5ad("met-coupled.h5ad").uns["cotherm"]["view"] == 1
     assert names["everything"].obsm["X_umap"].shape == (201, 2)
+
+
+def test_what_files_cannot_hold_is_made_plain() -> None:
+    plain = _plain({"none": None, "pair": (1, 2), "words": ["a", "b"], "deep": {"nested": [[1], [2, 3]], "none": None}})
+    assert plain.keys() == {"pair", "words", "deep"}
+    assert plain["pair"].tolist() == [1, 2]
+    assert plain["words"].tolist() == ["a", "b"]
+    assert plain["deep"] == {"nested": "[[1], [2, 3]]"}
 
 
 @pytest.mark.parametrize("home", ["anndata", "igraph", "networkx", "pandas"])
