@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw, evaluate
+    from cotherm import datasets, draw, evaluate, interop
     from cotherm.errors import CothermError, CothermWarning
     from cotherm.functions import feature_functions, label_functions, landmark_functions
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
@@ -73,6 +73,7 @@ _HOMES = {
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
+    "interop": "interop",
     "joint_diagonalize": "methods.joint_diagonalization",
     "knn_graph": "graphs.build",
     "label_functions": "functions",
@@ -122,6 +123,7 @@ __all__ = [
     "heat_flow",
     "heat_kernel",
     "heat_trace",
+    "interop",
     "joint_diagonalize",
     "knn_graph",
     "label_functions",

@@ -1,0 +1,266 @@
+"""AnnData and MuData: the graph of a modality, and functions from what is known of its cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.functions import label_functions
+from cotherm.graphs.build import knn_graph
+from cotherm.graphs.graph import Graph
+from cotherm.interop.modalities import modalities, require_anndata
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from mudata import MuData
+
+_SYMMETRIZE = ("max", "mean", "min")
+_NEIGHBOURS = 15
+
+
+def from_anndata(
+    adata: AnnData,
+    key: str | None = None,
+    *,
+    rep: str | None = None,
+    k: int | None = None,
+    symmetrize: str | None = None,
+    labels: str | None = None,
+    name: str | None = None,
+) -> Graph:
+    """The graph of the cells of one AnnData; vertex v is ``adata.obs_names[v]``.
+
+    Either a graph that is there, by default the one of ``scanpy.pp.neighbors``, or a new one of nearest neighbours in a
+    representation: ``from_anndata(adata, rep="X_pca", k=15)``, which is ``knn_graph`` with its self-tuning weights. For
+    other weights or metrics call ``knn_graph(adata.obsm["X_pca"], ...)`` itself.
+
+    Parameters
+    ----------
+    adata : the cells.
+    key : where the weights are, by default "connectivities": a key of ``obsp``, or what scanpy calls ``neighbors_key``,
+        a key of ``uns`` that leads there.
+    rep : the representation to find neighbours in, a key of ``obsm`` or "X".
+    k : with ``rep``, the neighbours of every cell, 15 by default.
+    symmetrize : None, the matrix must be symmetric to the last bit, as scanpy's is; "max", "mean" or "min" say how to
+        combine the weights of the two directions. (Of ``scanpy.pp.neighbors(method="gauss")`` the two may differ by
+        rounding: "mean".)
+    labels : the column of ``obs`` that becomes the graph's labels.
+    name : of the graph.
+
+    It needs anndata: ``pip install 'cotherm[anndata]'``.
+    """
+    require_anndata("adata", adata)
+    own = None if labels is None else _label_array(adata, labels)
+    if rep is None:
+        if k is not None:
+            raise CothermError("k", f"{k}, without rep", "rep=, the representation in which to find neighbours")
+        return _stored_graph(adata, "connectivities" if key is None else key, symmetrize, own, name)
+    for argument, given in (("key", key), ("symmetrize", symmetrize)):
+        if given is not None:
+            raise CothermError(argument, f"{given!r}, and rep as well", "one of them: a graph that is there, or rep")
+    X = _representation(adata, rep)
+    with known_as("X", f"rep={rep!r}"):
+        return knn_graph(X, _NEIGHBOURS if k is None else k, labels=own, name=name)
+
+
+def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
+    """The graph of every modality; see :func:`from_anndata` for the options, which are the same for all.
+
+    Parameters
+    ----------
+    adatas : a list of AnnData, or a MuData, whose modalities then name the graphs.
+    """
+    graphs = []
+    for k, (name, adata) in enumerate(modalities(adatas)):
+        try:
+            graphs.append(from_anndata(adata, key, **({"name": name} | options)))
+        except CothermError as error:
+            where = f"adatas[{k if name is None else repr(name)}]: {error.argument}"
+            raise CothermError(where, error.given, error.needed, error.advice) from None
+    return tuple(graphs)
+
+
+class Indicators(NamedTuple):
+    """Functions for every modality; column c of each is the category ``categories[c]``."""
+
+    functions: tuple[Floats, ...]
+    categories: list[Any]
+
+
+def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: bool = True) -> Indicators:
+    """Corresponding functions from a column of ``obs`` that all modalities have: the indicators of its categories.
+
+    Column c is the same category everywhere: those that occur in any modality, in the order that all modalities declare
+    (a categorical column with the same categories), else sorted. A cell whose category is missing (NaN) has a row of
+    zeros. A category that a modality has no cell of makes a column of zeros there, which to ``couple`` does not mean
+    "not known" but "nowhere": a :class:`cotherm.CothermWarning` names it.
+
+    Parameters
+    ----------
+    adatas : two or more AnnData in a list, or a MuData.
+    column : of ``obs``; categories, strings, whole numbers or booleans.
+    unit : scale every function to unit norm, since a category has different numbers of cells in different modalities;
+        False leaves zeros and ones.
+
+    Examples
+    --------
+    >>> import anndata, pandas as pd
+    >>> import cotherm as ct
+    >>> rna = anndata.AnnData(obs=pd.DataFrame({"stage": ["late", "early", None]}, index=["a", "b", "c"]))
+    >>> atac = anndata.AnnData(obs=pd.DataFrame({"stage": ["early", "late"]}, index=["d", "e"]))
+    >>> functions, stages = ct.interop.anndata_functions([rna, atac], "stage")
+    >>> stages, functions[0].tolist()
+    (['early', 'late'], [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
+    """
+    unit = checks.boolean("unit", unit)
+    items = modalities(adatas)
+    if len(items) < 2:
+        raise CothermError("adatas", "one modality", "at least two")
+    columns = [_categorical(_obs(adata, "column", column), "column", column) for _, adata in items]
+    categories = _union(columns)
+    _require_shared(column, columns, categories)
+    functions = [_indicators(own, categories) for own in columns]
+    if unit:
+        norms = [np.linalg.norm(F, axis=0) for F in functions]
+        functions = [F / np.where(norm > 0.0, norm, 1.0) for F, norm in zip(functions, norms, strict=True)]
+    return Indicators(tuple(functions), categories)
+
+
+def _stored_graph(adata: Any, key: str, symmetrize: str | None, labels: Any, name: str | None) -> Graph:
+    place = _place(adata, key)
+    W = adata.obsp[place]
+    argument = f"obsp[{place!r}]"
+    if symmetrize is not None:
+        W = _symmetric(argument, W, checks.choice("symmetrize", symmetrize, _SYMMETRIZE))
+    with known_as("W", argument):
+        try:
+            return Graph.from_adjacency(W, labels=labels, name=name)
+        except CothermError as error:
+            if "symmetric" not in error.needed:
+                raise
+            advice = 'Pass symmetrize="max", "mean" or "min".'
+            raise CothermError(error.argument, error.given, error.needed, advice) from None
+
+
+def _place(adata: Any, key: str) -> str:
+    """The key of obsp that holds the weights."""
+    if key in adata.obsp:
+        return key
+    entry = adata.uns.get(key) if isinstance(key, str) else None
+    named = entry.get("connectivities_key") if isinstance(entry, dict) else None
+    if isinstance(named, str) and named in adata.obsp:
+        return named
+    raise CothermError(
+        "key",
+        f"{key!r}, which is not in obsp",
+        f"one of its keys, {list(adata.obsp)}",
+        f"Run scanpy.pp.neighbors(adata) first, or pass rep=, one of {['X', *adata.obsm]}, to make a graph here.",
+    )
+
+
+def _symmetric(argument: str, W: Any, how: str) -> sp.csr_array:
+    if not sp.issparse(W):
+        W = checks.numeric(argument, W, ndim=(2,))
+    A = sp.csr_array(W)
+    A = sp.csr_array((checks.finite(argument, checks.as_float64(argument, A.data)), A.indices, A.indptr), shape=A.shape)
+    ways = {"max": A.maximum, "mean": lambda B: (A + B) / 2.0, "min": A.minimum}
+    both = sp.csr_array(ways[how](A.T.tocsr()))
+    both.eliminate_zeros()
+    return both
+
+
+def _representation(adata: Any, rep: str) -> Any:
+    if rep == "X":
+        if adata.X is None:
+            raise CothermError("rep", "'X', which is not there", f"one of obsm, {list(adata.obsm)}")
+        return adata.X[:] if adata.isbacked else adata.X
+    if rep not in adata.obsm:
+        raise CothermError(
+            "rep",
+            f"{rep!r}, which is not in obsm",
+            f"'X' or one of its keys, {list(adata.obsm)}",
+            "scanpy.pp.pca(adata) makes 'X_pca'." if rep == "X_pca" else "",
+        )
+    X = adata.obsm[rep]
+    return X.to_numpy() if hasattr(X, "to_numpy") else X
+
+
+def _obs(adata: Any, argument: str, column: str) -> Any:
+    if column not in adata.obs.columns:
+        raise CothermError(argument, f"{column!r}, which is not in obs", f"one of its columns, {list(adata.obs)}")
+    return adata.obs[column]
+
+
+def _categorical(values: Any, argument: str, column: str) -> Any:
+    """A pandas.Categorical; numbers with fractions are measurements, not categories."""
+    import pandas as pd
+
+    if values.dtype.kind in "fcmM":
+        raise CothermError(
+            argument,
+            f"obs[{column!r}] of dtype {values.dtype}",
+            "categories, strings, whole numbers or booleans",
+            "Make categories of it, .astype('category'); measurements become functions by feature_functions.",
+        )
+    try:
+        return pd.Categorical(values)
+    except TypeError as error:
+        raise CothermError(argument, f"obs[{column!r}] ({error})", "categories, strings, numbers or booleans") from None
+
+
+def _label_array(adata: Any, column: str) -> Any:
+    own = _categorical(_obs(adata, "labels", column), "labels", column)
+    missing = int(np.sum(own.codes < 0))
+    if missing:
+        raise CothermError(
+            "labels",
+            f"obs[{column!r}] with {missing} missing",
+            "a label for every cell",
+            "Leave it out, or fill it in.",
+        )
+    return np.array(own.categories.tolist())[own.codes]
+
+
+def _union(columns: Sequence[Any]) -> list[Any]:
+    """All categories that occur: in the order in which all modalities declare them, if they do; else sorted."""
+    seen = set.union(*(_present(own) for own in columns))
+    declared = [own.categories.tolist() for own in columns]
+    if all(one == declared[0] for one in declared):
+        return [category for category in declared[0] if category in seen]
+    return sorted(seen, key=lambda category: (type(category).__name__, category))
+
+
+def _present(own: Any) -> set[Any]:
+    return set(own.categories[np.unique(own.codes[own.codes >= 0])].tolist())
+
+
+def _require_shared(column: str, columns: Sequence[Any], categories: list[Any]) -> None:
+    here = [_present(own) for own in columns]
+    if not set.intersection(*here):
+        raise CothermError(
+            "column",
+            f"obs[{column!r}] with no category that all modalities have ({categories[:8]})",
+            "categories that correspond",
+            "Are they written alike, and of one type?",
+        )
+    for k, own in enumerate(here):
+        absent = [category for category in categories if category not in own]
+        if absent:
+            warnings.warn(
+                f"no cell of adatas[{k}] is {absent} in obs[{column!r}]: the function is zero there. "
+                "Coupling needs functions that are somewhere on every graph: leave such cells' category out (NaN).",
+                CothermWarning,
+                stacklevel=3,
+            )
+
+
+def _indicators(own: Any, categories: list[Any]) -> Floats:
+    codes = np.asarray(own.set_categories(categories).codes, dtype=np.int64)
+    return label_functions(codes, classes=np.arange(len(categories)), unknown=-1)

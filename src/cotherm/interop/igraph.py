@@ -1,0 +1,102 @@
+"""igraph: names are the vertex attribute "name", coordinates "x", "y", "z"."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.doors import require_graph
+from cotherm.interop.named import checked_names, ends_of, named_graph, vertex_values, weights_of
+from cotherm.interop.optional import require
+
+if TYPE_CHECKING:
+    import igraph
+
+
+def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str | None = "label") -> Graph:
+    """The graph of an ``igraph.Graph``: the same vertices and edges in the same order.
+
+    The vertex attribute "name" stays behind: keep ``G.vs["name"]``, and give it to :func:`to_igraph` as names. The
+    attributes "x", "y" and "z", as many as there are, become coordinates. The graph attribute "name" goes along.
+
+    Parameters
+    ----------
+    G : undirected, without parallel edges, loops or negative weights.
+    weight : the edge attribute that holds the weights, which every edge must have; None, every weight is 1.
+    labels : the vertex attribute that holds labels, at all vertices or at none; None, they are left out.
+
+    It needs igraph: ``pip install 'cotherm[igraph]'``.
+
+    Examples
+    --------
+    >>> import igraph
+    >>> import cotherm as ct
+    >>> G = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"weight": [2.0, 0.5]}, vertex_attrs={"name": ["a", "b", "c"]})
+    >>> graph = ct.interop.from_igraph(G)
+    >>> graph.w.tolist(), ct.interop.to_igraph(graph, names=G.vs["name"]).vs["name"]
+    ([2.0, 0.5], ['a', 'b', 'c'])
+    """
+    _require_undirected(G)
+    here = G.vs.attributes()
+    names = G.vs["name"] if "name" in here else list(range(G.vcount()))
+    pairs = G.get_edgelist()
+    w = np.ones(len(pairs))
+    if weight is not None:
+        values = G.es[weight] if weight in G.es.attributes() else [None] * len(pairs)
+        w = weights_of(values, [(names[a], names[b]) for a, b in pairs], str(weight))
+    found: dict[str, Any] = {"coordinates": _coordinates(G, names)}
+    if labels is not None and labels in here:
+        found["labels"] = vertex_values("labels", str(labels), G.vs[labels], names)
+    title = G["name"] if "name" in G.attributes() else None
+    return named_graph("G", names, ends_of(pairs), w, name=None if title is None else str(title), **found)
+
+
+def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> igraph.Graph:
+    """An ``igraph.Graph`` with the same edges in the same order, edges of weight 0 among them.
+
+    Parameters
+    ----------
+    graph : its weights become the edge attribute "weight", coordinates (at most three columns) the vertex attributes
+        "x", "y" and "z", labels "label".
+    names : for every vertex its attribute "name"; by default there is none.
+    """
+    igraph = require("igraph", "igraph")
+    require_graph(graph)
+    G = igraph.Graph(graph.n, graph.edges.tolist(), edge_attrs={"weight": graph.w.tolist()})
+    if names is not None:
+        G.vs["name"] = checked_names(names, graph.n)
+    if graph.name is not None:
+        G["name"] = graph.name
+    if graph.labels is not None:
+        G.vs["label"] = graph.labels.tolist()
+    if graph.coordinates is not None:
+        if graph.coordinates.shape[1] > 3:
+            d = graph.coordinates.shape[1]
+            raise CothermError("graph", f"coordinates in {d} dimensions", "at most three", "Use graph.bare().")
+        for axis, values in zip("xyz", graph.coordinates.T.tolist(), strict=False):
+            G.vs[axis] = values
+    return G
+
+
+def _require_undirected(G: object) -> None:
+    igraph = require("igraph", "igraph")
+    if not isinstance(G, igraph.Graph):
+        raise CothermError("G", checks.describe(G), "an igraph.Graph")
+    if G.is_directed():
+        raise CothermError(
+            "G", "a directed graph", "an undirected one", 'G.as_undirected(combine_edges="max") makes one.'
+        )
+
+
+def _coordinates(G: Any, names: list[Any]) -> Any:
+    axes = takewhile(lambda axis: axis in G.vs.attributes(), "xyz")
+    found = [vertex_values("G", axis, G.vs[axis], names) for axis in axes] if names else []
+    columns = [column for column in found if column is not None]
+    return np.array(columns).T if columns else None

@@ -1,0 +1,25 @@
+"""Libraries that need not be there, or an error that says how to get them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from cotherm.errors import CothermError
+
+
+def require(package: str, extra: str, *, also: str = "") -> Any:
+    """The module, imported now; ``also`` is what the extra does not bring."""
+    install = f"Run: pip install {also} 'cotherm[{extra}]'".replace("  ", " ")
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package.partition(".")[0]:  # it is there, but something it needs is not
+            raise _broken(package, error, install) from None
+        raise CothermError(package, "not installed", f"the extra {extra!r}", install) from None
+    except ImportError as error:
+        raise _broken(package, error, install) from None
+
+
+def _broken(package: str, error: ImportError, install: str) -> CothermError:
+    return CothermError(package, f"installed, but it cannot be imported ({error})", "a working installation", install)

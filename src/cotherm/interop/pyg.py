@@ -1,0 +1,143 @@
+"""PyTorch Geometric: ``Data`` with every edge in both directions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, known_as
+from cotherm.graphs.graph import Graph
+from cotherm.heat.doors import require_graph
+from cotherm.interop.optional import require
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+def from_pyg(
+    data: Data,
+    weight: str | None = "edge_weight",
+    *,
+    coordinates: str | None = "pos",
+    labels: str | None = "y",
+) -> Graph:
+    """The graph of a ``torch_geometric.data.Data``, edges sorted by (i, j).
+
+    Parameters
+    ----------
+    data : undirected: its ``edge_index`` has every edge in both directions, with the same weight, and no loops.
+    weight : the attribute that holds the weights, one for every column of ``edge_index``; None, every weight is 1.
+    coordinates : the attribute that holds positions, (n, d); left out where it is None or not there.
+    labels : the attribute that holds whole numbers, one per vertex; likewise.
+
+    It needs torch and torch_geometric: ``pip install torch 'cotherm[pyg]'``.
+    """
+    ends = _edge_index(data)
+    w = np.ones(ends.shape[1]) if weight is None else _weights(data, weight, ends.shape[1])
+    n = int(data.num_nodes)
+    checks.indices("data.edge_index", ends.ravel(), below=n)
+    W = sp.coo_array((w, (ends[0], ends[1])), shape=(n, n))
+    advice = "torch_geometric.transforms.ToUndirected() adds the missing directions."
+    with known_as("W", "data", advice), known_as("coordinates", f"data.{coordinates}"):
+        return Graph.from_adjacency(W, coordinates=_values(data, coordinates), labels=_labels(data, labels, n))
+
+
+def to_pyg(graph: Graph, *, dtype: Any = None) -> Data:
+    """A ``torch_geometric.data.Data``: ``edge_index`` (2, 2m), every edge in both directions, and ``edge_weight`` (2m).
+
+    Parameters
+    ----------
+    graph : coordinates become ``pos``, labels ``y``; labels that are strings become their numbers among
+        ``label_names``, sorted, which :func:`from_pyg` leaves behind.
+    dtype : of weights and positions; by default torch's own, ``torch.get_default_dtype()``, usually float32.
+        ``torch.float64`` loses nothing.
+    """
+    torch = _torch()
+    data_room = _data_room()
+    require_graph(graph)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise CothermError("dtype", checks.describe(dtype), "a floating-point torch.dtype")
+    largest = float(torch.finfo(dtype).max)
+    if graph.w.max(initial=0.0) > largest:
+        raise CothermError("graph", f"weights up to {graph.w.max():.3g}", f"at most {largest:.3g}", "Rescale them.")
+    W = graph.adjacency().tocoo()
+    found = {
+        "edge_index": torch.from_numpy(np.vstack([W.row, W.col]).astype(np.int64)),
+        "edge_weight": torch.from_numpy(W.data).to(dtype),
+    }
+    if graph.coordinates is not None:
+        found["pos"] = torch.from_numpy(graph.coordinates.copy()).to(dtype)
+    return data_room.Data(**found, **_numbered(torch, graph.labels), num_nodes=graph.n)
+
+
+def _numbered(torch: Any, labels: NDArray[Any] | None) -> dict[str, Any]:
+    if labels is None:
+        return {}
+    if labels.dtype.kind in "biu":
+        return {"y": torch.from_numpy(labels.astype(np.int64))}
+    names, numbers = np.unique(labels, return_inverse=True)
+    return {"y": torch.from_numpy(numbers.astype(np.int64)), "label_names": names.tolist()}
+
+
+def _edge_index(data: object) -> NDArray[Any]:
+    data_room = _data_room()
+    if not isinstance(data, data_room.Data):
+        raise CothermError("data", checks.describe(data), "a torch_geometric.data.Data")
+    ends = _values(data, "edge_index")
+    if ends is None or ends.ndim != 2 or len(ends) != 2:
+        given = "no edge_index" if ends is None else f"an edge_index of shape {ends.shape}"
+        raise CothermError("data", given, "an edge_index of shape (2, edges)")
+    return ends
+
+
+def _weights(data: Any, weight: str, count: int) -> Floats:
+    values = _values(data, weight)
+    if values is None:
+        raise CothermError(
+            "weight", f"{weight!r}, which the data has not", "an attribute of it", "None gives every edge the weight 1."
+        )
+    if values.shape not in ((count,), (count, 1)):
+        raise CothermError("weight", f"data.{weight} of shape {values.shape}", f"one weight per edge, shape ({count},)")
+    return checks.finite("weight", checks.as_float64("weight", values.reshape(count)))
+
+
+def _labels(data: Any, name: str | None, n: int) -> NDArray[Any] | None:
+    values = _values(data, name)
+    if values is None:
+        return None
+    if values.dtype.kind not in "biu" or values.shape not in ((n,), (n, 1)):
+        raise CothermError(
+            "labels",
+            f"data.{name} of shape {values.shape} and dtype {values.dtype}",
+            f"whole numbers of shape ({n},)",
+            "labels=None leaves them out.",
+        )
+    return values.reshape(n)
+
+
+# Which torch to take depends on the machine: the extra does not choose.
+def _torch() -> Any:
+    return require("torch", "pyg", also="torch")
+
+
+def _data_room() -> Any:
+    _torch()  # without it the other cannot be imported
+    return require("torch_geometric.data", "pyg", also="torch")
+
+
+def _values(data: Any, name: str | None) -> NDArray[Any] | None:
+    """A tensor of the data as an array, on the host; None where there is none."""
+    tensor = None if name is None else data.get(name)
+    if tensor is None:
+        return None
+    if not isinstance(tensor, _torch().Tensor):
+        raise CothermError(f"data.{name}", checks.describe(tensor), "a torch.Tensor")
+    # NumPy has no word for some of torch's floats.
+    host = tensor.detach().cpu()
+    return np.asarray((host.double() if host.is_floating_point() else host).numpy())

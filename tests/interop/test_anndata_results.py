@@ -1,0 +1,223 @@
+"""Answers written into AnnData: scanpy works on them, files keep them."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import anndata
+import mudata
+import numpy as np
+import pandas as pd
+import pytest
+import scanpy as sc
+import scipy.sparse as sp
+
+import cotherm as ct
+from cotherm.interop import anndata_functions, anndata_graphs, from_anndata, to_anndata
+from cotherm.interop.anndata_results import _plain
+from tests.interop.cells import cells, together
+from tests.problems import refused
+
+STAGES = np.array(["E4.5", "E5.5", "E6.5", "E7.5"])
+
+
+def coupled(adatas: list[anndata.AnnData], alpha: float = 100.0) -> ct.Coupling:
+    graphs = anndata_graphs(adatas, rep="X", k=6)
+    return ct.couple(graphs, anndata_functions(adatas, "known").functions, [1.0], alpha, path="straight")
+
+
+def through_a_file(adata: anndata.AnnData, path: Path) -> anndata.AnnData:
+    adata.write_h5ad(path)
+    return anndata.read_h5ad(path)
+
+
+def scanpy_runs(adata: anndata.AnnData) -> None:
+    """UMAP, Leiden, PAGA and a diffusion map on the graph that was written."""
+    sc.tl.umap(adata, neighbors_key="cotherm", maxiter=10)
+    assert np.isfinite(adata.obsm["X_umap"]).all()
+    sc.tl.leiden(adata, neighbors_key="cotherm", flavor="igraph", n_iterations=2, directed=False)
+    assert adata.obs["leiden"].nunique() > 1
+    sc.tl.paga(adata, groups="leiden", neighbors_key="cotherm")
+    sc.tl.diffmap(adata, neighbors_key="cotherm", n_comps=5)
+
+
+def test_from_cells_to_scanpy_and_back(tmp_path: Path) -> None:
+    three = cells()
+    result = coupled(three)
+    to_anndata(result, three, k=4)
+    for v, (adata, graph) in enumerate(zip(three, result.graphs, strict=True)):
+        read = through_a_file(adata, tmp_path / f"{v}.h5ad")
+        np.testing.assert_array_equal(read.obsp["cotherm_connectivities"].toarray(), graph.adjacency().toarray())
+        np.testing.assert_array_equal(read.obsm["X_cotherm"], result.embedding(4)[v])
+        entry = read.uns["cotherm"]
+        assert (entry["method"], entry["status"], entry["view"], entry["views"]) == ("Coupling", result.status, v, 3)
+        assert entry["cost"] == result.cost
+        assert entry["times"].tolist() == [1.0]
+        assert entry["coupling"].tolist() == result.coupling.tolist()
+        assert entry["settings"]["rigidity"].tolist() == [1.0, 1.0, 1.0]
+        assert entry["versions"]["numpy"] == np.__version__
+        again = from_anndata(read, "cotherm")
+        np.testing.assert_array_equal(again.adjacency().toarray(), graph.adjacency().toarray())
+    scanpy_runs(read)
+
+
+def test_leiden_finds_planted_types() -> None:
+    """On what was written, scanpy sees the graph that is there."""
+    three = cells()
+    to_anndata(coupled(three), three)
+    for adata in three:
+        sc.tl.leiden(adata, neighbors_key="cotherm", flavor="igraph", n_iterations=2, directed=False, resolution=0.3)
+        scores = ct.evaluate.clustering_scores(adata.obs["type"].cat.codes, adata.obs["leiden"].cat.codes)
+        assert scores["AMI"] > 0.8
+
+
+def test_lengths_are_inverse_weights() -> None:
+    two = cells((10, 10))
+    graph = ct.Graph(10, [0, 1, 2, 3], [1, 2, 3, 4], [4.0, 0.0, 1e-320, 0.5])
+    to_anndata(ct.average([graph, graph]), two)
+    W, D = (two[0].obsp[f"cotherm_{what}"] for what in ("connectivities", "distances"))
+    assert W.nnz == D.nnz == 6
+    assert (D[0, 1], D[4, 3], D[2, 3]) == (0.25, 2.0, np.finfo(np.float64).max)
+    assert isinstance(W, sp.csr_matrix)
+    assert "distances" in sc._utils.NeighborsView(two[0], "cotherm")
+
+
+METHODS: dict[str, Callable[[Any, Any], ct.Joint]] = {
+    "align": lambda g, F: ct.align(g, F, k=5),
+    "average": lambda g, F: ct.average(g),
+    "closest_commuting": lambda g, F: ct.closest_commuting(g),
+    "closest_commuting, valid": lambda g, F: ct.closest_commuting(g, valid=True, restarts=0),
+    "coregularize": lambda g, F: ct.coregularize(g, 3),
+    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, path=[ct.Stage((0.5,), 1.0)]),
+    "coupled_bases": lambda g, F: ct.coupled_bases(g, F, k=5),
+    "fuse_similarity": lambda g, F: ct.fuse_similarity(g, neighbours=5),
+    "joint_diagonalize": lambda g, F: ct.joint_diagonalize(g),
+    "power_mean": lambda g, F: ct.power_mean(g),
+    "transport": ct.transport,
+}
+WITH_GRAPHS = {"average", "closest_commuting, valid", "couple by stages", "fuse_similarity"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(method: str, tmp_path: Path) -> None:
+    views = ct.datasets.ring(30)
+    result = METHODS[method](views.graphs, views.functions)
+    two = cells((30, 30))
+    to_anndata(result, two)
+    read = through_a_file(two[1], tmp_path / "cells.h5ad")
+    np.testing.assert_array_equal(read.obsm["X_cotherm"], result.embedding(read.obsm["X_cotherm"].shape[1])[1])
+    assert ("cotherm_connectivities" in read.obsp) == (method in WITH_GRAPHS)
+    assert ("connectivities_key" in read.uns["cotherm"]) == (method in WITH_GRAPHS)
+    assert read.uns["cotherm"]["method"] == type(result).__name__
+    if method in WITH_GRAPHS:
+        graphs: Any = result
+        W = read.obsp["cotherm_connectivities"].toarray()
+        np.testing.assert_array_equal(W, graphs.graphs[1].adjacency().toarray())
+    if method == "couple by stages":
+        assert json.loads(read.uns["cotherm"]["settings"]["path"])[0]["alpha"] == 1.0
+
+
+def test_mudata(tmp_path: Path) -> None:
+    three = cells()
+    mdata = together(three)
+    result = coupled(three)
+    to_anndata(result, mdata, k=3)
+    with mudata.set_options(pull_on_update=False):
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        read = mudata.read_h5mu(tmp_path / "cells.h5mu")
+    assert read.mod["met"].uns["cotherm"]["view"] == 1
+    for graph, expected in zip(anndata_graphs(read, "cotherm"), result.graphs, strict=True):
+        np.testing.assert_array_equal(graph.adjacency().toarray(), expected.adjacency().toarray())
+
+
+def test_an_earlier_answer_is_replaced_and_nothing_else() -> None:
+    two = cells((30, 30))
+    views = ct.datasets.ring(30)
+    to_anndata(ct.average(views.graphs), two)
+    to_anndata(ct.align(views.graphs, views.functions, k=4), two, k=2, t=1.0)
+    assert not list(two[0].obsp)
+    assert two[0].obsm["X_cotherm"].shape == (30, 2)
+    assert two[0].uns["cotherm"]["time_of_embedding"] == 1.0
+    sc.pp.neighbors(two[1], use_rep="X", n_neighbors=5)
+    before = two[0].uns.copy()
+    assert refused(lambda: to_anndata(ct.average(views.graphs), two, key="neighbors")) == "key"
+    assert two[0].uns.keys() == before.keys()  # nothing half written
+    two[0].obsm["X_mine"] = np.zeros((30, 2))
+    assert refused(lambda: to_anndata(ct.average(views.graphs), two, key="mine")) == "key"
+
+
+def test_what_is_refused() -> None:
+    two = cells((30, 30))
+    result = ct.average(ct.datasets.ring(30).graphs)
+    thing: Any
+    for thing in (None, result.graphs, two):
+        assert refused(partial(to_anndata, thing, two)) == "result"
+    for thing in ("", "a/b", 3):
+        assert refused(partial(to_anndata, result, two, key=thing)) == "key"
+    assert refused(lambda: to_anndata(result, two[:1])) == "adatas"
+    assert refused(lambda: to_anndata(result, cells((30, 31)))) == "adatas"
+    assert refused(lambda: to_anndata(result, [two[0], cells((40,))[0][:30]])) == "adatas[1]"
+    assert refused(lambda: to_anndata(result, [two[0], two[0]])) == "adatas"
+    assert refused(lambda: to_anndata(result, two, k=30)) == "k"
+    assert refused(lambda: to_anndata(result, two, t=-1.0)) == "t"
+    assert "cotherm" not in two[0].uns
+
+
+def test_scnmt_end_to_end(data_file: Callable[[str], Path], tmp_path: Path) -> None:
+    """Real cells: expression, methylation and accessibility of different cells, half of the stages known."""
+    random = np.random.default_rng(0)
+    modalities = []
+    for short in ("rna", "met", "acc"):
+        adata = anndata.AnnData(np.loadtxt(data_file(f"scnmt/{short}_30.txt")))
+        adata.obs_names = [f"{short}-{c}" for c in range(adata.n_obs)]
+        stage = STAGES[np.loadtxt(data_file(f"scnmt/{short}_stage.txt")).astype(int)]
+        adata.obs["stage"] = pd.Categorical(stage, categories=STAGES.tolist())
+        adata.obs["known"] = adata.obs["stage"].where(random.random(adata.n_obs) < 0.5)
+        sc.pp.neighbors(adata, use_rep="X", n_neighbors=15)
+        modalities.append(adata)
+    graphs = anndata_graphs(modalities)
+    functions, stages = anndata_functions(modalities, "known")
+    assert stages == STAGES.tolist()
+    result = ct.couple(graphs, functions, [1.0], 1e3, path="straight", max_iterations=3)
+    assert result.coupling[0] < result.coupling_before[0]
+    to_anndata(result, modalities)
+    for adata, graph in zip(modalities, result.graphs, strict=True):
+        read = through_a_file(adata, tmp_path / "cells.h5ad")
+        assert from_anndata(read, "cotherm").w.sum() == pytest.approx(graph.w.sum(), rel=1e-12)
+    scanpy_runs(read)
+
+
+def test_the_code_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it stands, on files like those it speaks of."""
+    text = (Path(__file__).parents[2] / "docs" / "single-cell.md").read_text(encoding="utf-8")
+    code = "\n".join(block.split("```")[0] for block in text.split("```python\n")[1:])
+    monkeypatch.chdir(tmp_path)
+    for name, adata in zip(("rna", "met", "acc"), cells(), strict=True):
+        adata.obs["stage"] = adata.obs["known"]
+        adata.write_h5ad(f"{name}.h5ad")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["result"].coupling[0] < names["result"].coupling_before[0]
+    assert anndata.read_h5ad("met-coupled.h5ad").uns["cotherm"]["view"] == 1
+    assert names["everything"].obsm["X_umap"].shape == (201, 2)
+
+
+def test_what_files_cannot_hold_is_made_plain() -> None:
+    plain = _plain({"none": None, "pair": (1, 2), "words": ["a", "b"], "deep": {"nested": [[1], [2, 3]], "none": None}})
+    assert plain.keys() == {"pair", "words", "deep"}
+    assert plain["pair"].tolist() == [1, 2]
+    assert plain["words"].tolist() == ["a", "b"]
+    assert plain["deep"] == {"nested": "[[1], [2, 3]]"}
+
+
+@pytest.mark.parametrize("home", ["anndata", "igraph", "networkx", "pandas"])
+def test_docstring_examples(home: str) -> None:
+    result = doctest.testmod(import_module(f"cotherm.interop.{home}"))
+    assert result.attempted > 3
+    assert not result.failed

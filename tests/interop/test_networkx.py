@@ -1,0 +1,103 @@
+"""networkx and back: names, order, attributes; what is no such graph is refused."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+import cotherm as ct
+from cotherm.interop import from_networkx, to_networkx
+from tests import problems
+from tests.problems import refused
+
+
+def in_order(graph: ct.Graph) -> ct.Graph:
+    """The same graph with its edges sorted."""
+    order = np.lexsort((graph.j, graph.i))
+    return ct.Graph(
+        graph.n,
+        graph.i[order],
+        graph.j[order],
+        graph.w[order],
+        coordinates=graph.coordinates,
+        labels=graph.labels,
+        name=graph.name,
+    )
+
+
+@given(problems.graphs())
+def test_round_trip(graph: ct.Graph) -> None:
+    assert from_networkx(to_networkx(graph)) == in_order(graph)
+
+
+@pytest.mark.parametrize("case", problems.CASES)
+def test_the_same_laplacian(case: str) -> None:
+    graph = problems.CASES[case]()
+    theirs = nx.laplacian_matrix(to_networkx(graph)).toarray()
+    np.testing.assert_allclose(theirs, graph.laplacian().toarray(), rtol=1e-12, atol=1e-300)
+
+
+def test_coordinates_labels_and_names_round_trip() -> None:
+    graph = ct.Graph(
+        3,
+        [0, 1],
+        [1, 2],
+        [1.0, 2.0],
+        coordinates=[[0.0, 1.0], [2.0, 3.0], [4.0, 5.5]],
+        labels=["a", "b", "a"],
+        name="walk",
+    )
+    names: list[Any] = [("x", 1), "mid", 7]
+    G = to_networkx(graph, names=names)
+    assert list(G.nodes) == names
+    assert G.nodes["mid"] == {"pos": (2.0, 3.0), "label": "b"}
+    assert G["mid"][7]["weight"] == 2.0
+    assert from_networkx(G) == graph
+    assert list(to_networkx(from_networkx(G), names=G.nodes).edges(data=True)) == list(G.edges(data=True))
+
+
+def test_vertices_follow_the_nodes() -> None:
+    G = nx.Graph()
+    G.add_nodes_from(["c", "alone", "a"])
+    G.add_edge("a", "c", weight=3.0)
+    assert from_networkx(G).edges.tolist() == [[0, 2]]
+    assert from_networkx(nx.karate_club_graph()).w.sum() == 231.0  # the published sum of all contacts
+    assert from_networkx(nx.path_graph(4), weight=None).w.tolist() == [1.0, 1.0, 1.0]
+
+
+def weighted(*edges: Any) -> nx.Graph:
+    G = nx.Graph()
+    G.add_weighted_edges_from(edges)
+    return G
+
+
+def test_what_is_refused() -> None:
+    assert refused(lambda: from_networkx(nx.DiGraph([(0, 1)]), None)) == "G"
+    assert refused(lambda: from_networkx(nx.MultiGraph([(0, 1), (0, 1)]), None)) == "G"
+    assert refused(lambda: from_networkx(weighted(("a", "a", 1.0)))) == "G"
+    assert refused(lambda: from_networkx(nx.Graph())) == "G"
+    assert refused(lambda: from_networkx(np.eye(2))) == "G"
+    assert refused(lambda: from_networkx(weighted(("a", "b", -1.0)))) == "weight"
+    assert refused(lambda: from_networkx(weighted(("a", "b", float("nan"))))) == "weight"
+    assert refused(lambda: from_networkx(weighted(("a", "b", "heavy")))) == "weight"
+    assert refused(lambda: from_networkx(nx.path_graph(3))) == "weight"
+    with pytest.raises(ct.CothermError, match="-1 between 'a' and 'b'"):
+        from_networkx(weighted(("a", "b", -1.0)))
+    half = nx.path_graph(3)
+    half.nodes[1]["pos"] = (0.0, 1.0)
+    assert refused(lambda: from_networkx(half, None)) == "coordinates"
+    assert from_networkx(half, None, coordinates=None).coordinates is None
+
+
+def test_names_are_checked() -> None:
+    graph = problems.path(3)
+    names: Any
+    for names in (["a"], ["a", "b", "a"], "abc", [[1], [2], [3]], 3, [None, 1, 2]):
+        assert refused(partial(to_networkx, graph, names=names)) == "names"
+    not_a_graph: Any = nx.path_graph(3)
+    assert refused(lambda: to_networkx(not_a_graph)) == "graph"
