@@ -16,6 +16,7 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import checked_views, coupling_error
+from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
 from cotherm.methods.coupling.path import ROUTES, Stage
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
@@ -34,8 +35,8 @@ _LARGEST_COST = 1e140
 def couple(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
-    times: ArrayLike,
-    alpha: float = 1e6,
+    times: ArrayLike | str = "auto",
+    alpha: float | str = 1e6,
     *,
     frozen: Sequence[Any] | None = None,
     rigidity: ArrayLike | None = None,
@@ -60,8 +61,11 @@ def couple(
     functions : for each graph its corresponding functions (n_k, q); column c is the same function seen on every graph.
         Smooth bumps lead to surgery, bare points do not: see :func:`cotherm.landmark_functions`. Their size counts: Q
         grows with the square of F, so F times 10 is α times 10⁴.
-    times : when heat is compared, one or more times t ≥ 0 of e^{−tL}.
-    alpha : α, how much coupling counts against distance.
+    times : when heat is compared, one or more times t ≥ 0 of e^{−tL}; or "auto", four times from when heat has made
+        two moves along edges to when the functions have lost four fifths of their variation.
+    alpha : α, how much coupling counts against distance; or "auto", 10⁴ times the α at which they weigh alike, which
+        depends neither on the unit of the weights nor on the size of the functions.
+        :mod:`cotherm.methods.coupling.auto` says exactly; the answer's ``times`` and ``alpha`` are what was chosen.
     frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
     rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
     weights : π, for each graph how much its agreement with the others counts.
@@ -86,11 +90,14 @@ def couple(
     >>> result = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10])
     >>> result.changes()[0].edges("cut").tolist()
     [[0, 69], [0, 68], [1, 69]]
+    >>> result = ct.couple(views.graphs, views.functions, times="auto", alpha="auto")
+    >>> result.changes()[0].edges("cut").tolist()
+    [[0, 69], [0, 68], [1, 69]]
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    moments = checks.times("times", times)
-    alpha = checks.real("alpha", alpha, positive=True)
+    given_times = None if _is_auto("times", times) else checks.times("times", times)
+    given_alpha = None if _is_auto("alpha", alpha) else checks.real("alpha", alpha, positive=True)
     free = _free_edges(frozen, graphs)
     rho, pi = (positive(name, x, len(graphs), "graphs") for name, x in (("rigidity", rigidity), ("weights", weights)))
     omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
@@ -100,12 +107,16 @@ def couple(
     routes = _routes(path, graphs, warm=first is not None)
     if callback is not None and not callable(callback):
         raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
-    _require_memory(graphs, free, columns[0].shape[1], len(moments))
     scaled = [F * np.sqrt(omega) for F in columns]
-    _require_finite(scaled, alpha * float(pi.sum()) ** 2)
+    _require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
+    moments = chosen_times(graphs, scaled) if given_times is None else given_times
+    _require_memory(graphs, free, columns[0].shape[1], len(moments))
 
-    problem = CouplingProblem(graphs, scaled, moments, alpha, free=free, rigidity=rho, importance=pi)
+    problem = CouplingProblem(graphs, scaled, moments, given_alpha or 1.0, free=free, rigidity=rho, importance=pi)
     with limited_blas(max(g.n for g in graphs)):
+        if given_alpha is None:
+            problem = problem.restated(moments, chosen_alpha(problem), None)
+            _require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
         search = Search(problem, routes, tolerance, max_iterations, callback)
         found = search.run(problem.centre if first is None else _free_part(first, free))
     coupled = tuple(g.with_weights(u) for g, u in zip(graphs, problem.weights(found.u), strict=True))
@@ -113,7 +124,7 @@ def couple(
         graphs=coupled,
         originals=tuple(graphs),
         times=tuple(moments.tolist()),
-        alpha=alpha,
+        alpha=problem.alpha,
         cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
         coupling_before=coupling_error(graphs, columns, moments),
@@ -123,6 +134,8 @@ def couple(
         optimality=found.optimality,
         history=tuple(search.history),
         settings={
+            "times": "auto" if given_times is None else moments.tolist(),
+            "alpha": "auto" if given_alpha is None else given_alpha,
             "rigidity": rho.tolist(),
             "weights": pi.tolist(),
             "function_weights": omega.tolist(),
@@ -135,6 +148,12 @@ def couple(
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
+
+
+def _is_auto(argument: str, value: Any) -> bool:
+    if isinstance(value, str) and value != "auto":
+        raise CothermError(argument, checks.describe(value), 'numbers, or "auto"')
+    return isinstance(value, str)
 
 
 def _free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:

@@ -48,7 +48,7 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
         return []
     times = tuple(problem.times.tolist())
     if name == "times":
-        return [Stage(moments, problem.alpha) for moments in _horizons(times, _first_horizon(problem.graphs))]
+        return [Stage(moments, problem.alpha) for moments in _horizons(times, first_horizon(problem.graphs))]
     return [Stage(times, alpha) for alpha in _decades(problem)]
 
 
@@ -63,7 +63,8 @@ def robust_scale(problem: CouplingProblem) -> float:
     return _ROBUST_FRACTION * float(weights.mean()) if len(weights) else 1.0
 
 
-def _first_horizon(graphs: Sequence[Graph]) -> float:
+def first_horizon(graphs: Sequence[Graph]) -> float:
+    """One over the median degree: about one move along an edge. Infinite where there is no weight."""
     degrees = np.concatenate([g.degrees for g in graphs])
     live = degrees[degrees > 0.0]
     return 1.0 / float(np.median(live)) if len(live) else np.inf
@@ -82,16 +83,21 @@ def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]
     return [*stages, times]
 
 
-def _decades(problem: CouplingProblem) -> list[float]:
-    """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
+def stiffness(problem: CouplingProblem) -> float:
+    """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     gentle = problem.restated(problem.times, 1.0, None)
     J = gentle.at(problem.centre).jacobian
     gram = gentle.metric(problem.centre).prepared(J).restricted(np.zeros(len(J), dtype=bool)).gram
-    stiffness = float(scipy.linalg.norm(gram, 2)) if J.size else 0.0
-    if stiffness == 0.0:
+    return float(scipy.linalg.norm(gram, 2)) if J.size else 0.0
+
+
+def _decades(problem: CouplingProblem) -> list[float]:
+    """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
+    size = stiffness(problem)
+    if size == 0.0:
         return [problem.alpha]
     alphas = []
-    alpha = 1.0 / stiffness
+    alpha = 1.0 / size
     while alpha < 0.99 * problem.alpha:
         alphas.append(alpha)
         alpha *= _ALPHA_STEP

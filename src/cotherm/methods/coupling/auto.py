@@ -1,0 +1,86 @@
+"""Times and α from the data: ``couple(..., times="auto", alpha="auto")``.
+
+*Times*: four, evenly spaced in log t. The first is when heat has made about two moves along edges, 2/d, d the median
+degree. The last is when the functions have lost four fifths of their variation: with x(t) = e^{−tL}f, and x(∞) its mean
+over each component, the first t at which the mean over the functions of ‖x(t) − x(∞)‖² / ‖f − x(∞)‖² has fallen to 0.2
+in every view. Before the first nothing has happened, and after the last little is left to compare.
+
+*α*: 10⁴ times the α at which coupling and distance weigh alike. With J the derivative of the residuals at α = 1 and A
+the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
+
+Neither depends on units. Weights times c are times divided by c and α times c²; functions times c are α divided by c⁴.
+Nothing here forms an n × n matrix: heat flows for a few functions, and one Jacobian, as in every step of the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow
+from cotherm.methods.coupling.path import first_horizon, stiffness
+from cotherm.methods.coupling.problem import CouplingProblem
+
+_COUNT = 4
+_MOVES = 2.0
+# Of the functions' variation, this part is left at the last time.
+_LEFT = 0.2
+# The last time is at least this many times the first, and heat is not followed past so many doublings of one move.
+_LEAST_SPAN = 2.0
+_MOST_DOUBLINGS = 10
+_STRENGTH = 1e4
+_TOLERANCE = 1e-6
+
+
+def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
+    """The times; 1 where no graph has any weight."""
+    move = first_horizon(graphs)
+    if not np.isfinite(move):
+        return np.ones(1)
+    last = _spreading_time(graphs, functions, move)
+    first = min(_MOVES * move, last / _LEAST_SPAN)
+    return np.geomspace(first, last, _COUNT)
+
+
+def chosen_alpha(problem: CouplingProblem) -> float:
+    """α; 1 where no weight changes anything, so that it does not matter."""
+    size = stiffness(problem)
+    return _STRENGTH / size if size > 0.0 else 1.0
+
+
+def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: float) -> float:
+    """When the functions have spread in all views; between doublings of the time log variation is linear in log t."""
+    views = [_Spreading(g, F) for g, F in zip(graphs, functions, strict=True)]
+    before, at = 1.0, 0.0
+    for doubling in range(_MOST_DOUBLINGS + 1):
+        time = move * 2.0**doubling
+        left = max(view.left_after(time - at) for view in views)
+        if left <= _LEFT:
+            share = np.log(before / _LEFT) / np.log(before / max(left, np.finfo(np.float64).tiny))
+            return float(time * 2.0 ** (share - 1.0))
+        before, at = left, time
+    return at
+
+
+class _Spreading:
+    """Heat on one graph from functions of unit variation."""
+
+    def __init__(self, graph: Graph, F: Floats) -> None:
+        part = graph.components
+        sizes = np.bincount(part)[:, np.newaxis]
+        means = np.array([np.bincount(part, f) for f in F.T]).T / sizes
+        varying = F - means[part]
+        norms = np.linalg.norm(varying, axis=0)
+        # What differs from its means by rounding only says nothing about time.
+        live = norms > 1e-12 * np.linalg.norm(F, axis=0)
+        self._graph, self._x = graph, varying[:, live] / norms[live]
+
+    def left_after(self, time: float) -> float:
+        """The mean over the functions of what is left of their variation, so much later than when last asked."""
+        if not self._x.shape[1]:
+            return 0.0
+        self._x = flow(self._graph, self._x, np.array([time]), "auto", _TOLERANCE)[0]
+        return float(np.mean(np.sum(self._x**2, axis=0)))
