@@ -49,10 +49,11 @@ def test_auto_cuts_the_wrong_edges_of_the_scanned_man(data_file: Callable[[str],
 def test_auto_brings_views_together_as_numbers_chosen_by_hand_do() -> None:
     """Where classes, not edges, are known: neighbours of the same class, mAP."""
     views = ct.datasets.ambiguous()
-    assert views.labels is not None
+    labels = views.labels
+    assert labels is not None
 
     def scores(graphs: tuple[ct.Graph, ...]) -> np.ndarray:
-        found = [ct.evaluate.retrieval(ct.diffusion_distance(g, 0.75), views.labels) for g in graphs]
+        found = [ct.evaluate.retrieval(ct.diffusion_distance(g, 0.75), labels) for g in graphs]
         return np.array([f.mean_average_precision for f in found])
 
     by_hand, chosen = (
