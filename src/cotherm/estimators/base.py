@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cotherm import checks
@@ -23,6 +24,13 @@ from cotherm.graphs.graph import Graph
 from cotherm.methods.joint import Joint
 
 _AFFINITIES = ("neighbours", "precomputed")
+
+
+def _has_clusters(estimator: Any) -> bool:
+    """Whether there are clusters to predict; scikit-learn asks this of an estimator by looking for its methods."""
+    if estimator.n_clusters is None:
+        raise AttributeError("n_clusters: None; needed: a number of clusters, set before the estimator is fitted.")
+    return True
 
 
 @dataclass(frozen=True)
@@ -128,9 +136,9 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         """Fit, and the coordinates of the samples: an array, or a list for a list of views."""
         return self._together(self.fit(X, y, functions).embedding_)
 
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
         """Fit, and the clusters of the samples."""
-        self._require_clusters()
         return self.fit(X, y, functions).labels_
 
     def transform(self, X: Any) -> Any:
@@ -144,11 +152,13 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             [extended(one, E, s) for one, E, s in zip(joined, self.embedding_, self._factors, strict=True)]
         )
 
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Clusters of samples, known or new: the label that weighs most among the nearest training samples."""
         joined = self._joined(X)
-        count = self._require_clusters()
-        shares = [votes(one, labels, count) for one, labels in zip(joined, self._all_labels(), strict=True)]
+        shares = [
+            votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
+        ]
         if self._stacked:
             return np.sum(shares, axis=0).argmax(axis=1)
         return [share.argmax(axis=1) for share in shares]
@@ -259,11 +269,6 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise CothermError("X", f"{len(given)} views", f"{self.n_views_}, as in fit")
         views: list[View] = self._views
         return [view.join(name, new) for view, (name, new) in zip(views, given, strict=True)]
-
-    def _require_clusters(self) -> int:
-        if self.n_clusters is None:
-            raise CothermError("n_clusters", "None", "a number of clusters, given to the estimator before it is fitted")
-        return self.n_clusters
 
 
 def _plain(view: Any) -> Any:

@@ -145,7 +145,7 @@ class PointsView:
 def _rows(given: Any) -> Rows:
     """Checked rows with all their columns, empty ones too, so that others can be put below."""
     checked = checked_rows("X", given)
-    return sp.csr_array(given) if sp.issparse(given) else checked
+    return given.tocsr() if hasattr(given, "tocsr") else checked
 
 
 def _nearest(training: Rows, new: Rows, options: Kernel) -> tuple[Ints, Floats]:
