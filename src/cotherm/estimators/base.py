@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cotherm import checks
 from cotherm.arrays import Floats, Ints
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.estimators.columns import columns_of_views, is_list_of_views
 from cotherm.estimators.extension import extended, factors, votes
 from cotherm.estimators.views import Joined, Kernel, View, fitted_view
@@ -246,7 +246,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return list(functions)
 
     def _embedded(self) -> list[Floats]:
-        return list(self.result_.embedding(self.n_components, t=self.t)[: self.n_views_])
+        with known_as("k", "n_components"):
+            return list(self.result_.embedding(self.n_components, t=self.t)[: self.n_views_])
 
     def _together(self, parts: list[Floats]) -> Any:
         """One array for one array: the mean over views in a common space, else the views side by side."""
@@ -255,9 +256,10 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return np.mean(parts, axis=0) if self.result_.common else np.hstack(parts)
 
     def _clustered(self, k: int, seed: int) -> Any:
-        if self._stacked:
-            return self.result_.common_clusters(k, seed=seed)
-        return list(self.result_.clusters(k, seed=seed)[: self.n_views_])
+        with known_as("k", "n_clusters"):
+            if self._stacked:
+                return self.result_.common_clusters(k, seed=seed)
+            return list(self.result_.clusters(k, seed=seed)[: self.n_views_])
 
     def _all_labels(self) -> list[Ints]:
         return [self.labels_] * self.n_views_ if self._stacked else self.labels_
