@@ -28,8 +28,8 @@ class JointDiagonalization(MultiviewEstimator):
     >>> import cotherm as ct
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(n_class=3, return_X_y=True)
-    >>> labels = ct.JointDiagonalization(view_columns=[32, 32], n_clusters=3).fit_predict(X[:150])
-    >>> ct.evaluate.clustering_accuracy(y[:150], labels) > 0.9
+    >>> labels = ct.JointDiagonalization(view_columns=[32, 32], n_clusters=3).fit_predict(X[:80])
+    >>> ct.evaluate.clustering_accuracy(y[:80], labels) > 0.8
     True
     """
 

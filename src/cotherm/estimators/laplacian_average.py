@@ -28,7 +28,7 @@ class LaplacianAverage(MultiviewEstimator):
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(n_class=3, return_X_y=True)
     >>> labels = ct.LaplacianAverage(view_columns=[32, 32], n_clusters=3).fit_predict(X)
-    >>> ct.evaluate.clustering_accuracy(y, labels) > 0.95
+    >>> ct.evaluate.clustering_accuracy(y, labels) > 0.9
     True
     """
 
