@@ -123,7 +123,7 @@ def test_where_nothing_can_be_chosen() -> None:
     assert (np.diff(times) > 0.0).all()
     apart = ct.Graph(4, [0, 2], [1, 3], [1.0, 1.0])
     islands = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]).T  # nor do those that are even on every component
-    assert np.isfinite(chosen_times([apart, apart], [islands, islands])).all()
+    assert chosen_times([apart, apart], [islands, islands])[-1] < 2.0  # as if they had spread at once
 
 
 def test_heat_that_hardly_spreads_is_not_followed_for_ever() -> None:
