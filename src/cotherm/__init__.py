@@ -11,8 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw, evaluate, interop
+    from cotherm import datasets, draw, estimators, evaluate, interop
     from cotherm.errors import CothermError, CothermWarning
+    from cotherm.estimators.closest_commuting import ClosestCommuting
+    from cotherm.estimators.coupled_bases import CoupledBases
+    from cotherm.estimators.heat_kernel_coupling import HeatKernelCoupling
+    from cotherm.estimators.joint_diagonalization import JointDiagonalization
+    from cotherm.estimators.laplacian_average import LaplacianAverage
     from cotherm.functions import feature_functions, label_functions, landmark_functions
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
@@ -42,14 +47,19 @@ __version__: str
 _HOMES = {
     "Alignment": "methods.alignment",
     "Average": "methods.average",
+    "ClosestCommuting": "estimators.closest_commuting",
     "Commuting": "methods.commuting.closest",
     "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
+    "CoupledBases": "estimators.coupled_bases",
     "Coupling": "methods.coupling.result",
     "Diagonalization": "methods.joint_diagonalization",
     "Graph": "graphs.graph",
+    "HeatKernelCoupling": "estimators.heat_kernel_coupling",
     "Joint": "methods.joint",
+    "JointDiagonalization": "estimators.joint_diagonalization",
+    "LaplacianAverage": "estimators.laplacian_average",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
@@ -67,6 +77,7 @@ _HOMES = {
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
     "draw": "draw",
+    "estimators": "estimators",
     "evaluate": "evaluate",
     "feature_functions": "functions",
     "fuse_similarity": "methods.similarity_fusion",
@@ -92,14 +103,19 @@ _HOMES = {
 __all__ = [
     "Alignment",
     "Average",
+    "ClosestCommuting",
     "Commuting",
     "Coregularization",
     "CothermError",
     "CothermWarning",
+    "CoupledBases",
     "Coupling",
     "Diagonalization",
     "Graph",
+    "HeatKernelCoupling",
     "Joint",
+    "JointDiagonalization",
+    "LaplacianAverage",
     "Mesh",
     "PowerMean",
     "QuasiHarmonic",
@@ -117,6 +133,7 @@ __all__ = [
     "diffusion_distance",
     "diffusion_map",
     "draw",
+    "estimators",
     "evaluate",
     "feature_functions",
     "fuse_similarity",

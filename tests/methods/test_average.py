@@ -178,3 +178,16 @@ def test_clusters_of_real_images(data_file: Callable[[str], Any]) -> None:
     assert accuracy(ct.power_mean(views.graphs)) >= 0.890 - 0.02
     assert accuracy(ct.average(views.graphs, normalized=True)) >= 0.952 - 0.02
     assert accuracy(ct.average(views.graphs, power="harmonic", normalized=True)) >= 0.890 - 0.02
+
+
+def test_one_clustering_for_all_views() -> None:
+    """Views side by side know three clusters, of which each by itself shows two well."""
+    graphs, classes = problems.planted_views()
+    average = ct.average(graphs)
+    np.testing.assert_array_equal(average.common_clusters(3), average.clusters(3)[0])
+    uncoupled = ct.couple(graphs, [np.ones((60, 1))] * 2, [1.0])  # even functions ask for nothing
+    assert not uncoupled.common
+    alone = [ct.evaluate.clustering_accuracy(classes, labels) for labels in uncoupled.clusters(3)]
+    assert ct.evaluate.clustering_accuracy(classes, uncoupled.common_clusters(3)) >= max(alone) > min(alone)
+    sizes = ct.couple([graphs[0], ct.Graph(2, [0], [1], [1.0])], [np.ones((60, 1)), np.ones((2, 1))], [1.0])
+    assert problems.refused(lambda: sizes.common_clusters(2)) == "graphs"

@@ -64,6 +64,37 @@ def knn_graph(
     The recipe fitted to the paper's NUS figures is
     ``knn_graph(X, 25, scale="self-tuning", neighbour=15, factor=4, symmetrize="mean")``.
     """
+    graph, _ = scaled_knn_graph(
+        X,
+        k,
+        scale=scale,
+        neighbour=neighbour,
+        factor=factor,
+        metric=metric,
+        symmetrize=symmetrize,
+        search=search,
+        seed=seed,
+        labels=labels,
+        name=name,
+    )
+    return graph
+
+
+def scaled_knn_graph(
+    X: ArrayLike | sp.sparray | sp.spmatrix,
+    k: int,
+    *,
+    scale: str | float | None,
+    neighbour: int,
+    factor: float,
+    metric: str,
+    symmetrize: str,
+    search: str = "auto",
+    seed: int = 0,
+    labels: ArrayLike | None = None,
+    name: str | None = None,
+) -> tuple[Graph, Floats]:
+    """The same, and σ of every point, by which points that come later can be joined to the graph."""
     k = checks.integer("k", k, least=1)
     scale = kernel.checked_scale(scale, ("self-tuning", "median"))
     neighbour = checks.integer("neighbour", neighbour, least=1)
@@ -81,7 +112,7 @@ def knn_graph(
     sigma = _sigma(found.distances, k, scale, neighbour)
     i, j, d = _to_neighbours(found, k)
     a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, factor)
-    return _with_edges(bare, *_symmetrized(points.n, i, j, a, symmetrize))
+    return _with_edges(bare, *_symmetrized(points.n, i, j, a, symmetrize)), sigma
 
 
 def radius_graph(

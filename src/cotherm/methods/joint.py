@@ -77,6 +77,16 @@ class Joint(ABC):
         by_rows = {id(X): part for X, part in zip(different, np.split(labels, cuts), strict=True)}
         return tuple(by_rows[id(X)] for X in rows)
 
+    def common_clusters(self, k: int, *, seed: int = 0) -> Ints:
+        """One clustering for views of the same vertices: as :meth:`clusters`, on the rows of all views side by side."""
+        k = checks.integer("k", k, least=1, most=self._most_modes())
+        seed = checks.integer("seed", seed, least=0, most=2**32 - 1)
+        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        different = list({id(X): X for X in rows}.values())
+        if len({len(X) for X in different}) > 1:
+            raise CothermError("graphs", f"views of {[len(X) for X in rows]} vertices", "views of the same vertices")
+        return _k_means(np.hstack(different), k, seed)
+
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         return self.modes(k)
 

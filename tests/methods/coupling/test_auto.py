@@ -49,10 +49,11 @@ def test_auto_cuts_the_wrong_edges_of_the_scanned_man(data_file: Callable[[str],
 def test_auto_brings_views_together_as_numbers_chosen_by_hand_do() -> None:
     """Where classes, not edges, are known: neighbours of the same class, mAP."""
     views = ct.datasets.ambiguous()
-    assert views.labels is not None
+    labels = views.labels
+    assert labels is not None
 
     def scores(graphs: tuple[ct.Graph, ...]) -> np.ndarray:
-        found = [ct.evaluate.retrieval(ct.diffusion_distance(g, 0.75), views.labels) for g in graphs]
+        found = [ct.evaluate.retrieval(ct.diffusion_distance(g, 0.75), labels) for g in graphs]
         return np.array([f.mean_average_precision for f in found])
 
     by_hand, chosen = (
@@ -122,7 +123,7 @@ def test_where_nothing_can_be_chosen() -> None:
     assert (np.diff(times) > 0.0).all()
     apart = ct.Graph(4, [0, 2], [1, 3], [1.0, 1.0])
     islands = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]).T  # nor do those that are even on every component
-    assert np.isfinite(chosen_times([apart, apart], [islands, islands])).all()
+    assert chosen_times([apart, apart], [islands, islands])[-1] < 2.0  # as if they had spread at once
 
 
 def test_heat_that_hardly_spreads_is_not_followed_for_ever() -> None:

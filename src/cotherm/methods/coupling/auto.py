@@ -33,6 +33,8 @@ _LEAST_SPAN = 2.0
 _MOST_DOUBLINGS = 10
 _STRENGTH = 1e4
 _TOLERANCE = 1e-6
+# Numbers held at once while heat spreads: 256 MiB.
+_HELD = 2**25
 
 
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
@@ -53,34 +55,31 @@ def chosen_alpha(problem: CouplingProblem) -> float:
 
 def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: float) -> float:
     """When the functions have spread in all views; between doublings of the time log variation is linear in log t."""
-    views = [_Spreading(g, F) for g, F in zip(graphs, functions, strict=True)]
-    before, at = 1.0, 0.0
-    for doubling in range(_MOST_DOUBLINGS + 1):
-        time = move * 2.0**doubling
-        left = max(view.left_after(time - at) for view in views)
-        if left <= _LEFT:
-            share = np.log(before / _LEFT) / np.log(before / max(left, np.finfo(np.float64).tiny))
-            return float(time * 2.0 ** (share - 1.0))
-        before, at = left, time
-    return at
+    times: Floats = move * 2.0 ** np.arange(_MOST_DOUBLINGS + 1, dtype=np.float64)
+    left = np.max([_variation_left(g, F, times) for g, F in zip(graphs, functions, strict=True)], axis=0)
+    spread = np.flatnonzero(left <= _LEFT)
+    if not len(spread):
+        return float(times[-1])
+    k = int(spread[0])
+    before = left[k - 1] if k else 1.0
+    share = np.log(before / _LEFT) / np.log(before / max(left[k], np.finfo(np.float64).tiny))
+    return float(times[k] * 2.0 ** (share - 1.0))
 
 
-class _Spreading:
-    """Heat on one graph from functions of unit variation."""
-
-    def __init__(self, graph: Graph, F: Floats) -> None:
-        part = graph.components
-        sizes = np.bincount(part)[:, np.newaxis]
-        means = np.array([np.bincount(part, f) for f in F.T]).T / sizes
-        varying = F - means[part]
-        norms = np.linalg.norm(varying, axis=0)
-        # What differs from its means by rounding only says nothing about time.
-        live = norms > 1e-12 * np.linalg.norm(F, axis=0)
-        self._graph, self._x = graph, varying[:, live] / norms[live]
-
-    def left_after(self, time: float) -> float:
-        """The mean over the functions of what is left of their variation, so much later than when last asked."""
-        if not self._x.shape[1]:
-            return 0.0
-        self._x = flow(self._graph, self._x, np.array([time]), "auto", _TOLERANCE)[0]
-        return float(np.mean(np.sum(self._x**2, axis=0)))
+def _variation_left(graph: Graph, F: Floats, times: Floats) -> Floats:
+    """The mean over the functions of what is left of their variation, for every time."""
+    part = graph.components
+    means = np.array([np.bincount(part, f) for f in F.T]).T / np.bincount(part)[:, np.newaxis]
+    varying = F - means[part]
+    norms = np.linalg.norm(varying, axis=0)
+    # What differs from its means by rounding only says nothing about time.
+    live = np.flatnonzero(norms > 1e-12 * np.linalg.norm(F, axis=0))
+    if not len(live):
+        return np.zeros(len(times))
+    total = np.zeros(len(times))
+    width = max(1, _HELD // (graph.n * len(times)))
+    for first in range(0, len(live), width):
+        block = live[first : first + width]
+        x = flow(graph, varying[:, block] / norms[block], times, "auto", _TOLERANCE)
+        total += np.sum(x**2, axis=(1, 2))
+    return total / len(live)

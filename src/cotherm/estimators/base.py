@@ -1,0 +1,283 @@
+"""What all estimators share: views in, a joint answer, coordinates, clusters, and both for new points."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cotherm import checks
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError, known_as
+from cotherm.estimators.columns import columns_of_views, is_list_of_views
+from cotherm.estimators.extension import extended, factors, votes
+from cotherm.estimators.views import Joined, Kernel, View, fitted_view
+from cotherm.graphs.graph import Graph
+from cotherm.methods.joint import Joint
+
+_AFFINITIES = ("neighbours", "precomputed")
+
+
+def _has_clusters(estimator: Any) -> bool:
+    """Whether there are clusters to predict; scikit-learn asks this of an estimator by looking for its methods."""
+    if estimator.n_clusters is None:
+        raise AttributeError("n_clusters: None; needed: a number of clusters, set before the estimator is fitted.")
+    return True
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a method is given: two or more graphs, and labels or functions if there are any."""
+
+    graphs: list[Graph]
+    y: Any
+    functions: list[Any] | None
+    seed: int
+
+
+class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Views -> graphs -> a joint answer -> an embedding of every view, and clusters.
+
+    X is one array (samples, features), dense or sparse, whose columns ``view_columns`` splits into views; or a list of
+    views, each a feature matrix, dense or sparse, or a :class:`cotherm.Graph`, or, with ``affinity="precomputed"``, a
+    symmetric matrix of weights. As X is given, so is the answer: of one array an array comes back, of a list a list
+    with an array for each view.
+
+    Parameters
+    ----------
+    n_components : coordinates of every sample in each view, the constant mode left out.
+    t : the time of the diffusion map: coordinates are e^{−tλ}φ.
+    n_clusters : how many clusters ``labels_`` has; None for no clustering.
+    n_neighbors, scale, neighbour, factor, metric, symmetrize : of the graphs of feature matrices, see
+        :func:`cotherm.knn_graph`.
+    affinity : "neighbours", or "precomputed" where matrices in a list of views are weights and not features.
+    view_columns : for one array, its views: a list of numbers of columns that follow each other, or a list with a slice
+        or a list of column numbers for each. None for a single view, which has nobody to agree with.
+    random_state : of k-means and of whatever else is drawn; an integer, a RandomState or None.
+
+    Attributes
+    ----------
+    graphs_ : the graphs of the views as they were made or given.
+    result_ : the answer of the method, with everything it has to say; a single view is there twice.
+    embedding_ : a list, coordinates (n, n_components) of every view.
+    labels_ : clusters, with ``n_clusters``: for one array one label a sample, for a list of views a list.
+    n_views_, n_features_in_ : the number of views; of columns of X, if it was one array.
+    """
+
+    _uses_functions = False
+
+    def __init__(
+        self,
+        *,
+        n_components: int,
+        t: float,
+        n_clusters: int | None,
+        n_neighbors: int,
+        scale: str | float | None,
+        neighbour: int,
+        factor: float,
+        metric: str,
+        symmetrize: str,
+        affinity: str,
+        view_columns: Any,
+        random_state: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.t = t
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.neighbour = neighbour
+        self.factor = factor
+        self.metric = metric
+        self.symmetrize = symmetrize
+        self.affinity = affinity
+        self.view_columns = view_columns
+        self.random_state = random_state
+
+    @abstractmethod
+    def _solve(self, given: Given) -> Joint:
+        """The method, on two or more graphs."""
+
+    def fit(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Self:
+        """Make the graphs and couple them.
+
+        Parameters
+        ----------
+        X : one array or a list of views.
+        y : labels; methods that need no corresponding functions do not look at them.
+        functions : for each view its corresponding functions, (n_k, q), instead of labels; only for methods that use
+            them.
+        """
+        seed = self._seed()
+        named = self._split(X, reset=True)
+        blocks = self._checked_functions(functions, len(named))
+        precomputed = self._precomputed()
+        self._views = [fitted_view(name, view, self._kernel(), precomputed=precomputed) for name, view in named]
+        self.n_views_ = len(named)
+        self.graphs_ = [view.graph for view in self._views]
+        copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
+        self.result_ = self._solve(Given(self.graphs_ * copies, y, blocks and blocks * copies, seed))
+        self.embedding_ = self._embedded()
+        self._factors = [factors(g, E) for g, E in zip(self.graphs_, self.embedding_, strict=True)]
+        if self.n_clusters is not None:
+            self.labels_ = self._clustered(self.n_clusters, seed)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
+        """Fit, and the coordinates of the samples: an array, or a list for a list of views."""
+        return self._together(self.fit(X, y, functions).embedding_)
+
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
+    def fit_predict(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
+        """Fit, and the clusters of the samples."""
+        return self.fit(X, y, functions).labels_
+
+    def transform(self, X: Any) -> Any:
+        """Coordinates of samples, known or new: s times the weighted mean of those of their nearest training samples.
+
+        A sample that coincides with one of training has its coordinates. See :mod:`cotherm.estimators.extension`. Where
+        a view was given as a graph, new samples are rows of weights to the training samples, (new, n).
+        """
+        joined = self._joined(X)
+        return self._together(
+            [extended(one, E, s) for one, E, s in zip(joined, self.embedding_, self._factors, strict=True)]
+        )
+
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """Clusters of samples, known or new: the label that weighs most among the nearest training samples."""
+        joined = self._joined(X)
+        shares = [
+            votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
+        ]
+        if self._stacked:
+            return np.sum(shares, axis=0).argmax(axis=1)
+        return [share.argmax(axis=1) for share in shares]
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> list[Floats]:
+        """Diffusion distances at time t in every view, all pairs or rows for some sources."""
+        check_is_fitted(self)
+        return list(self.result_.distances(t, sources=sources)[: self.n_views_])
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns of ``transform``, for one array."""
+        check_is_fitted(self)
+        if not self._stacked:
+            raise CothermError(
+                "X", "a list of views, which has a list for an answer", "one array, for names of columns"
+            )
+        return super().get_feature_names_out(input_features)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components) * (1 if self.result_.common else self.n_views_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _precomputed(self) -> bool:
+        return checks.choice("affinity", self.affinity, _AFFINITIES) == "precomputed"
+
+    def _kernel(self) -> Kernel:
+        return Kernel(self.n_neighbors, self.scale, self.neighbour, self.factor, self.metric, self.symmetrize)
+
+    def _seed(self) -> int:
+        try:
+            state = check_random_state(self.random_state)
+        except ValueError:
+            raise CothermError(
+                "random_state", checks.describe(self.random_state), "an integer, a RandomState or None"
+            ) from None
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(state.randint(2**31))
+
+    def _split(self, X: Any, *, reset: bool) -> list[tuple[str, Any]]:
+        """Views and their names in messages."""
+        if is_list_of_views(X):
+            if reset:
+                self._stacked = False
+                for learned in ("n_features_in_", "feature_names_in_"):
+                    self.__dict__.pop(learned, None)
+            self._require_kind(stacked=False)
+            return [(f"X[{k}]", _plain(view)) for k, view in enumerate(X)]
+        if reset:
+            self._stacked = True
+        self._require_kind(stacked=True)
+        if self._precomputed():
+            raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
+        array = self._checked_array(X, reset=reset)
+        columns = columns_of_views(self.view_columns, array.shape[1])
+        return [("X", array[:, chosen]) for chosen in columns]
+
+    def _checked_array(self, X: Any, *, reset: bool) -> Any:
+        try:
+            return validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1
+            )
+        except (ValueError, TypeError) as error:
+            raise CothermError("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
+
+    def _require_kind(self, *, stacked: bool) -> None:
+        if self._stacked is not stacked:
+            kinds = ("a list of views", "one array")
+            raise CothermError("X", kinds[stacked], f"{kinds[not stacked]}, as in fit")
+
+    def _checked_functions(self, functions: Any, count: int) -> list[Any] | None:
+        if functions is None:
+            return None
+        if not self._uses_functions:
+            raise CothermError("functions", "functions", "None: this method has no use for them")
+        if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != count:
+            needed = f"a list with a block of functions for each of {count} views"
+            raise CothermError("functions", checks.describe(functions), needed)
+        return list(functions)
+
+    def _embedded(self) -> list[Floats]:
+        with known_as("k", "n_components"):
+            return list(self.result_.embedding(self.n_components, t=self.t)[: self.n_views_])
+
+    def _together(self, parts: list[Floats]) -> Any:
+        """One array for one array: the mean over views in a common space, else the views side by side."""
+        if not self._stacked:
+            return parts
+        return np.mean(parts, axis=0) if self.result_.common else np.hstack(parts)
+
+    def _clustered(self, k: int, seed: int) -> Any:
+        with known_as("k", "n_clusters"):
+            if self._stacked:
+                return self.result_.common_clusters(k, seed=seed)
+            return list(self.result_.clusters(k, seed=seed)[: self.n_views_])
+
+    def _all_labels(self) -> list[Ints]:
+        return [self.labels_] * self.n_views_ if self._stacked else self.labels_
+
+    def _joined(self, X: Any) -> list[Joined]:
+        check_is_fitted(self)
+        given = self._split(X, reset=False)
+        if len(given) != self.n_views_:
+            raise CothermError("X", f"{len(given)} views", f"{self.n_views_}, as in fit")
+        views: list[View] = self._views
+        return [view.join(name, new) for view, (name, new) in zip(views, given, strict=True)]
+
+
+def _plain(view: Any) -> Any:
+    """Data frames as arrays; graphs, sparse matrices and arrays as they are."""
+    return view.to_numpy() if hasattr(view, "to_numpy") else view
+
+
+def twice(weights: Any, views: int) -> Any:
+    """Weights of views where a single view is there twice."""
+    return list(weights) * 2 if views == 1 and isinstance(weights, Sequence) else weights

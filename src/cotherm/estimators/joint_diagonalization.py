@@ -1,0 +1,83 @@
+"""Joint diagonalization as an estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cotherm.errors import known_as
+from cotherm.estimators.base import Given, MultiviewEstimator, twice
+from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
+
+
+class JointDiagonalization(MultiviewEstimator):
+    """Joint diagonalization: one orthonormal basis in which the Laplacians of all views are as diagonal as can be.
+
+    Views are of the same samples, ``y`` is not looked at, and there is one embedding for all.
+    Up to some 2,000 samples.
+
+    Parameters
+    ----------
+    weights, normalized, tolerance, max_iterations : of :func:`cotherm.joint_diagonalize`; unlike there Laplacians are
+        normalised unless you say otherwise, as that is what helps embedding and clustering.
+    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
+    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
+        X may be and which attributes there are.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> labels = ct.JointDiagonalization(view_columns=[32, 32], n_clusters=3).fit_predict(X[:80])
+    >>> ct.evaluate.clustering_accuracy(y[:80], labels) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        weights: Any = None,
+        normalized: bool = True,
+        tolerance: float = 1e-6,
+        max_iterations: int | None = None,
+        n_components: int = 2,
+        t: float = 0.0,
+        n_clusters: int | None = None,
+        n_neighbors: int = 10,
+        scale: str | float | None = "self-tuning",
+        neighbour: int = 7,
+        factor: float = 1.0,
+        metric: str = "euclidean",
+        symmetrize: str = "max",
+        affinity: str = "neighbours",
+        view_columns: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(
+            n_components=n_components,
+            t=t,
+            n_clusters=n_clusters,
+            n_neighbors=n_neighbors,
+            scale=scale,
+            neighbour=neighbour,
+            factor=factor,
+            metric=metric,
+            symmetrize=symmetrize,
+            affinity=affinity,
+            view_columns=view_columns,
+            random_state=random_state,
+        )
+        self.weights = weights
+        self.normalized = normalized
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+
+    def _solve(self, given: Given) -> Diagonalization:
+        with known_as("graphs", "X"):
+            return joint_diagonalize(
+                given.graphs,
+                twice(self.weights, self.n_views_),
+                normalized=self.normalized,
+                tolerance=self.tolerance,
+                max_iterations=self.max_iterations,
+            )

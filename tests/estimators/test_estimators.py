@@ -1,0 +1,240 @@
+"""The estimators on views of every kind: what goes in, what comes out, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+import cotherm as ct
+from cotherm.estimators.base import MultiviewEstimator
+from cotherm.estimators.extension import factors
+from tests.problems import refused, ring
+
+ALL = (ct.HeatKernelCoupling, ct.LaplacianAverage, ct.JointDiagonalization, ct.ClosestCommuting, ct.CoupledBases)
+COMMON = ALL[1:]
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[np.ndarray, np.ndarray]:
+    """Pixels of the digits 0 to 2: the upper half is one view, the lower another."""
+    X, y = load_digits(n_class=3, return_X_y=True)
+    return X[:150], y[:150]
+
+
+def _quick(kind: Any, **options: Any) -> MultiviewEstimator:
+    more = {"path": "times", "tolerance": 1e-2} if kind is ct.HeatKernelCoupling else {}
+    if kind is ct.CoupledBases:
+        more = {"restarts": 2}
+    return kind(**more, **options)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda c: c.__name__)
+def test_one_array_and_a_list_of_views_are_the_same(kind: Any, digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    X, y = X[:80], y[:80]
+    options = {"n_components": 3, "n_clusters": 3, "t": 0.1}
+    stacked = _quick(kind, view_columns=[32, 32], **options).fit(X, y)
+    listed = _quick(kind, **options).fit([X[:, :32], X[:, 32:]], y)
+    for a, b in zip(stacked.embedding_, listed.embedding_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert stacked.n_features_in_ == 64
+    assert not hasattr(listed, "n_features_in_")
+    assert stacked.labels_.shape == (80,)
+    assert [len(labels) for labels in listed.labels_] == [80, 80]
+    together = stacked.fit_transform(X, y)
+    assert together.shape == (80, 3 if kind in COMMON else 6)
+    np.testing.assert_allclose(stacked.transform(X), together, atol=1e-12)
+    for a, b in zip(listed.transform([X[:, :32], X[:, 32:]]), listed.embedding_, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+    np.testing.assert_array_equal(stacked.predict(X), stacked.labels_)
+    for D, E in zip(stacked.distances(0.1), listed.distances(0.1, sources=[3]), strict=True):
+        np.testing.assert_allclose(D[3:4], E, atol=1e-12)
+    again = pickle.loads(pickle.dumps(stacked))
+    np.testing.assert_array_equal(again.transform(X[:5] + 0.5), stacked.transform(X[:5] + 0.5))
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda c: c.__name__)
+def test_clusters_are_the_digits(kind: Any, digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    model = _quick(kind, view_columns=[32, 32], n_clusters=3).fit(X[:110], y[:110])
+    assert ct.evaluate.clustering_accuracy(y[:110], model.labels_) > 0.8
+    assert ct.evaluate.clustering_accuracy(y[110:], model.predict(X[110:])) > 0.8
+    assert model.n_views_ == len(model.graphs_) == 2
+    np.testing.assert_array_equal(
+        _quick(kind, view_columns=[32, 32], n_clusters=3).fit_predict(X[:110], y[:110]), model.labels_
+    )
+
+
+# What the guide says: coordinates of held-out digits beside those of a fit that had them, correlation; and labels by
+# five neighbours, of new samples and of samples of the fit itself.
+@pytest.mark.parametrize(
+    ("kind", "n", "correlation", "accuracy"),
+    [(ct.LaplacianAverage, 600, 0.9, 0.85), (ct.CoupledBases, 600, 0.85, 0.75), (ct.HeatKernelCoupling, 200, 0.7, 0.6)],
+)
+def test_new_samples_are_placed_where_a_fit_with_them_would(
+    kind: Any, n: int, correlation: float, accuracy: float
+) -> None:
+    X, y = load_digits(return_X_y=True)
+    chosen = np.random.default_rng(0).permutation(len(X))[:n]
+    X, y, known = X[chosen], y[chosen], 3 * n // 4
+    model = _quick(kind, view_columns=[32, 32], n_components=6)
+    full, part = model.fit_transform(X), model.fit_transform(X[:known])
+    new = model.transform(X[known:])
+    turn = np.linalg.lstsq(part, full[:known], rcond=None)[0]  # modes of two fits differ by a rotation
+    found = [np.corrcoef(a, b)[0, 1] for a, b in zip((new @ turn).T, full[known:].T, strict=True)]
+    assert np.mean(found) > correlation
+    assert KNeighborsClassifier(5).fit(part, y[:known]).score(new, y[known:]) > accuracy
+
+
+def test_the_factor_is_nystroems_where_modes_are_eigenvectors() -> None:
+    """On a ring P = W/2 and Pφ = (1 − λ/2)φ: s = 1/(1 − λ/d)."""
+    graph = ring(40)
+    values, vectors = np.linalg.eigh(graph.laplacian().toarray())
+    np.testing.assert_allclose(factors(graph, vectors[:, 1:6]), 1.0 / (1.0 - values[1:6] / 2.0))
+
+
+def test_new_vertices_of_given_graphs_are_extended_by_their_weights() -> None:
+    """Rows of the training weights themselves give the eigenvectors back, where all degrees are alike."""
+    graph = ring(40)
+    model = ct.LaplacianAverage(normalized=False, n_components=4).fit([graph, graph])
+    W = graph.adjacency()
+    for new in (W, W.toarray()):
+        for found, E in zip(model.transform([new, new]), model.embedding_, strict=True):
+            np.testing.assert_allclose(found, E, atol=1e-10)
+
+
+def test_views_of_different_samples_and_kinds() -> None:
+    """A sparse matrix, a graph and float32 points, of other samples each; labels say what corresponds."""
+    X, y = load_digits(n_class=3, return_X_y=True)
+    views = [sp.csr_array(X[:60, :32]), ct.knn_graph(X[60:130, 32:], 6), X[130:180].astype(np.float32)]
+    labels = [y[:60], y[60:130], np.where(np.arange(50) < 40, y[130:180], -1)]
+    for kind in (ct.HeatKernelCoupling, ct.CoupledBases):
+        model = _quick(kind, n_neighbors=6, n_clusters=3).fit(views, labels)
+        assert [E.shape for E in model.embedding_] == [(60, 2), (70, 2), (50, 2)]
+        assert [F.shape for F in model.functions_] == [(60, 3), (70, 3), (50, 3)]
+        np.testing.assert_allclose([np.linalg.norm(F, axis=0) for F in model.functions_], 1.0)
+        assert not model.functions_[2][40:].any()
+        found = model.transform([views[0][:5], np.eye(70)[:4], views[2][:3]])
+        assert [E.shape for E in found] == [(5, 2), (4, 2), (3, 2)]
+        np.testing.assert_allclose(found[0], model.embedding_[0][:5], atol=1e-12)
+        with_functions = _quick(kind, n_neighbors=6).fit(views, functions=model.functions_)
+        np.testing.assert_array_equal(with_functions.embedding_[0], model.embedding_[0])
+
+
+def test_matrices_of_weights_only_when_said() -> None:
+    W = ring(20).adjacency()
+    precomputed = ct.LaplacianAverage(affinity="precomputed").fit([W, W.toarray()])
+    assert precomputed.graphs_[0] == precomputed.graphs_[1] == ct.Graph.from_adjacency(W)
+    assert ct.LaplacianAverage(n_neighbors=3).fit([W, W]).graphs_[0].m != 20
+
+
+def test_sparse_and_dense_samples_are_placed_alike(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, _ = digits
+    dense = ct.LaplacianAverage(view_columns=[32, 32], metric="cosine").fit(X[:100])
+    sparse = ct.LaplacianAverage(view_columns=[32, 32], metric="cosine").fit(sp.csr_array(X[:100]))
+    np.testing.assert_allclose(sparse.transform(sp.csr_array(X[100:])), dense.transform(X[100:]), atol=1e-8)
+    np.testing.assert_allclose(sparse.transform(X[100:]), dense.transform(sp.csr_array(X[100:])), atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", ["self-tuning", "median", 20.0, None])
+def test_kernels_of_new_samples_are_those_of_the_graph(scale: Any, digits: tuple[np.ndarray, np.ndarray]) -> None:
+    """A training sample moved a little hangs on nearly the same weights as itself, and itself."""
+    X, _ = digits
+    model = ct.LaplacianAverage(scale=scale, n_neighbors=8, normalized=False).fit([X, X])
+    view = model._views[0]
+    moved = view.join("X", X[:1] + 1e-6).shares.toarray()[0]
+    A = model.graphs_[0].adjacency().toarray()[0]
+    near = np.argsort(np.linalg.norm(X - X[0], axis=1))[:8]
+    expected = np.where(np.isin(np.arange(len(X)), near), A, 0.0)
+    expected[0] = 1.0
+    if scale == "self-tuning":  # the moved sample counts its original as a neighbour, so its own scale is one nearer
+        assert set(np.flatnonzero(moved)) == set(near)
+    else:
+        np.testing.assert_allclose(moved, expected / expected.sum(), atol=1e-5)
+
+
+def test_far_away_samples_still_have_neighbours() -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    model = ct.LaplacianAverage(scale=0.1, n_neighbors=4).fit([X, X])
+    assert np.isfinite(model.transform([X[:2] + 1e6, X[:2]])[0]).all()
+
+
+def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    options: dict[str, Any] = {"view_columns": [32, 32], "n_landmarks": 4, "path": "straight", "max_iterations": 5}
+    model: Any = ct.HeatKernelCoupling(**options).fit(X)
+    assert [F.shape for F in model.functions_] == [(150, 4)] * 2
+    assert model.result_.mismatch == 0.0
+    assert (model.result_.settings["times"], model.result_.settings["alpha"]) == ("auto", "auto")
+    same = ct.HeatKernelCoupling(correspondence="landmarks", **options).fit(X, y)
+    np.testing.assert_array_equal(same.functions_[0], model.functions_[0])
+    other = ct.HeatKernelCoupling(random_state=1, **options).fit(X)
+    assert not np.array_equal(other.functions_[0], model.functions_[0])
+    words = np.array(["zero", "one", "two"])[y]
+    named = ct.HeatKernelCoupling(unlabelled="two", **options).fit(X, words)
+    assert named.functions_[0].shape == (150, 2)
+    assert ct.HeatKernelCoupling(**(options | {"random_state": None})).fit(X, list(words)).functions_[0].shape == (
+        150,
+        3,
+    )
+
+
+def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, _ = digits
+    model = ct.LaplacianAverage(normalized=False, weights=[2.0]).fit(X)
+    assert model.n_views_ == 1
+    expected = ct.average([ct.knn_graph(X, 10)] * 2).embedding(2)[0]
+    np.testing.assert_allclose(model.fit_transform(X), expected, atol=1e-9)
+
+
+def test_bad_input(digits: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = digits
+    two = [X[:, :32], X[:, 32:]]
+    HKC, average = ct.HeatKernelCoupling, ct.LaplacianAverage
+    assert refused(lambda: average(view_columns=[30, 30]).fit(X)) == "view_columns"
+    assert refused(lambda: average(view_columns="half").fit(X)) == "view_columns"
+    assert refused(lambda: average(view_columns=[[0, 1], [99]]).fit(X)) == "view_columns[1]"
+    assert refused(lambda: average(view_columns=[[0, 1], slice(0, 0)]).fit(X)) == "view_columns[1]"
+    assert refused(lambda: average(n_neighbors=150).fit(X)) == "n_neighbors"
+    assert refused(lambda: average(affinity="rbf").fit(X)) == "affinity"
+    assert refused(lambda: average(affinity="precomputed").fit(X)) == "X"
+    assert refused(lambda: average(affinity="precomputed").fit(two)) == "X[0]"
+    assert refused(lambda: average(random_state="x").fit(X)) == "random_state"
+    assert refused(lambda: average(n_components=0).fit(X)) == "n_components"
+    assert refused(lambda: average(n_clusters=151).fit(X)) == "n_clusters"
+    assert refused(lambda: average().fit(two, functions=[X, X])) == "functions"
+    assert refused(lambda: average().fit([X[:, :32], X[:140, 32:]])) == "X"
+    assert refused(lambda: average().fit([X, np.full((150, 2), np.nan)])) == "X[1]"
+    assert refused(lambda: average().fit([X, X[:1]])) == "X[1]"
+    assert refused(lambda: HKC().fit([X[:, :32], X[:140, 32:]])) == "X"
+    assert refused(lambda: HKC().fit([X[:, :32], X[:140, 32:]], y)) == "y"
+    assert refused(lambda: HKC().fit(two, [y])) == "y"
+    assert refused(lambda: HKC().fit(two, y[:-1])) == "y"
+    assert refused(lambda: HKC().fit(two, y + 0.5)) == "y"
+    assert refused(lambda: HKC().fit(two, np.full(150, -1))) == "y"
+    assert refused(lambda: HKC().fit(two, [y, y.astype(str)])) == "y"
+    assert refused(lambda: HKC(correspondence="labels").fit(two)) == "y"
+    assert refused(lambda: HKC(correspondence="guess").fit(two)) == "correspondence"
+    assert refused(lambda: HKC(n_landmarks=151).fit(two)) == "n_landmarks"
+    assert refused(lambda: HKC(alpha="often").fit(two, y)) == "alpha"
+    assert refused(lambda: HKC().fit(two, functions=[X])) == "functions"
+    fitted = average(metric="cosine", n_clusters=3).fit(two)
+    assert refused(lambda: fitted.transform(X)) == "X"
+    assert refused(lambda: fitted.transform([X])) == "X"
+    assert refused(lambda: fitted.transform([X[:, :31], X[:, 32:]])) == "X[0]"
+    assert refused(lambda: fitted.transform([np.zeros((1, 32)), X[:1, 32:]])) == "X[0]"
+    assert refused(fitted.get_feature_names_out) == "X"
+    graph = ring(20)
+    given = average().fit([graph, graph])
+    assert refused(lambda: given.transform([np.ones((1, 19)), np.ones((1, 20))])) == "X[0]"
+    assert refused(lambda: given.transform([np.ones((1, 20)), -np.ones((1, 20))])) == "X[1]"
+    assert refused(lambda: given.transform([np.ones((1, 20)), np.eye(20)[:1] * 0.0])) == "X[1]"
+    with pytest.raises(AttributeError, match="no attribute 'predict'") as caught:
+        given.predict([graph, graph])
+    assert "n_clusters" in str(caught.value.__cause__)

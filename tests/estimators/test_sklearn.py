@@ -1,0 +1,76 @@
+"""scikit-learn's own checks, and its machinery around the estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import cotherm as ct
+
+# scikit-learn asks for a TypeError where X holds objects that are no numbers. Bad input is always a CothermError here,
+# which is a ValueError.
+_EXPECTED = {"check_dtype_object": "bad input is a CothermError, a ValueError and no TypeError"}
+_ESTIMATORS = [
+    ct.HeatKernelCoupling(n_neighbors=5, n_landmarks=2, path="straight", max_iterations=3),
+    ct.LaplacianAverage(n_neighbors=5),
+    ct.JointDiagonalization(n_neighbors=5, max_iterations=1, tolerance=0.1),
+    ct.ClosestCommuting(n_neighbors=5, max_iterations=1, tolerance=0.1),
+    ct.CoupledBases(n_neighbors=5, n_landmarks=2, restarts=0, tolerance=0.1),
+]
+
+
+@pytest.fixture
+def few_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How often k-means begins anew is no matter of interfaces."""
+    monkeypatch.setattr("cotherm.methods.joint._MANY_STARTS", 2)
+
+
+@pytest.mark.usefixtures("few_starts")
+@parametrize_with_checks(_ESTIMATORS, expected_failed_checks=lambda _: _EXPECTED)  # type: ignore[untyped-decorator]
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", _ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_parameters_come_and_go(estimator: Any) -> None:
+    fresh = clone(estimator).set_params(view_columns=[[0, 2], slice(2, 4)], t=0.5)
+    assert fresh.get_params() == estimator.get_params() | {"view_columns": [[0, 2], slice(2, 4)], "t": 0.5}
+    assert "n_neighbors=5" in repr(fresh)
+
+
+def test_a_pipeline_learns_from_views_and_is_searched() -> None:
+    """Scaled, coupled, embedded, classified; α and k chosen by cross-validation on samples never seen by fit."""
+    X, y = load_digits(n_class=4, return_X_y=True)
+    X, y = X[:160], y[:160]
+    model = make_pipeline(
+        StandardScaler(),
+        ct.HeatKernelCoupling(
+            view_columns=[32, 32], n_components=3, n_neighbors=6, path="straight", max_iterations=15, times=[0.2, 0.5]
+        ),
+        KNeighborsClassifier(5),
+    )
+    grid = {"heatkernelcoupling__alpha": ["auto", 1.0], "heatkernelcoupling__n_neighbors": [6, 8]}
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.75
+    assert search.cv_results_["mean_test_score"].shape == (4,)
+    assert search.best_estimator_[:-1].get_feature_names_out().tolist() == [f"heatkernelcoupling{k}" for k in range(6)]
+
+
+def test_clusterings_are_searched() -> None:
+    X, y = load_digits(n_class=3, return_X_y=True)
+    X, y = X[:200], y[:200]
+    grid = {"n_neighbors": [5, 10]}
+    search = GridSearchCV(
+        ct.LaplacianAverage(view_columns=[32, 32], n_clusters=3), grid, cv=2, scoring="adjusted_rand_score"
+    )
+    assert search.fit(X, y).best_score_ > 0.6
+    assert len(np.unique(search.best_estimator_.labels_)) == 3
