@@ -77,10 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     bench.add_argument(
         "problem",
-        choices=["heat", "couple", "routes", "diagonalize"],
+        choices=["heat", "couple", "routes", "diagonalize", "match"],
         help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimisers; "
         "routes: how often each route of couple finds the best minimum known; "
-        "diagonalize: joint bases against pyRiemann and qndiag",
+        "diagonalize: joint bases against pyRiemann and qndiag; "
+        "match: correspondences of two poses against pyFM and POT",
     )
     bench.add_argument("--json", action="store_true", help="print JSON instead of a table")
     bench.add_argument("--quick", action="store_true", help="smaller, under a minute")
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         "--data",
         type=Path,
         metavar="DIR",
-        help="for couple and diagonalize: where tosca/, nus/ and handwritten/ are (default: COTHERM_DATA)",
+        help="for couple, diagonalize and match: where tosca/, nus/ and the others are (default: COTHERM_DATA)",
     )
     bench.set_defaults(run=_bench)
     return parser
@@ -125,6 +126,6 @@ def _spaced(text: str) -> None:
 
 def _bench(options: argparse.Namespace) -> None:
     benchmark = import_module(f"cotherm.benchmarks.{options.problem}")
-    given = {"data": options.data} if options.problem in ("couple", "diagonalize") else {}
+    given = {"data": options.data} if options.problem in ("couple", "diagonalize", "match") else {}
     report = benchmark.run(quick=options.quick, **given)
     print(json.dumps(report, indent=2) if options.json else benchmark.table(report))

@@ -18,6 +18,7 @@ from cotherm.errors import CothermError, known_as
 from cotherm.functions import landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.files import read_mesh
+from cotherm.graphs.mesh import Mesh
 
 _JOINED, _APART = "tosca/michael13.off", "tosca/michael7.off"
 # A vertex in each hand: the meshes number the same body alike in all poses.
@@ -56,7 +57,8 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     n : samples of each mesh.
     data : the directory with tosca5k/; else the environment variable COTHERM_DATA.
     """
-    (joined, of_joined), (apart, of_apart) = (_read_remeshed(pose, data) for pose in ("michael13", "michael7"))
+    (first_mesh, of_joined), (second_mesh, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))
+    joined, apart = first_mesh.vertices, second_mesh.vertices
     n = checks.integer("n", n, least=50, most=min(len(joined), len(apart)))
     first, second = joined[farthest_points(joined, n)], apart[farthest_points(apart, n)]
     graphs = (
@@ -80,16 +82,16 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     )
 
 
-def _read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Floats, NDArray[np.int64]]:
-    """The vertices of a mesh and a list of some: entry k of both lists is the same point of the body."""
-    vertices = read_mesh(locate(f"tosca5k/{pose}.off", data)).vertices
+def read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Mesh, NDArray[np.int64]]:
+    """A mesh and a list of some of its vertices: entry k of both lists is the same point of the body."""
+    mesh = read_mesh(locate(f"tosca5k/{pose}.off", data))
     path = locate(f"tosca5k/{pose}.vts", data)
     try:
         numbers = np.loadtxt(path, dtype=np.int64, ndmin=1) - 1
     except ValueError as error:
         raise CothermError(str(path), f"unreadable ({error})", "a vertex number on every line") from None
     with known_as("numbers", str(path)):
-        return vertices, checks.indices("numbers", numbers, below=len(vertices))
+        return mesh, checks.indices("numbers", numbers, below=len(mesh.vertices))
 
 
 def _carrier(source: Floats, target: Floats) -> Floats:

@@ -27,7 +27,7 @@ from cotherm.methods.matching.soft import round_trip, shares
 # Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
 _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
-_FIRST = 30
+_FIRST = 15
 _MOST_MODES = 1_000
 # Below this mean confidence the answer says so.
 _SURE = 0.5
@@ -70,8 +70,9 @@ def match(
         column c is the same function on every graph. Bumps on landmarks (:func:`cotherm.landmark_functions`), labels or
         features.
     source, target : which two of the graphs. For all pairs call it for each.
-    modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph.
-    first : how many of them the signatures decide; by default 30.
+    modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph but no
+        less than 30.
+    first : how many of them the signatures decide; by default 15.
     times : of the signatures, in units of the target's e^{−tL}; on the source they are divided by how many times faster
         heat is there, by the ratio of the eigenvalues. By default six, from what the last of the first modes sees to
         what the smoothest does.
@@ -173,7 +174,7 @@ def _checked(
 
 def _modes(value: int | None, n: int) -> int:
     if value is None:
-        return max(min(_MODES, n // _PART), min(n, _FIRST))
+        return max(min(_MODES, n // _PART), min(n, 2 * _FIRST))
     return checks.integer("modes", value, least=1, most=min(n, _MOST_MODES))
 
 
