@@ -58,7 +58,7 @@ class Problem:
     truth: Ints  # pairs: a vertex of the first graph, and its place on the second body
     places: Ints  # of the vertices of the second graph on that body
     distances: Floats
-    length: float  # the square root of the area; NaN where there is no surface
+    length: float | None  # the square root of the area, where there is a surface
     coupling: tuple[tuple[Floats, Floats], tuple[float, ...]] | None = None
     meshes: tuple[Mesh, Mesh] | None = None
 
@@ -96,7 +96,7 @@ def _modelled(n: int) -> list[Problem]:
             np.column_stack([v, v]),
             v,
             D,
-            float("nan"),
+            None,
             (given, views.times),
         )
     ]
@@ -215,12 +215,12 @@ def planned(problem: Problem) -> Ints:
     return transport(problem.graphs, problem.functions).match()[0]
 
 
-def judged(problem: Problem, found: Ints) -> dict[str, float]:
+def judged(problem: Problem, found: Ints) -> dict[str, float | None]:
     """The mean error as parts of √area and diameter, and the part of the vertices that are off by a tenth of it."""
     errors = geodesic_error(problem.places[found], problem.truth, problem.distances)
     diameter = float(problem.distances.max())
     return {
-        "by_root_area": float(errors.mean()) / problem.length,
+        "by_root_area": None if problem.length is None else float(errors.mean()) / problem.length,
         "by_diameter": float(errors.mean()) / diameter,
         "far_off": float(np.mean(errors > 0.1 * diameter)),
     }
@@ -306,7 +306,7 @@ def table(report: dict[str, Any]) -> str:
             if "skipped" in row:
                 lines.append(f"  {row['name']:<32}{row['skipped']}")
                 continue
-            area = "" if np.isnan(row["by_root_area"]) else f"{row['by_root_area']:.4f}"
+            area = "" if row["by_root_area"] is None else f"{row['by_root_area']:.4f}"
             lines.append(
                 f"  {row['name']:<32}{area:>10}{row['by_diameter']:12.4f}{row['far_off']:16.1%}{row['seconds']:10.1f}"
             )

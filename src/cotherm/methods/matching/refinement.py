@@ -17,7 +17,7 @@ from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.nearest import nearest_rows
 from cotherm.progress import track
 
-# Above this many vertices the steps are taken with a sample of them, and only the last with all.
+# Of larger graphs a sample of this many vertices looks for its counterparts, among all, and fits the functional maps.
 MOST_ROWS = 5_000
 # Every step has this many times the modes of the one before, and at least so many more.
 _GROWTH, _LEAST = 1.12, 2
@@ -43,23 +43,15 @@ def schedule(first: int, last: int) -> list[int]:
 def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
     """From a space in which vertices can be compared to one of all modes."""
     rows, columns = (_sample(len(modes.vectors)) for modes in (source, target))
-    space = Space(_some(start.source, rows), _some(start.target, columns), start.functional_map)
+    space = start
     sizes = [first, *schedule(first, len(source.values))]
     for k in track(sizes, total=len(sizes), label="upsampling"):
-        there, back = nearest_rows(space.source, space.target, 1)[0], nearest_rows(space.target, space.source, 1)[0]
-        there, back = (
-            there[:, 0] if columns is None else columns[there[:, 0]],
-            back[:, 0] if rows is None else rows[back[:, 0]],
-        )
+        there = nearest_rows(_some(space.source, rows), space.target, 1)[0][:, 0]
+        back = nearest_rows(_some(space.target, columns), space.source, 1)[0][:, 0]
         s, t = source.first(k), target.first(k)
         C, D = from_vertices(s, t, there, rows), from_vertices(t, s, back, columns)
-        space = compared(_some(s.vectors, rows), _some(t.vectors, columns), C, D)
-    return space if rows is columns is None else compared(source.vectors, target.vectors, C, D)
-
-
-def compared(source: Floats, target: Floats, C: Floats, D: Floats) -> Space:
-    """Modes of both beside what the functional maps make of the other's."""
-    return Space(np.hstack([source, source @ D.T]), np.hstack([target @ C.T, target]), C)
+        space = Space(np.hstack([s.vectors, s.vectors @ D.T]), np.hstack([t.vectors @ C.T, t.vectors]), C)
+    return space
 
 
 def _sample(n: int) -> Ints | None:
