@@ -23,7 +23,7 @@ from cotherm.graphs.mesh import Mesh
 _JOINED, _APART = "tosca/michael13.off", "tosca/michael7.off"
 # A vertex in each hand: the meshes number the same body alike in all poses.
 _HANDS = (37809, 28945)
-_REMESHED_HANDS = (2728, 1990)
+REMESHED_HANDS = (2728, 1990)
 # Samples that a function is carried from.
 _NEAREST = 4
 
@@ -67,8 +67,8 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     )
     # Where the samples of the first are on the second body, on which nothing touches that is not joined.
     places = apart[of_apart[cKDTree(joined[of_joined]).query(first)[1]]]
-    there, back = _carrier(places, second), _carrier(second, places)
-    hands = [nearest(second, apart[v]) for v in _REMESHED_HANDS]
+    there, back = carrier(places, second), carrier(second, places)
+    hands = [nearest(second, apart[v]) for v in REMESHED_HANDS]
     bumps = landmark_functions(graphs[1], hands)
     carried = back @ bumps
     wrong = (far_along(graphs[1], graphs[0], places=back.argmax(axis=1)), np.zeros(graphs[1].m, dtype=bool))
@@ -94,7 +94,7 @@ def read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Mesh,
         return mesh, checks.indices("numbers", numbers, below=len(mesh.vertices))
 
 
-def _carrier(source: Floats, target: Floats) -> Floats:
+def carrier(source: Floats, target: Floats) -> Floats:
     """The matrix that carries functions from points to others nearby: at each the mean of the nearest few."""
     found: Any = cKDTree(source).query(target, k=_NEAREST)
     distance, near = found
