@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.joint import Joint
     from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
+    from cotherm.methods.matching.match import match
+    from cotherm.methods.matching.result import Match
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
@@ -60,6 +62,7 @@ _HOMES = {
     "Joint": "methods.joint",
     "JointDiagonalization": "estimators.joint_diagonalization",
     "LaplacianAverage": "estimators.laplacian_average",
+    "Match": "methods.matching.result",
     "Mesh": "graphs.mesh",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
@@ -89,6 +92,7 @@ _HOMES = {
     "knn_graph": "graphs.build",
     "label_functions": "functions",
     "landmark_functions": "functions",
+    "match": "methods.matching.match",
     "mesh_graph": "graphs.build",
     "nearest_neighbours": "graphs.search.neighbours",
     "power_mean": "methods.power_mean",
@@ -116,6 +120,7 @@ __all__ = [
     "Joint",
     "JointDiagonalization",
     "LaplacianAverage",
+    "Match",
     "Mesh",
     "PowerMean",
     "QuasiHarmonic",
@@ -145,6 +150,7 @@ __all__ = [
     "knn_graph",
     "label_functions",
     "landmark_functions",
+    "match",
     "mesh_graph",
     "nearest_neighbours",
     "power_mean",

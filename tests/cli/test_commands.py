@@ -219,6 +219,15 @@ def test_info_of_a_coupling_is_enough_for_a_methods_section(run: Run, coupled: P
     assert len(report["views"]) == 2
 
 
+def test_match_is_match(run: Run, coupled: Path, tmp_path: Path) -> None:
+    answer = run("match", coupled / "coupled.npz", "--source", 2, "--target", 1, "--out", tmp_path / "m.csv", "--json")
+    assert answer.code == 0, answer.err
+    rows = np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1)
+    expected = ct.match(ct.Coupling.load(coupled / "coupled.npz"), source=1, target=0)
+    np.testing.assert_array_equal(rows[:, 1], expected.hard)
+    assert json.loads(answer.out)["confidence"] == pytest.approx(expected.confidence.mean())
+
+
 def test_demo_tables_go_through(run: Run, tmp_path: Path) -> None:
     assert run("demo", "--tables", tmp_path).code == 0
     report = json.loads(run("info", tmp_path / "words.csv", "--json").out)

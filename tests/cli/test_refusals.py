@@ -153,6 +153,8 @@ def test_functions_that_do_not_fit(run: Run, place: Path) -> None:
         (["distances", "coupled.npz", "--out", "d.csv"], "--view"),
         (["show", "coupled.npz", "--kind", "heat", "--function", "4", "--out", "p.png"], "--function"),
         (["show", "coupled.npz", "--out", "p.gif"], "p.gif"),
+        (["match", "coupled.npz", "--target", "1", "--out", "m.csv"], "--target"),
+        (["match", "coupled.npz", "--source", "3", "--out", "m.csv"], "--source"),
         (["show", "first.csv", "--out", "p.png"], "first.csv"),
         (["info", "nothing.npz"], "nothing.npz"),
         (["nonsense"], "nonsense"),
@@ -160,7 +162,7 @@ def test_functions_that_do_not_fit(run: Run, place: Path) -> None:
     ],
 )
 def test_other_commands(run: Run, coupled: Path, arguments: list[str], named: str) -> None:
-    files = ("first.csv", "coupled.npz", "d.csv", "p.png", "p.gif", "nothing.npz")
+    files = ("first.csv", "coupled.npz", "d.csv", "p.png", "p.gif", "m.csv", "nothing.npz")
     given = [coupled / word if word in files else word for word in arguments]
     assert named in refused(run, coupled, *given)
 

@@ -15,7 +15,7 @@ from cotherm.errors import CothermError
 GROUPS = {
     "make": ("graph", "functions"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
-    "use": ("distances", "retrieve", "cluster"),
+    "use": ("distances", "retrieve", "cluster", "match"),
     "look": ("show", "info"),
     "about cotherm": ("demo", "reproduce", "bench"),
 }

@@ -118,9 +118,9 @@ def graphs_of(result: Coupling | Graph, view: int | None) -> list[tuple[str, Gra
     return named if view is None else [named[chosen(view, len(named))]]
 
 
-def chosen(view: int, count: int) -> int:
+def chosen(view: int, count: int, option: str = "--view") -> int:
     if not 1 <= view <= count:
-        raise CothermError("--view", str(view), f"a view from 1 to {count}")
+        raise CothermError(option, str(view), f"a view from 1 to {count}")
     return view - 1
 
 

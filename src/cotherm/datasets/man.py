@@ -18,11 +18,12 @@ from cotherm.errors import CothermError, known_as
 from cotherm.functions import landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.files import read_mesh
+from cotherm.graphs.mesh import Mesh
 
 _JOINED, _APART = "tosca/michael13.off", "tosca/michael7.off"
 # A vertex in each hand: the meshes number the same body alike in all poses.
 _HANDS = (37809, 28945)
-_REMESHED_HANDS = (2728, 1990)
+REMESHED_HANDS = (2728, 1990)
 # Samples that a function is carried from.
 _NEAREST = 4
 
@@ -56,7 +57,8 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     n : samples of each mesh.
     data : the directory with tosca5k/; else the environment variable COTHERM_DATA.
     """
-    (joined, of_joined), (apart, of_apart) = (_read_remeshed(pose, data) for pose in ("michael13", "michael7"))
+    (first_mesh, of_joined), (second_mesh, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))
+    joined, apart = first_mesh.vertices, second_mesh.vertices
     n = checks.integer("n", n, least=50, most=min(len(joined), len(apart)))
     first, second = joined[farthest_points(joined, n)], apart[farthest_points(apart, n)]
     graphs = (
@@ -65,8 +67,8 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     )
     # Where the samples of the first are on the second body, on which nothing touches that is not joined.
     places = apart[of_apart[cKDTree(joined[of_joined]).query(first)[1]]]
-    there, back = _carrier(places, second), _carrier(second, places)
-    hands = [nearest(second, apart[v]) for v in _REMESHED_HANDS]
+    there, back = carrier(places, second), carrier(second, places)
+    hands = [nearest(second, apart[v]) for v in REMESHED_HANDS]
     bumps = landmark_functions(graphs[1], hands)
     carried = back @ bumps
     wrong = (far_along(graphs[1], graphs[0], places=back.argmax(axis=1)), np.zeros(graphs[1].m, dtype=bool))
@@ -80,19 +82,19 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     )
 
 
-def _read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Floats, NDArray[np.int64]]:
-    """The vertices of a mesh and a list of some: entry k of both lists is the same point of the body."""
-    vertices = read_mesh(locate(f"tosca5k/{pose}.off", data)).vertices
+def read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Mesh, NDArray[np.int64]]:
+    """A mesh and a list of some of its vertices: entry k of both lists is the same point of the body."""
+    mesh = read_mesh(locate(f"tosca5k/{pose}.off", data))
     path = locate(f"tosca5k/{pose}.vts", data)
     try:
         numbers = np.loadtxt(path, dtype=np.int64, ndmin=1) - 1
     except ValueError as error:
         raise CothermError(str(path), f"unreadable ({error})", "a vertex number on every line") from None
     with known_as("numbers", str(path)):
-        return vertices, checks.indices("numbers", numbers, below=len(vertices))
+        return mesh, checks.indices("numbers", numbers, below=len(mesh.vertices))
 
 
-def _carrier(source: Floats, target: Floats) -> Floats:
+def carrier(source: Floats, target: Floats) -> Floats:
     """The matrix that carries functions from points to others nearby: at each the mean of the nearest few."""
     found: Any = cKDTree(source).query(target, k=_NEAREST)
     distance, near = found

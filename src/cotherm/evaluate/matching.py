@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
@@ -61,6 +63,39 @@ def label_transfer(
     k = checks.integer("k", k, least=1, most=len(X))
     found = KNeighborsClassifier(k).fit(X, labels["known_labels"]).predict(Y)
     return float(np.mean(found == labels["other_labels"]))
+
+
+def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats:
+    """How far from the truth vertices are matched: d(match[v], truth[v]) on the target; its mean is the usual score.
+
+    Divide by the diameter, or by the square root of the area, to compare shapes.
+
+    Parameters
+    ----------
+    match : for every vertex of the source a vertex of the target; or anything that has it as ``hard``, such as the
+        answer of :func:`cotherm.match`.
+    truth : the right vertex of the target for every vertex of the source, (n_s,); or pairs of vertices of source and
+        target that are the same point, (p, 2), where only some are known, or some several times.
+    distances : between all vertices of the target, (n_t, n_t), such as shortest paths along its edges.
+
+    Returns
+    -------
+    The distance for every vertex, or for every pair.
+    """
+    D = checks.numeric("distances", distances, ndim=(2,))
+    if D.shape[0] != D.shape[1] or not D.size:
+        raise CothermError("distances", f"shape {D.shape}", "a square matrix: all pairs of vertices of the target")
+    found = checks.indices("match", getattr(match, "hard", match), below=len(D))
+    known = checks.as_array("truth", truth)
+    if known.ndim == 2:
+        if known.shape[1] != 2 or not len(known):
+            raise CothermError("truth", f"shape {known.shape}", "one or more pairs, shape (p, 2)")
+        of_source = checks.indices("truth", known[:, 0], below=len(found))
+        return np.asarray(D[found[of_source], checks.indices("truth", known[:, 1], below=len(D))])
+    right = checks.indices("truth", known, below=len(D))
+    if not len(right) or len(right) != len(found):
+        raise CothermError("truth", f"{len(right)} vertices", f"one for each of the {len(found)} in match, or pairs")
+    return np.asarray(D[found, right])
 
 
 def _rows(argument: str, value: ArrayLike) -> Floats:

@@ -16,16 +16,16 @@ examples:
   cotherm bench heat
   cotherm bench couple --data DIR --json
 """
-_WITH_DATA = ("couple", "diagonalize")
+_WITH_DATA = ("couple", "diagonalize", "match")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem",
-        choices=["heat", "couple", "routes", "diagonalize"],
+        choices=["heat", "couple", "routes", "diagonalize", "match"],
         help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimisers; "
         "routes: how often each route of couple finds the best minimum known; "
-        "diagonalize: joint bases against pyRiemann and qndiag",
+        "diagonalize: joint bases against pyRiemann and qndiag; match: correspondences against pyFM and POT",
     )
     options_of.add_json(parser)
     parser.add_argument("--quick", action="store_true", help="smaller, under a minute")
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="DIR",
-        help="for couple and diagonalize: where tosca/, nus/ and handwritten/ are (default: COTHERM_DATA)",
+        help="for couple, diagonalize and match: where tosca/, nus/ and the others are (default: COTHERM_DATA)",
     )
 
 

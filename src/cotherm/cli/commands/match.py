@@ -1,0 +1,56 @@
+"""``cotherm match``: which vertex of one graph is which of the other."""
+
+from __future__ import annotations
+
+import argparse
+
+from cotherm.cli import parser as options_of
+
+HELP = "which vertex of one coupled graph is which of the other"
+ABOUT = """\
+From coupled graphs to correspondence: for every vertex of one view the vertex of another that heat
+from the corresponding functions reaches alike, refined through a functional map, and how sure that
+is.
+"""
+EXAMPLES = """\
+examples:
+  cotherm match bodies.npz --out match.csv
+  cotherm match cells.npz --source 1 --target 3 --out match.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a coupling, from `cotherm couple`")
+    options_of.add_out(parser, "a table .csv (source, target, confidence), or everything as .npz")
+    parser.add_argument("--source", type=int, default=1, metavar="K", help="from which view, counted from 1 (1)")
+    parser.add_argument("--target", type=int, default=2, metavar="K", help="to which (2)")
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.views import chosen, read_result
+    from cotherm.errors import CothermError, known_as
+    from cotherm.methods.coupling.result import Coupling
+    from cotherm.methods.matching.match import match
+
+    place = outputs.free_place(options.out, (".csv", ".npz"), force=options.force)
+    result = read_result(options.file)
+    if not isinstance(result, Coupling):
+        raise CothermError(options.file, "a graph", "a coupling, from `cotherm couple`")
+    count = len(result.graphs)
+    source, target = (
+        chosen(k, count, option) for k, option in ((options.source, "--source"), (options.target, "--target"))
+    )
+    with known_as("target", "--target"):
+        found = match(result, source=source, target=target)
+    found.save(place, overwrite=options.force)
+    report = {
+        "out": str(place),
+        "status": found.status,
+        "vertices": len(found.hard),
+        "confidence": float(found.confidence.mean()),
+        "settings": dict(found.settings),
+        "versions": dict(found.versions),
+    }
+    outputs.say(report, f"{found}\nWritten: {place}", as_json=options.json)

@@ -1,0 +1,1 @@
+"""Which vertex of one graph is which of another."""

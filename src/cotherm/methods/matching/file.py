@@ -1,0 +1,156 @@
+"""A match in one ``.npz`` file, to be read back whole, or its vertices in a ``.csv`` table.
+
+The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
+``hard_back``, ``confidence``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and ``indptr``; of each
+basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
+from cotherm.graphs import disk
+from cotherm.graphs.formats import archive
+from cotherm.graphs.formats.text import shown
+from cotherm.methods.matching.modes import Modes
+from cotherm.methods.matching.result import STATUSES, Match
+
+_MARK = "cotherm match"
+_VERSION = 1
+_PLAIN = ("source", "target", "status", "settings", "versions", "seconds")
+_VECTORS = ("hard", "hard_back", "confidence", "functional_map")
+_SPARSE = ("soft", "soft_back")
+_PARTS = ("data", "indices", "indptr")
+_BASES = ("values", "vectors", "mass")
+_ARRAYS = (
+    "header",
+    *_VECTORS,
+    *(f"{name}.{part}" for name in _SPARSE for part in _PARTS),
+    *(f"{k}.{part}" for k in range(2) for part in _BASES),
+)
+# Shares of a row sum to 1 but for rounding.
+_ROUNDING = 1e-9
+
+
+def save(match: Match, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    place = disk.as_path(path)
+    makers = {".npz": render, ".csv": table}
+    if place.suffix.lower() not in makers:
+        raise CothermError("path", f"the ending {place.suffix!r}", ".npz for everything, or .csv for the matches alone")
+    disk.save(place, makers[place.suffix.lower()](match), overwrite=overwrite)
+
+
+def table(match: Match) -> bytes:
+    rows = zip(match.hard.tolist(), match.confidence.tolist(), strict=True)
+    lines = [f"{v},{w},{c:.6g}" for v, (w, c) in enumerate(rows)]
+    return "\n".join(["source,target,confidence", *lines, ""]).encode()
+
+
+def render(match: Match) -> bytes:
+    head = {"version": _VERSION} | {field: getattr(match, field) for field in _PLAIN}
+    arrays: dict[str, NDArray[Any]] = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
+    arrays |= {field: getattr(match, field) for field in _VECTORS}
+    arrays |= {f"{name}.{part}": getattr(getattr(match, name), part) for name in _SPARSE for part in _PARTS}
+    arrays |= {f"{k}.{part}": getattr(basis, part) for k, basis in enumerate(match.bases) for part in _BASES}
+    return archive.pack(arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Match:
+    place = disk.as_path(path)
+    try:
+        return parse(disk.load(place))
+    except CothermError as error:
+        if error.argument == str(place):
+            raise
+        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
+
+
+def parse(data: bytes) -> Match:
+    arrays = archive.unpack(data, _require_names)
+    head = _header(arrays["header"])
+    bases = (_basis(0, arrays), _basis(1, arrays))
+    n_s, n_t = (len(basis.mass) for basis in bases)
+    k = len(bases[0].values)
+    return Match(
+        hard=_vertices("hard", arrays, n_s, n_t),
+        soft=_shares("soft", arrays, n_s, n_t),
+        confidence=_floats("confidence", arrays, (n_s,)),
+        hard_back=_vertices("hard_back", arrays, n_t, n_s),
+        soft_back=_shares("soft_back", arrays, n_t, n_s),
+        functional_map=_floats("functional_map", arrays, (k, k)),
+        bases=bases,
+        source=checks.integer("source", head["source"], least=0),
+        target=checks.integer("target", head["target"], least=0),
+        status=checks.choice("status", head["status"], STATUSES),
+        settings=head["settings"],
+        versions=head["versions"],
+        seconds=checks.real("seconds", head["seconds"]),
+    )
+
+
+def _require_names(found: list[str]) -> None:
+    if sorted(found) != sorted(_ARRAYS):
+        raise CothermError("arrays", shown(", ".join(sorted(found))), "those that Match.save stores")
+
+
+def _header(array: NDArray[Any]) -> dict[str, Any]:
+    text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
+    needed = f"the text {_MARK!r} and a JSON object, as Match.save writes them"
+    try:
+        head = json.loads(text.removeprefix(_MARK)) if text.startswith(_MARK) else None
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or not isinstance(head.get("version"), int):
+        raise CothermError("header", shown(str(text)), needed)
+    if head["version"] > _VERSION:
+        raise CothermError(
+            "header", f"version {head['version']}", f"version {_VERSION}", "A newer cotherm wrote it: update."
+        )
+    mappings = isinstance(head.get("settings"), dict) and isinstance(head.get("versions"), dict)
+    if set(head) != {"version", *_PLAIN} or not mappings:
+        raise CothermError("header", shown(str(text)), needed)
+    return head
+
+
+def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
+    vectors = checks.numeric(f"{k}.vectors", arrays[f"{k}.vectors"], ndim=(2,))
+    return Modes(
+        _floats(f"{k}.values", arrays, (vectors.shape[1],)), vectors, _floats(f"{k}.mass", arrays, (len(vectors),))
+    )
+
+
+def _floats(name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...]) -> Floats:
+    array = checks.numeric(name, arrays[name], ndim=(len(shape),))
+    if array.shape != shape:
+        raise CothermError(name, f"shape {array.shape}", f"shape {shape}", "The file is damaged.")
+    return array
+
+
+def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
+    array = checks.indices(name, arrays[name], below=below)
+    if array.shape != (n,):
+        raise CothermError(name, f"shape {array.shape}", f"shape {(n,)}", "The file is damaged.")
+    return array
+
+
+def _shares(name: str, arrays: dict[str, NDArray[Any]], rows: int, columns: int) -> sp.csr_array:
+    data, indices, starts = (arrays[f"{name}.{part}"] for part in _PARTS)
+    shape = (rows, columns)
+    p = _floats(f"{name}.data", arrays, (len(checks.indices(f"{name}.indices", indices, below=columns)),))
+    order = checks.indices(f"{name}.indptr", starts, below=len(p) + 1)
+    whole = len(order) == rows + 1 and order[0] == 0 and order[-1] == len(p) and bool(np.all(np.diff(order) > 0))
+    if not whole or not data.size or p.min() < 0.0:
+        raise CothermError(name, "rows that do not fit together", "shares of every vertex", "The file is damaged.")
+    soft = sp.csr_array((p, indices, order), shape=shape)
+    if np.abs(np.asarray(soft.sum(axis=1)).ravel() - 1.0).max() > _ROUNDING:
+        raise CothermError(name, "rows that do not sum to 1", "shares of every vertex", "The file is damaged.")
+    return soft

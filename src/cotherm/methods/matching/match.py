@@ -1,0 +1,197 @@
+"""From graphs, coupled or not, to a correspondence of their vertices: the verb."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.spectrum import Spectrum
+from cotherm.methods.coupling.result import Coupling
+from cotherm.methods.doors import checked_graphs, checked_views, versions
+from cotherm.methods.joint import Joint, JointBases, JointGraphs
+from cotherm.methods.matching.functional_map import from_signatures
+from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, graph_modes
+from cotherm.methods.matching.refinement import Space, refined
+from cotherm.methods.matching.result import CONSISTENT, UNCERTAIN, Match
+from cotherm.methods.matching.signatures import default_times, signatures, time_ratio
+from cotherm.methods.matching.soft import round_trip, shares
+
+# Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
+_MODES, _PART = 150, 4
+# Of them the signatures decide the first.
+_FIRST = 15
+_MOST_MODES = 1_000
+# Below this mean confidence the answer says so.
+_SURE = 0.5
+
+
+def match(
+    result: Joint | Sequence[Graph],
+    functions: Sequence[ArrayLike] | None = None,
+    *,
+    source: int = 0,
+    target: int = 1,
+    modes: int | None = None,
+    first: int | None = None,
+    times: ArrayLike | None = None,
+    normalization: str = "none",
+    neighbours: int = 10,
+    refine: bool = True,
+) -> Match:
+    """Which vertex of one graph is which of another, softly and hard, and the functional map between them.
+
+    Three steps. Heat from the corresponding functions at several times, e^{−tL}F, makes signatures. The functional map
+    C of the first modes that carries those of the target to those of the source, and commutes with the Laplacians as
+    nearly as it can, minimises ‖CB − A‖² + μ‖CΛ_t − Λ_sC‖² (Ovsjanikov et al. 2012). Then C is upsampled to all modes,
+    in both directions at once (ZoomOut, Melzi et al. 2019). Vertices that are near in the modes correspond. Nothing of
+    size n × n is made.
+
+    A body and its mirror image have the same modes: heat alone does not tell left from right. The functions do. Give
+    some on either side of every symmetry, such as a bump on each hand; without them matches are mirrored here and
+    there, and look consistent.
+
+    Wrong edges, such as those between hands that touch, mislead all of this. Then :func:`cotherm.couple` the graphs
+    first, and give its answer.
+
+    Parameters
+    ----------
+    result : an answer with graphs, such as that of :func:`cotherm.couple`, or a sequence of graphs, of any sizes. Or an
+        answer whose bases correspond (:func:`cotherm.coupled_bases`, :func:`cotherm.align`, :func:`cotherm.transport`):
+        then these make the first correspondence, and there are no functions to give.
+    functions : for each graph its corresponding functions (n_v, q); column c is the same function on every graph. Bumps
+        on landmarks (:func:`cotherm.landmark_functions`), labels or features. By default those that were coupled.
+    source, target : which two of the graphs. For all pairs call it for each.
+    modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph but no
+        less than 30.
+    first : how many of them the signatures decide; by default 15.
+    times : of the signatures, in units of the target's e^{−tL}; on the source they are divided by how many times faster
+        heat is there, by the ratio of the eigenvalues. By default six, from what the last of the first modes sees to
+        what the smoothest does.
+    normalization : which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been
+        divided by the degrees of both ends, which undoes uneven density of vertices (Coifman & Lafon 2006).
+    neighbours : how many vertices share a vertex in the soft correspondence, at most.
+    refine : False leaves it at the first functional map, or at the bases that were given.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> coupled = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10])
+    >>> found = ct.match(coupled)
+    >>> found.hard.tolist() == list(range(70))  # vertex v is the same in both
+    True
+    """
+    began = time.perf_counter()
+    graphs, columns, common = _checked(result, functions)
+    source = checks.integer("source", source, least=0, most=len(graphs) - 1)
+    target = checks.integer("target", target, least=0, most=len(graphs) - 1)
+    if source == target:
+        raise CothermError("target", f"{target}, which is the source", "another graph")
+    pair = (graphs[source], graphs[target])
+    least = min(graph.n for graph in pair)
+    k = _modes(modes, least)
+    start = checks.integer("first", min(_FIRST, k) if first is None else first, least=1, most=k)
+    moments = None if times is None else checks.times("times", times)
+    normalization = checks.choice("normalization", normalization, NORMALIZATIONS)
+    m = checks.integer("neighbours", neighbours, least=1)
+    refine = checks.boolean("refine", refine)
+
+    with limited_blas(max(graph.n for graph in pair)):
+        if common is not None:
+            space, bases = _given(common[source], common[target])
+            start = min(k, space.source.shape[1])
+        if common is None or refine:
+            bases = (graph_modes(pair[0], k, normalization), graph_modes(pair[1], k, normalization))
+        if common is None:
+            space = _first_space(bases, (columns[source], columns[target]), start, moments)
+        if refine:
+            space = refined(*bases, space, start)
+        elif common is None:
+            bases = (bases[0].first(start), bases[1].first(start))
+    hard, soft = shares(space.source, space.target, min(m, pair[1].n))
+    hard_back, soft_back = shares(space.target, space.source, min(m, pair[0].n))
+    confidence = round_trip(pair[0], soft, soft_back)
+    return Match(
+        hard=hard,
+        soft=soft,
+        confidence=confidence,
+        hard_back=hard_back,
+        soft_back=soft_back,
+        functional_map=space.functional_map,
+        bases=bases,
+        source=source,
+        target=target,
+        status=CONSISTENT if confidence.mean() >= _SURE else UNCERTAIN,
+        settings={
+            "modes": k,
+            "first": start,
+            "times": None if moments is None else moments.tolist(),
+            "normalization": normalization,
+            "neighbours": m,
+            "refine": refine,
+        },
+        versions=versions(),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _checked(
+    result: Any, functions: Sequence[ArrayLike] | None
+) -> tuple[list[Graph], list[Floats], tuple[Spectrum, ...] | None]:
+    """Graphs, their functions, and the bases where they correspond already."""
+    if isinstance(result, JointBases):
+        if functions is not None:
+            raise CothermError(
+                "functions", "functions beside bases that correspond", "None: the bases come from them already"
+            )
+        originals = getattr(result, "originals", ())
+        if len(originals) < 2 or not all(isinstance(graph, Graph) for graph in originals):
+            raise CothermError("result", "an answer for matrices", "one for two or more graphs")
+        return list(originals), [], result.bases
+    graphs = result.graphs if isinstance(result, JointGraphs) else result
+    if isinstance(result, Joint) and not isinstance(result, JointGraphs):
+        raise CothermError("result", checks.describe(result), "an answer with graphs or bases, or a sequence of graphs")
+    if functions is None and isinstance(result, Coupling):
+        functions = result.functions
+    if functions is None:
+        checked_graphs(graphs)
+        raise CothermError("functions", "none", "corresponding functions on each graph")
+    checked, columns = checked_views(graphs, functions)
+    return checked, columns, None
+
+
+def _modes(value: int | None, n: int) -> int:
+    if value is None:
+        return max(min(_MODES, n // _PART), min(n, 2 * _FIRST))
+    return checks.integer("modes", value, least=1, most=min(n, _MOST_MODES))
+
+
+def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: int, times: Floats | None) -> Space:
+    """Vertices compared by the functional map that carries the signatures."""
+    s, t = bases
+    pace = time_ratio(s.first(k), t.first(k))
+    moments = default_times(t, k) if times is None else times
+    A, B = signatures(s, columns[0], moments / pace)[:k], signatures(t, columns[1], moments)[:k]
+    C = from_signatures(A, B, s.values[:k] / pace, t.values[:k])
+    return Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
+
+
+def _given(source: Spectrum, target: Spectrum) -> tuple[Space, tuple[Modes, Modes]]:
+    """Bases that correspond, column by column: the functional map is the identity."""
+    k = min(source.vectors.shape[1], target.vectors.shape[1])
+    s, t = (_of_equal_mass(Spectrum(one.values[:k], one.vectors[:, :k])) for one in (source, target))
+    return Space(s.vectors, t.vectors, np.eye(k)), (s, t)
+
+
+def _of_equal_mass(spectrum: Spectrum) -> Modes:
+    n = len(spectrum.vectors)
+    return Modes(spectrum.values, spectrum.vectors * np.sqrt(n), np.full(n, 1.0 / n))

@@ -1,0 +1,48 @@
+"""Landmark heat signatures: what heat from corresponding functions looks like at several times, on both graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.methods.matching.modes import Modes
+
+# By default from the time in which the roughest of the first modes loses this part of its exponent, to that in which
+# the smoothest has gone this far; and how many between.
+_SHORTEST, _LONGEST, _TIMES = 0.3, 3.0, 6
+# Eigenvalues below this part of the largest are zero: of components, or rounding.
+_ZERO = 1e-10
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
+def time_ratio(source: Modes, target: Modes) -> float:
+    """How many times faster heat is on the source: the median ratio of eigenvalues that are not zero.
+
+    Weights and numbers of vertices set the pace of heat, and they are each graph's own.
+    """
+    live = (source.values > _ZERO * source.values[-1]) & (target.values > _ZERO * target.values[-1])
+    if not live.any():
+        return 1.0
+    return float(np.median(source.values[live] / target.values[live]))
+
+
+def default_times(target: Modes, k: int) -> Floats:
+    """Evenly spaced in the exponent, from what the k-th mode sees to what the smoothest does."""
+    values = target.values[:k]
+    live = values[values > _ZERO * target.values[-1]]
+    if not len(live):
+        return np.zeros(1)
+    return np.geomspace(_SHORTEST / live[-1], _LONGEST / live[0], _TIMES)
+
+
+def signatures(modes: Modes, functions: Floats, times: Floats) -> Floats:
+    """Coefficients of e^{−tM⁻¹L}F in the modes, (modes, times × functions), each of unit norm.
+
+    Of unit norm, bumps whose height or width depends on how densely a graph has vertices still compare. What the modes
+    do not see of a function is zero.
+    """
+    A = modes.coefficients(functions / np.maximum(np.abs(functions).max(axis=0), np.finfo(np.float64).tiny))
+    heat = np.exp(-times[:, np.newaxis] * modes.values)[:, :, np.newaxis] * A
+    size = np.linalg.norm(heat, axis=1, keepdims=True)
+    seen = size > 100.0 * _EPSILON
+    return np.hstack(list(np.where(seen, heat / np.where(seen, size, 1.0), 0.0)))
