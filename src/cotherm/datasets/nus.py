@@ -24,7 +24,7 @@ _VIEWS = ("tags", "colours")
 # How graphs are made of points: options of knn_graph, and whether tags are first scaled to unit length.
 RECIPES: dict[str, tuple[dict[str, Any], bool]] = {
     "fitted": ({"k": 25, "neighbour": 15, "factor": 4.0, "symmetrize": "mean"}, False),
-    "classic": ({"k": 25, "neighbour": 7, "factor": 2.0, "symmetrize": "max"}, True),
+    "paper": ({"k": 24, "neighbour": 7, "factor": 2.25, "symmetrize": "max"}, True),
     "cosine": ({"k": 20, "neighbour": 7, "factor": 2.0, "symmetrize": "max", "metric": "cosine"}, False),
 }
 
@@ -44,8 +44,10 @@ def nus(
 
         - "fitted": k = 25, r = 15, c = 4, the mean of both directions; fitted to all rows of the paper's table that are
           not coupled.
-        - "classic": k = 25, r = 7, c = 2 (Zelnik-Manor & Perona 2004), the larger of both, tags scaled to unit length.
-        - "cosine": as "classic", with k = 20 and cosine distances: the best single views.
+        - "paper": k = 24, the paper's 25 with the image itself counted, r = 7, c = 2.25, the larger of both, tags of
+          unit length: with the images in their stored order both single views are within 1.6 points of the paper's in every
+          figure, nearer than any other of some thousand recipes.
+        - "cosine": k = 20, r = 7, c = 2 and cosine distances: the best single views.
     stored : the graphs that come with the data instead (17 and 20 nearest neighbours), on which the clustering
         accuracies that come with it were obtained. Loops of 21 images with equal tags are left out.
     shuffle : a seed, for the images in random order before anything is made of them. Many tags are equally far from

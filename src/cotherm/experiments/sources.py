@@ -5,17 +5,35 @@ from __future__ import annotations
 import os
 import time
 
-from cotherm.datasets import sources
+import numpy as np
+
+from cotherm.datasets import Views, sources
 from cotherm.errors import CothermError
 from cotherm.experiments.clustering_table import FUSIONS, Method, best, clustered, score_table
 from cotherm.experiments.report import Claim, Experiment
+from cotherm.functions import landmark_functions
+from cotherm.methods.average import Average, average
 from cotherm.methods.coregularization import coregularize
+from cotherm.methods.coupling.couple import couple
 from cotherm.methods.joint_diagonalization import joint_diagonalize
 
 _CLASSES = 6
+# Stories taken to be known in all newspapers, when heat from them is compared, and how many steps that may take.
+_PAIRS, _TIMES, _STEPS = 12, (1.0, 4.0), 200
+
+
+def _coupled_average(views: Views) -> Average:
+    """Coupled by bumps around a few stories, nothing being known about the others or about topics; then averaged."""
+    chosen = np.random.default_rng(0).choice(views.graphs[0].n, size=_PAIRS, replace=False)
+    F = landmark_functions(average(views.graphs, normalized=True).graph, chosen)
+    result = couple(views.graphs, [F] * len(views.graphs), _TIMES, "auto", path="times", max_iterations=_STEPS)
+    return average(result.graphs, normalized=True)
+
+
 _METHODS: dict[str, Method] = FUSIONS | {
     "co-regularised": lambda views: coregularize(views.graphs, _CLASSES),
     "joint diagonalization": lambda views: joint_diagonalize(views.graphs, normalized=True),
+    f"HKC by {_PAIRS} stories, then average, normalised": _coupled_average,
 }
 
 

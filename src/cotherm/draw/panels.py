@@ -1,0 +1,39 @@
+"""Nearest neighbours as cards in rows: what was asked for, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from cotherm.errors import CothermError
+
+# Blue for right and orange for wrong, told apart with every kind of colour blindness; a mark says it again.
+_RIGHT, _WRONG, _QUERY = "#a6cee3", "#fdbf6f", "0.92"
+
+
+def draw_neighbours(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) -> Figure:
+    """One row a ranking: (what it is by, the query, the names found in order and whether each is right)."""
+    if not rows:
+        raise CothermError("rows", "none", "at least one ranking")
+    width = 2 + max(len(found) for _, _, found in rows)
+    figure = Figure(figsize=(1.55 * width, 0.75 * len(rows) + 0.2), layout="constrained")
+    ax = figure.subplots()
+    for r, (by, query, found) in enumerate(rows):
+        y = len(rows) - 1 - r
+        ax.text(0.92, y + 0.5, by, ha="right", va="center", fontsize=10)
+        _card(ax, 1, y, query, _QUERY)
+        for c, (name, right) in enumerate(found):
+            _card(ax, c + 2, y, f"{name}\n{'✓' if right else '✗'}", _RIGHT if right else _WRONG)
+    ax.set_xlim(0.0, width)
+    ax.set_ylim(0.0, len(rows))
+    ax.axis("off")
+    return figure
+
+
+def _card(ax: Any, x: float, y: float, text: str, colour: str) -> None:
+    shape = "round,pad=0,rounding_size=0.08"
+    ax.add_patch(FancyBboxPatch((x + 0.06, y + 0.08), 0.88, 0.84, boxstyle=shape, fc=colour, ec="none"))
+    ax.text(x + 0.5, y + 0.5, text.replace(", ", ",\n"), ha="center", va="center", fontsize=8)
