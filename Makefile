@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test lint bench reproduce clean
+.PHONY: help demo test lint bench reproduce docs clean
 
 help:
 	@echo "make demo   run the main job on embedded data and draw it"
@@ -11,6 +11,7 @@ help:
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make bench  the heat benchmark, about ten minutes"
+	@echo "make docs   the pages, the reference and the gallery as a site in out/docs"
 	@echo "make clean  remove .venv and caches"
 
 # Without ensurepip (some Linux distributions split it off) the outer pip installs into the environment.
@@ -43,6 +44,13 @@ reproduce: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m cotherm bench heat
+
+# The site's tools are not needed for anything else.
+docs: $(READY)
+	@$(BIN)/python -m sphinx --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet -e '.[docs]'
+	@$(BIN)/python docs/make_api.py
+	@$(BIN)/python -m sphinx -q docs out/docs
+	@echo "Open out/docs/index.html"
 
 clean:
 	rm -rf .venv build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

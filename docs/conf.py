@@ -1,12 +1,12 @@
 """Sphinx: `make docs` builds the site from these pages, the docstrings and the gallery."""
 
-from importlib.metadata import version
+import importlib.metadata
 
 from sphinx_gallery.scrapers import figure_rst
 
 project = "cotherm"
 author = "the cotherm developers"
-release = version("cotherm")
+release = importlib.metadata.version("cotherm")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
@@ -21,10 +21,12 @@ html_theme = "furo"
 html_title = "cotherm"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 # Pages link to files of the repository that are no pages of the site.
-suppress_warnings = ["myst.xref_missing", "config.cache"]
+# Methods that scikit-learn adds refer to its own pages.
+suppress_warnings = ["myst.xref_missing", "config.cache", "ref.term", "ref.ref", "ref.python"]
 
 
 def saved_picture(_block, block_vars, gallery_conf):

@@ -1,4 +1,8 @@
-"""Two views of handwritten digits, their upper and their lower halves, through scikit-learn's doors.
+"""
+New samples through scikit-learn's doors
+========================================
+
+Two views of handwritten digits, their upper and their lower halves, through scikit-learn's doors.
 
 Three estimators are fitted to 300 digits and place 100 others, which they have not seen. Where would a fit that had
 them put them? And are they read as well?

@@ -1,4 +1,8 @@
-"""Colours carried from one body to another whose hands touch: matched as given, and after coupling.
+"""
+Which point of one body is which of the other
+=============================================
+
+Colours carried from one body to another whose hands touch: matched as given, and after coupling.
 
 Run it: python examples/plot_match.py [PICTURE]
 """

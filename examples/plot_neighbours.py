@@ -1,4 +1,8 @@
-"""One pair of graphs, seven methods: what each makes of two eccentric circles bridged in different places.
+"""
+One pair of graphs, seven methods
+=================================
+
+One pair of graphs, seven methods: what each makes of two eccentric circles bridged in different places.
 
 Run it: python examples/plot_neighbours.py [PICTURE]
 """

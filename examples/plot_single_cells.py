@@ -1,4 +1,8 @@
-"""Three modalities of different cells, half of their stages known: from AnnData to coupled graphs, files and scanpy.
+"""
+Single cells from AnnData and back
+==================================
+
+Three modalities of different cells, half of their stages known: from AnnData to coupled graphs, files and scanpy.
 
 Run it: python examples/plot_single_cells.py [PICTURE]
 

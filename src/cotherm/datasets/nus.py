@@ -45,8 +45,8 @@ def nus(
         - "fitted": k = 25, r = 15, c = 4, the mean of both directions; fitted to all rows of the paper's table that are
           not coupled.
         - "paper": k = 24, the paper's 25 with the image itself counted, r = 7, c = 2.25, the larger of both, tags of
-          unit length: with the images in their stored order both single views are within 1.6 points of the paper's in every
-          figure, nearer than any other of some thousand recipes.
+          unit length: with the images in their stored order both single views are within 1.6 points of the paper's in
+          every figure, nearer than any other of some thousand recipes.
         - "cosine": k = 20, r = 7, c = 2 and cosine distances: the best single views.
     stored : the graphs that come with the data instead (17 and 20 nearest neighbours), on which the clustering
         accuracies that come with it were obtained. Loops of 21 images with equal tags are left out.
