@@ -48,8 +48,10 @@ def jacobian_by_flows(graph: Graph, F: Floats, times: Floats, *, tolerance: floa
 
     d = graph.degrees
     bound = float(np.max(d[graph.i] + d[graph.j], initial=0.0))
-    J = edge_derivatives(flows, graph.i, graph.j, times, bound, tolerance, F.shape[1])
-    return np.ascontiguousarray(J.transpose(1, 2, 0))
+    q = F.shape[1]
+    J = np.empty((graph.m, len(times) * q * (q + 1) // 2))
+    edge_derivatives(flows, graph.i, graph.j, times, bound, tolerance, q, J)
+    return np.ascontiguousarray(J.T).reshape(len(times), q * (q + 1) // 2, graph.m)
 
 
 def edge_derivatives(
@@ -60,21 +62,23 @@ def edge_derivatives(
     bound: float,
     tolerance: float,
     q: int,
-) -> Floats:
-    """∂Q_ab(t)/∂u_e for the edges (i, j) as an array (m, times, pairs).
+    out: Floats,
+) -> None:
+    """∂Q_ab(t)/∂u_e for the edges (i, j) into the first columns of ``out``, (m, times · pairs) or wider, contiguous.
 
     ``flows`` gives the heat at any nodes, (n, nodes, q); ``bound`` is at least the largest eigenvalue of the Laplacian.
     """
-    J = np.zeros((len(i), len(times), q * (q + 1) // 2))
+    pairs = q * (q + 1) // 2
+    for nothing in np.flatnonzero(times <= 0.0) * pairs:
+        out[:, nothing : nothing + pairs] = 0.0
     moments = [k for k, t in enumerate(times) if t > 0.0 and len(i)]
     rules = [quadrature(float(times[k]), bound, tolerance) for k in moments]
     for first, last in _batches([len(nodes) for nodes, _ in rules]):
         x = flows(np.concatenate([nodes for nodes, _ in rules[first:last]]))
         start = 0
         for k, (nodes, weights) in zip(moments[first:last], rules[first:last], strict=True):
-            J[:, k] = edge_products(x, i, j, -weights, start)
+            edge_products(x, i, j, -weights, start, out, k * pairs)
             start += len(nodes)
-    return J
 
 
 def _batches(sizes: list[int]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ both follow; large ones flow.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -30,8 +31,8 @@ class State(Protocol):
     def correlations(self) -> Floats:
         """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
 
-    def derivative(self, edges: NDArray[np.intp]) -> Floats:
-        """Of that vector by the weights of some edges, (edges, times · pairs)."""
+    def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
+        """Of that vector by the weights of some edges, into the first columns of (edges, times · pairs) or wider."""
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         """derivative(edges) @ slopes, without the derivative of every entry where there is a shorter way."""
@@ -48,6 +49,17 @@ class View:
         a, b = pairs(F.shape[1])
         self.pairs = (a, b)
         self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
+
+    @property
+    def size(self) -> int:
+        """How many numbers ``State.correlations`` has."""
+        return len(self.times) * len(self.scale)
+
+    def derivative(self, flows: Callable[[Floats], Floats], bound: float, edges: NDArray[np.intp], out: Floats) -> None:
+        """See :class:`State`; from heat at any nodes, and a bound on the eigenvalues."""
+        i, j = self.graph.i[edges], self.graph.j[edges]
+        edge_derivatives(flows, i, j, self.times, bound, self.tolerance, self.F.shape[1], out)
+        out[:, : self.size] *= np.tile(self.scale, len(self.times))
 
     def at(self, u: Floats) -> State:
         return _Dense(self, u) if self.graph.n <= _DENSE else _Flowing(self, u)
@@ -71,12 +83,8 @@ class _Dense:
         half = _decay(0.5 * view.times, self._values)[:, :, np.newaxis] * self._amounts
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
-    def derivative(self, edges: NDArray[np.intp]) -> Floats:
-        view = self._view
-        i, j = view.graph.i[edges], view.graph.j[edges]
-        q = view.F.shape[1]
-        J = edge_derivatives(self._flows, i, j, view.times, float(self._values[-1]), view.tolerance, q)
-        return np.reshape(J * view.scale, (len(edges), len(view.times) * len(view.scale)))
+    def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
+        self._view.derivative(self._flows, float(self._values[-1]), edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -105,15 +113,13 @@ class _Flowing:
         half = self._flow(0.5 * view.times)
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
-    def derivative(self, edges: NDArray[np.intp]) -> Floats:
-        view = self._view
-        i, j = view.graph.i[edges], view.graph.j[edges]
-        q, bound = view.F.shape[1], self._matrix.bound
-        J = edge_derivatives(self._at_vertices, i, j, view.times, bound, view.tolerance, q)
-        return np.reshape(J * view.scale, (len(edges), len(view.times) * len(view.scale)))
+    def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
+        self._view.derivative(self._at_vertices, self._matrix.bound, edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
-        return self.derivative(edges) @ slopes
+        J = np.empty((len(edges), len(slopes)))
+        self.derivative(edges, J)
+        return J @ slopes
 
     def _at_vertices(self, nodes: Floats) -> Floats:
         """Heat at the nodes, vertex by vertex."""

@@ -33,6 +33,8 @@ _FIRST_DAMPING = 100.0
 _LEAST_DAMPING = 1e-8
 _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_DAMPING = 1e12
+# Entries of the Jacobian up to which curvature is learned: it takes two Jacobians at a time, and equations of its own.
+_MOST_LEARNED = 50_000_000
 # A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
 _ACCEPT, _CORRECT = 1e-3, 0.5
 
@@ -154,8 +156,10 @@ def descend(
         # gains are measured against each other.
         if gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
             return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
-        secant.learn(*model.lesson(there))
+        if there.u.size * len(there.point.residuals) <= _MOST_LEARNED:
+            secant.learn(*model.lesson(there))
         here = there
+        del model  # and its Jacobian, before there is another
     model = _Model(problem, here, secant)
     status = Status.CONVERGED if model.optimality <= tolerance else Status.OUT_OF_BUDGET
     watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
@@ -176,7 +180,7 @@ class _Model:
         rows, self._fewer = _compressed(self._J)
         self._definite = rows.shape[1]
         self._bends, self._curvatures = secant.terms(len(here.u))
-        self._equations = np.hstack([rows, self._bends])
+        self._equations = np.hstack([rows, self._bends]) if len(self._curvatures) else rows
         self._steps = NearestPoint(self._metric, self._equations, self._definite)
 
     def _measure(self, pull: Floats, push: Floats) -> float:
@@ -225,7 +229,8 @@ class _Model:
 
     def lesson(self, there: _Trial) -> tuple[Floats, Floats]:
         """A step, and what the curvature of the residuals does to it."""
-        return there.u - self._here.u, (there.point.jacobian - self._J) @ there.point.residuals
+        r = there.point.residuals
+        return there.u - self._here.u, there.point.jacobian @ r - self._J @ r
 
 
 def _compressed(J: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:

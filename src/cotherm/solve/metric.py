@@ -4,8 +4,8 @@ The step of the solver is a nearest-point problem in such a form, with a few equ
 sparse and short, inverted through (2I + CCᵀ)⁻¹ (Woodbury), by Cholesky where C has few rows and by conjugate gradients
 where it has many. *Diagonal*: A = Diag(s).
 
-Unknowns come and go one by one, so sums over the free ones are those over all less those over the few that are held,
-unless those few carry most of the sum and the difference would be rounding.
+Unknowns come and go a few at a time, so sums over the free ones follow from those before, unless what came and went
+carries nearly all of the sum and the difference would be rounding.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ _DENSE_SIZE = 50_000
 # Relative residual of conjugate gradients: below what the steps of the solver can see.
 _CG_TOLERANCE = 1e-12
 _CG_ROUNDS = 500
-# Held unknowns may carry this part of a sum for a difference to keep its digits.
-_SAFE_PART = 0.5
+# What comes and goes may carry this many times a sum for the difference to keep enough of its digits for a step.
+_SAFE_PART = 1e4
+# Rows squared at once.
+_ROWS_AT_ONCE = 100_000
 
 
 class Restricted(Protocol):
@@ -97,7 +99,7 @@ class Diagonal:
 class _DiagonalPrepared:
     def __init__(self, s: Floats, E: Floats) -> None:
         self.s = s
-        self._square = _SubtractiveSquare(E / np.sqrt(s)[:, np.newaxis])
+        self._square = _FreeSquare(E, 1.0 / np.sqrt(s))
 
     def restricted(self, held: Mask) -> Restricted:
         return _DiagonalPart(self.s, held, self._square.without(held))
@@ -169,7 +171,7 @@ class _GramPrepared:
 class _BlockPrepared:
     def __init__(self, block: _Block, E: Floats) -> None:
         self.block, self._E = block, E
-        self._square = _SubtractiveSquare(E)
+        self._square = _FreeSquare(E)
         self._CE = block.C @ E
 
     def restricted(self, held: Mask) -> _BlockPart:
@@ -208,20 +210,46 @@ class _GramPart:
         return np.concatenate([part.pulled(centre[at]) for part, at in zip(self._parts, self._slices, strict=True)])
 
 
-class _SubtractiveSquare:
-    """E_FᵀE_F for many sets of held rows."""
+class _FreeSquare:
+    """E_FᵀE_F for many sets of held rows, each from the last by the rows that came and went.
 
-    def __init__(self, E: Floats) -> None:
-        self._E = E
-        self._whole = E.T @ E
+    Unless those carry so much more than the rest that the difference would be rounding. ``scale`` multiplies rows.
+    """
+
+    def __init__(self, E: Floats, scale: Floats | None = None) -> None:
+        self._E, self._scale = E, scale
         self._sizes = np.einsum("ij,ij->i", E, E)
+        if scale is not None:
+            self._sizes *= scale**2
+        self._held: Mask | None = None
+        self._square = np.zeros((E.shape[1], E.shape[1]))
 
     def without(self, held: Mask) -> Floats:
-        if self._sizes[held].sum() > _SAFE_PART * self._sizes.sum():
-            free = self._E[~held]
-            return free.T @ free
-        rest = self._E[held]
-        return self._whole - rest.T @ rest
+        if self._held is None or not self._updated(self._held, held):
+            self._square = self._anew(held)
+        self._held = held
+        return self._square
+
+    def _updated(self, before: Mask, held: Mask) -> bool:
+        gone, come = np.flatnonzero(held & ~before), np.flatnonzero(before & ~held)
+        carried = float(self._sizes[gone].sum() + self._sizes[come].sum())
+        if carried > _SAFE_PART * float(np.trace(self._square)):
+            return False
+        self._square = self._square + self._of(come) - self._of(gone)
+        return True
+
+    def _anew(self, held: Mask) -> Floats:
+        """In pieces, so that no second E is made."""
+        total = np.zeros_like(self._square)
+        for first in range(0, len(held), _ROWS_AT_ONCE):
+            total += self._of(first + np.flatnonzero(~held[first : first + _ROWS_AT_ONCE]))
+        return total
+
+    def _of(self, rows: NDArray[np.intp]) -> Floats:
+        block = self._E[rows]
+        if self._scale is not None:
+            block *= self._scale[rows, np.newaxis]
+        return np.asarray(block.T @ block)
 
 
 def _gram_solver(gram: Any, C_held: Any) -> Callable[[Floats], Floats]:

@@ -17,19 +17,19 @@ from cotherm.engines.cpu.team import Team
 _LANES = 8
 
 
-def edge_products(x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats, first: int = 0) -> Floats:
-    """Σ_s weights[s] (b_eᵀx_a(s̄)) (b_eᵀx_b(s)) for every edge e and pair a ≤ b, as an array (m, pairs).
+def edge_products(
+    x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats, first: int, out: Floats, column: int
+) -> None:
+    """Σ_s weights[s] (b_eᵀx_a(s̄)) (b_eᵀx_b(s)) for every edge e and pair a ≤ b, into out[:, column : column + pairs].
 
     x is (n, all nodes, q), contiguous; the nodes meant are those from ``first`` on, as many as there are weights, and
     symmetric about their middle: s̄ is the mirror image of s. Edges come sorted, so that one end of the next edge is at
     hand.
     """
     (n, held, q), nodes = x.shape, len(weights)
-    sums = np.empty((len(i), q * (q + 1) // 2))
     with Team(len(i) * nodes * q * q / _LANES) as team:
         cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
-        team.run(_kernel(), cuts, x.reshape(n, held * q), q, first * q, i, j, weights, sums)
-    return sums
+        team.run(_kernel(), cuts, x.reshape(n, held * q), q, first * q, i, j, weights, out, column)
 
 
 @cache
@@ -37,7 +37,9 @@ def _kernel() -> Any:
     lanes, fingerprint = _LANES, FINGERPRINT
 
     @compiled
-    def products(lo: int, hi: int, x: Any, q: int, offset: int, i: Any, j: Any, weights: Any, sums: Any) -> None:
+    def products(
+        lo: int, hi: int, x: Any, q: int, offset: int, i: Any, j: Any, weights: Any, out: Any, column: int
+    ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
         nodes = len(weights)
@@ -51,7 +53,8 @@ def _kernel() -> Any:
             for a in range(q):
                 mirror[s * q + a] = np.uint64((nodes - 1 - s) * q + a)
                 weight[s * q + a] = weights[s]
-        bundle = np.empty((sums.shape[1], lanes))
+        pairs = q * (q + 1) // 2
+        bundle = np.empty((pairs, lanes))
         total = register(lanes)
         for first in range(lo, hi, lanes):
             count = min(lanes, hi - first)
@@ -71,7 +74,7 @@ def _kernel() -> Any:
                     store_row(total, lanes, bundle, pair)
                     pair += np.uint64(1)
             for lane in range(count):
-                for p in range(sums.shape[1]):
-                    sums[first + lane, p] = bundle[p, lane]
+                for p in range(pairs):
+                    out[first + lane, column + p] = bundle[p, lane]
 
     return products

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ Edges = NDArray[np.intp]
 _ROUNDING = 1e-14
 # Below this many vertices a graph's work is too short for a thread of its own.
 _WORTH_A_THREAD = 120
+# Above, every graph's work has threads enough, and heat of one graph at a time is enough to hold.
+_ROOM_FOR_ALL = 30_000
 
 
 class CouplingProblem:
@@ -137,20 +140,26 @@ class CouplingPoint:
 
     @cached_property
     def jacobian(self) -> Floats:
+        """Written in place, graph by graph: for large graphs there is no room for a second one."""
         problem = self._problem
-        derivatives = _by_graph(
-            problem.graphs, lambda state, edges: state.derivative(edges), self._states, problem.free
-        )
-        blocks = []
-        for contrast, J in zip(problem.contrasts.T, derivatives, strict=True):
-            block = contrast[:, np.newaxis] * J[:, np.newaxis]  # every contrast has its own columns
-            blocks.append(block.reshape(len(J), len(contrast) * J.shape[1]))
-        return np.concatenate(blocks)
+        cuts, contrasts = problem.cuts, problem.contrasts
+        J = np.empty((cuts[-1], self.residuals.size))
+        rows = [J[lo:hi] for lo, hi in pairwise(cuts)]
+
+        def write(state: State, edges: Edges, part: Floats, contrast: Floats) -> None:
+            state.derivative(edges, part)
+            size = part.shape[1] // len(contrast)
+            for c in range(1, len(contrast)):  # every contrast has its own columns
+                np.multiply(part[:, :size], contrast[c], out=part[:, c * size : (c + 1) * size])
+            part[:, :size] *= contrast[0]
+
+        _by_graph(problem.graphs, write, self._states, problem.free, rows, contrasts.T)
+        return J
 
 
 def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:
     """task(…) for each graph, in threads: dense algebra and compiled kernels leave the interpreter lock."""
-    if max(g.n for g in graphs) < _WORTH_A_THREAD:
+    if not _WORTH_A_THREAD <= max(g.n for g in graphs) <= _ROOM_FOR_ALL:
         return list(map(task, *arguments))
     with ThreadPoolExecutor(len(arguments[0])) as pool:
         return list(pool.map(task, *arguments))
