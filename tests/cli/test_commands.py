@@ -47,7 +47,8 @@ def test_couple_is_couple(coupled: Path) -> None:
     labels = np.loadtxt(coupled / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=str)
     graph = ct.knn_graph(X, 10, labels=labels, name="first")
     assert result.originals[0] == graph
-    np.testing.assert_array_equal(result.functions[0], ct.label_functions(labels))
+    F = ct.label_functions(labels)
+    np.testing.assert_array_equal(result.functions[0], F / np.linalg.norm(F, axis=0))
     assert result.settings["times"] == result.settings["alpha"] == "auto"
 
 
@@ -56,10 +57,24 @@ def test_known_share_keeps_labels_back(run: Run, tables: Path) -> None:
     given = ["--labels", tables / "labels.csv", "--known", "0.25", "--max-iterations", "5"]
     run("couple", *files, *given, "--out", tables / "c.npz")
     result = ct.Coupling.load(tables / "c.npz")
-    assert [F.sum() for F in result.functions] == [15.0, 15.0]
+    assert [np.count_nonzero(F) for F in result.functions] == [15, 15]
     np.testing.assert_array_equal(result.functions[0], result.functions[1])
     assert result.graphs[0].labels is not None
     assert np.all(result.graphs[0].labels != "")
+    report = json.loads(run("retrieve", tables / "c.npz", "--json").out)
+    assert {row["items"] for row in report["scores"]} == {45}  # only what was kept back is judged
+    assert "kept back" in report["note"]
+
+
+def test_an_interrupted_coupling_leaves_nothing(run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cotherm.methods.coupling.search.descend", interrupted)
+    files = [tables / name for name in ("first.csv", "second.csv")]
+    answer = run("couple", *files, "--labels", tables / "labels.csv", "--out", tables / "c.npz")
+    assert (answer.code, answer.out) == (130, "")
+    assert not (tables / "c.npz").exists()
 
 
 def test_views_of_different_sizes(run: Run, tables: Path) -> None:

@@ -175,3 +175,33 @@ def test_graphs_without_labels_say_so(run: Run, place: Path) -> None:
 def test_several_graphs_need_a_way_to_be_clustered_by(run: Run, place: Path) -> None:
     views = [place / "first.csv", place / "second.csv"]
     assert "--by" in refused(run, place, "cluster", *views, "--clusters", 3)
+
+
+def test_a_command_never_replaces_what_it_reads(run: Run, place: Path) -> None:
+    assert "reads" in refused(run, place, "graph", place / "first.csv", "--out", place / "first.csv", "--force")
+
+
+def test_two_names_of_one_output_are_refused(run: Run, place: Path) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    out = [place / "a.csv", place / "." / "a.csv"]
+    refused(run, place, "functions", *views, "--labels", place / "labels.csv", "--out", *out)
+
+
+def test_views_of_the_same_items_in_another_order(run: Run, place: Path) -> None:
+    lines = (place / "second.csv").read_text().splitlines()
+    (place / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+    said = refused(run, place, "average", place / "first.csv", place / "turned.csv", "--out", place / "x.npz")
+    assert "order" in said
+
+
+def test_landmarks_without_titles_keep_their_first_pair(run: Run, place: Path) -> None:
+    (place / "pairs.csv").write_text("item-1,item-1\nitem-5,item-5\nitem-9,item-9\n")
+    views = [place / "first.csv", place / "second.csv"]
+    out = [place / "a.npy", place / "b.npy"]
+    run("functions", *views, "--landmarks", place / "pairs.csv", "--out", *out)
+    assert np.load(out[0]).argmax(axis=0).tolist() == [1, 5, 9]
+
+
+def test_few_items_are_enough(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "five.csv").write_text("1,2\n3,4\n5,6\n9,8\n1,1\n")
+    assert run("graph", tmp_path / "five.csv", "-k", 2, "--out", tmp_path / "g.npz").code == 0

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from cotherm import CothermError
-from cotherm.cli.table import read_table
+from cotherm.cli.table import Table, read_table
 
 
-def table(tmp_path: Path, text: str, **options: bool):  # type: ignore[no-untyped-def]
+def table(tmp_path: Path, text: str) -> Table:
     place = tmp_path / "table.csv"
     place.write_text(text, encoding="utf-8")
-    return read_table(place, **options)
+    return read_table(place)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,24 @@ def test_titles_and_names_are_told_from_numbers(tmp_path: Path) -> None:
     assert table(tmp_path, "1\n2\n").titles is None
 
 
-def test_titles_and_names_of_labels(tmp_path: Path) -> None:
-    found = table(tmp_path, "kind\nred\ngreen\nred\n", labels=True)
-    assert (found.titles, [row[0] for row in found.cells]) == (("kind",), ["red", "green", "red"])
-    assert table(tmp_path, "red\ngreen\nred\n", labels=True).titles is None
-    assert table(tmp_path, "1\n2\n1\n", labels=True).titles is None
-    found = table(tmp_path, "item,kind\n7,red\n8,green\n9,red\n", labels=True)
-    assert found.names == ("7", "8", "9")
-    assert found.column("kind") == ("red", "green", "red")
+@pytest.mark.parametrize("title", ["sample_id", "Cell ID", "barcode", "index", "name", "", "Unnamed: 0"])
+def test_numbers_under_such_titles_are_names(tmp_path: Path, title: str) -> None:
+    found = table(tmp_path, f"{title},a,b\n1000,1,2\n1007,3,4\n")
+    assert found.names == ("1000", "1007")
+    np.testing.assert_array_equal(found.numbers(), [[1, 2], [3, 4]])
+    assert "names from" in found.reading
+
+
+def test_what_pandas_writes(tmp_path: Path) -> None:
+    for text in (",0,1\n0,5,6\n1,7,8\n2,9,9\n", "0,1,2\n5,6,6\n7,8,8\n9,9,9\n"):
+        assert table(tmp_path, text).rows == 3
+    assert table(tmp_path, "row,a\n0,5\n1,6\n2,9\n").names == ("0", "1", "2")  # counted rows are an index
+    assert table(tmp_path, "0,1\n1,0\n0,0\n").rows == 3  # two columns of 0 and 1 are data
+
+
+def test_spaces_and_odd_titles(tmp_path: Path) -> None:
+    np.testing.assert_array_equal(table(tmp_path, "1.0 2.0\n3.0 4.0\n").numbers(), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(table(tmp_path, "a;x,b;y\n1,2\n3,4\n").numbers(), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize(
@@ -63,6 +73,8 @@ def test_titles_and_names_of_labels(tmp_path: Path) -> None:
         ("1,2\n3\n", "line 2"),
         ("1,2\noops,4\n5,6\n", "line 2, column 1"),
         ("a,b\n", "table.csv"),
+        ("id,a\nx,1\nx,2\n", "table.csv"),
+        ("a,sample_id\n1,7\n2,8\n", "table.csv"),
         ("\n\n", "table.csv"),
     ],
 )
@@ -70,3 +82,10 @@ def test_the_place_of_what_is_wrong_is_named(tmp_path: Path, text: str, where: s
     with pytest.raises(CothermError) as caught:
         table(tmp_path, text).numbers()
     assert where in caught.value.argument
+
+
+def test_other_encodings_are_named(tmp_path: Path) -> None:
+    place = tmp_path / "table.csv"
+    place.write_bytes("a,b\n1,2\n".encode("utf-16"))
+    with pytest.raises(CothermError, match="UTF-16"):
+        read_table(place)

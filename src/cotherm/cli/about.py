@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.cli.outputs import table_text
-from cotherm.cli.table import SUFFIXES, read_table
+from cotherm.cli.table import SUFFIXES, Table, read_table
 from cotherm.cli.views import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
@@ -29,11 +29,11 @@ def about_file(path: str) -> Described:
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix == ".npy":
-        points, _ = read_points(place)
-        return _about_table(len(points), points.shape[1], None, None)
+        points = read_points(place)
+        report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
+        return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
     if suffix in SUFFIXES:
-        table = read_table(place, labels=True)
-        return _about_table(table.rows, table.columns, table.titles, table.names)
+        return _about_table(read_table(place))
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
 
 
@@ -94,9 +94,12 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about_table(rows: int, columns: int, titles: tuple[str, ...] | None, names: tuple[str, ...] | None) -> Described:
-    report = {"kind": "table", "rows": rows, "columns": columns, "titles": titles, "names": names is not None}
-    text = f"Table of {rows:,} rows and {columns:,} columns"
-    text += f", with titles ({', '.join(titles[:5])}{', ...' * (len(titles) > 5)})" if titles else ", without titles"
-    text += f", rows have names ({names[0]}, ...)" if names else ""
-    return report, text
+def _about_table(table: Table) -> Described:
+    report = {
+        "kind": "table",
+        "rows": table.rows,
+        "columns": table.columns,
+        "titles": table.titles,
+        "names": table.names is not None,
+    }
+    return report, f"Table: {table.reading}"

@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from cotherm.cli.parser import Parser
 from cotherm.errors import CothermError
@@ -47,8 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="replace")
     given = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser(given).parse_args(given)
     try:
+        options = _parser(given).parse_args(given)
+        _refuse_own_input(options)
         options.run(options)
     except CothermError as error:
         _stop(2, f"error: {error}")
@@ -61,6 +63,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _stop(2, "error: out of memory; needed: a smaller problem or a larger machine.")
     except KeyboardInterrupt:
         _stop(130, "interrupted")
+
+
+def _refuse_own_input(options: argparse.Namespace) -> None:
+    """No command replaces, even by force, a file it reads."""
+    out = getattr(options, "out", None)
+    places = [Path(place).resolve() for place in (out if isinstance(out, list) else [out]) if isinstance(place, str)]
+    for name, value in vars(options).items():
+        for given in value if isinstance(value, list) else [value]:
+            if name != "out" and isinstance(given, str) and Path(given).resolve() in places and Path(given).is_file():
+                raise CothermError(f"--out {given}", "a file this command reads", "another name")
 
 
 def _stop(code: int, message: str) -> None:

@@ -30,6 +30,13 @@ def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:
     return place
 
 
+def free_places(paths: Sequence[str], count: int, suffixes: Sequence[str], *, force: bool) -> list[Path]:
+    """As many, all different."""
+    if len(paths) != count or len({Path(path).resolve() for path in paths}) != count:
+        raise CothermError("--out", f"{len(paths)} files", f"a file of its own for each of {count} views")
+    return [free_place(path, suffixes, force=force) for path in paths]
+
+
 def write(place: Path, data: bytes, *, force: bool) -> None:
     disk.save(place, data, overwrite=force)
 

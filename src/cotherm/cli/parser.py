@@ -15,6 +15,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
+        if "required: VIEW" in message:
+            message += ". Name the views before options such as --labels, which take all names that follow"
         print(f"{self.prog}: error: {' '.join(message.split())}. See: {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 

@@ -6,7 +6,7 @@ import argparse
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,18 @@ from cotherm.methods.coupling.result import Coupling
 
 KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv)"
 _EDGE_TITLES = ("i,j,w", "i,j", "source,target,weight", "source,target")
+_SCALE_FROM = 7
 _MESHES = (".off", ".obj", ".ply")
 _GRAPHS = (".npz", ".mtx")
 
 
 @dataclass(frozen=True)
 class View:
-    """A graph, and the names of its vertices where the file had any."""
+    """A graph, the names of its vertices where the file had any, and how the file was read."""
 
     graph: Graph
     names: tuple[str, ...] | None = None
+    reading: str = ""
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
@@ -45,18 +47,45 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         type=number_or("self-tuning", "median", "none"),
         default="self-tuning",
         metavar="S",
-        help="of the Gaussian weights: self-tuning (a scale for every point; the default), median, none, or a number",
+        help="scale of the Gaussian weights: self-tuning (one for every point; the default), median, none, or a number",
     )
-    group.add_argument("--metric", choices=["euclidean", "cosine"], default="euclidean", help="of points (euclidean)")
     group.add_argument(
-        "--symmetrize", choices=["max", "mean", "min"], default="max", help="if neighbours are not mutual (max)"
+        "--metric", choices=["euclidean", "cosine"], default="euclidean", help="distance of points (euclidean)"
+    )
+    group.add_argument(
+        "--symmetrize",
+        choices=["max", "mean", "min"],
+        default="max",
+        help="weight where neighbours are not mutual (max)",
     )
     group.add_argument("--standardize", action="store_true", help="first scale every feature to mean 0, deviation 1")
 
 
 def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
-    """A view from every file."""
-    return [read_view(path, options) for path in paths]
+    """A view from every file, with names of their own."""
+    views = [read_view(path, options) for path in paths]
+    names = [view.graph.name for view in views]
+    if len(set(names)) == len(names):
+        return views
+    return [
+        replace(view, graph=_renamed(view.graph, "/".join(disk.as_path(path).with_suffix("").parts[-2:])))
+        for view, path in zip(views, paths, strict=True)
+    ]
+
+
+def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
+    """Views of the same items in the same order; names, where there are any, must say so too."""
+    views = read_views(paths, options)
+    named = [view for view in views if view.names is not None]
+    for view in named[1:]:
+        if view.names != named[0].names:
+            raise CothermError(
+                view.graph.name or "VIEW",
+                "other names, or in another order, than in the first view",
+                "the same items in the same order",
+                "Sort the tables alike. `couple` takes views of different items.",
+            )
+    return views
 
 
 def read_view(path: str, options: argparse.Namespace) -> View:
@@ -64,22 +93,30 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     place = disk.as_path(path)
     suffix = place.suffix.lower()
     if suffix in _GRAPHS or is_edge_list(place):
-        return View(_titled(read_graph(place), place))
+        graph = _titled(read_graph(place), place)
+        return View(graph, reading=f"{place}: a graph of {graph.n} vertices and {graph.m} edges")
     if suffix in _MESHES:
-        return View(_of_mesh(place, options))
-    points, names = read_points(place)
-    return View(_of_points(points, place, options), names)
+        graph = _of_mesh(place, options)
+        return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
+    points, names, reading = _points(place)
+    return View(_of_points(points, place, options), names, f"{place}: {reading}")
 
 
-def read_points(place: Path) -> tuple[Floats, tuple[str, ...] | None]:
-    """A table of numbers, and the names of its rows."""
+def read_points(place: Path) -> Floats:
+    """A table of numbers."""
+    return _points(place)[0]
+
+
+def _points(place: Path) -> tuple[Floats, tuple[str, ...] | None, str]:
+    """A table of numbers, the names of its rows, and how it was read."""
     suffix = place.suffix.lower()
     if suffix == ".npy":
-        return _npy(place), None
+        points = _npy(place)
+        return points, None, f"{len(points)} rows, {points.shape[1]} columns"
     if suffix not in SUFFIXES:
         raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
     table = read_table(place)
-    return table.numbers(), table.names
+    return table.numbers(), table.names, table.reading
 
 
 def is_edge_list(place: Path) -> bool:
@@ -158,8 +195,10 @@ def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Grap
 
     if options.standardize:
         points = _standardized(points, place)
+    # The scale of a point is its distance to the 7th neighbour, or to the last where there are fewer.
+    neighbour = max(1, min(_SCALE_FROM, len(points) - 1))
     with _told_of(place):
-        return knn_graph(points, options.neighbours, **_kernel(options), name=place.stem)
+        return knn_graph(points, options.neighbours, neighbour=neighbour, **_kernel(options), name=place.stem)
 
 
 def _kernel(options: argparse.Namespace) -> dict[str, Any]:
@@ -187,11 +226,11 @@ def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
 
 def _titled(graph: Graph, place: Path) -> Graph:
     """A graph without a name gets its file's."""
-    if graph.name is not None:
-        return graph
-    return Graph(
-        graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=graph.labels, name=place.stem
-    )
+    return graph if graph.name is not None else _renamed(graph, place.stem)
+
+
+def _renamed(graph: Graph, name: str) -> Graph:
+    return Graph(graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=graph.labels, name=name)
 
 
 # What knn_graph complains about, by the option that says it.

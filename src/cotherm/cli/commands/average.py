@@ -34,12 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.about import about_graph
-    from cotherm.cli.views import read_views
+    from cotherm.cli.views import read_same_items
     from cotherm.graphs.files import write_graph
     from cotherm.methods.average import average
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
-    views = read_views(options.views, options)
+    views = read_same_items(options.views, options)
     mean = average([view.graph for view in views], power=options.power, normalized=options.normalized).graph
     report, text = about_graph(mean)
     write_graph(mean if place.suffix.lower() == ".npz" else mean.bare(), place, overwrite=options.force)

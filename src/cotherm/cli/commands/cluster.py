@@ -61,8 +61,8 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
     """Names to print, an answer that has clusters, and the labels to judge them by or None."""
     from pathlib import Path
 
-    from cotherm.cli.known import read_labels
-    from cotherm.cli.views import View, is_coupling, name_of, read_result, read_views
+    from cotherm.cli.labels import read_labels
+    from cotherm.cli.views import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.errors import CothermError
     from cotherm.graphs.disk import as_path
     from cotherm.methods.average import average
@@ -74,7 +74,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
         views = [View(g) for g in result.graphs]
         names = [name_of(g, k) for k, g in enumerate(result.graphs)]
     else:
-        views = read_views(options.files, options)
+        views = read_same_items(options.files, options)
         graphs = [view.graph for view in views]
         if len(graphs) == 1:
             names, result = [name_of(graphs[0], 0)], average([graphs[0], graphs[0]])
@@ -88,7 +88,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
             names, result = [options.by], bring(graphs, normalized=normalized)
     labels = None
     if options.labels:
-        labels = read_labels(views, options.labels, options.column)
+        labels = read_labels(views, options.labels, options.column).of
     elif all(view.graph.labels is not None for view in views):
         labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
     return names, result, labels

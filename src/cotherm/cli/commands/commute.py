@@ -34,16 +34,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.views import read_views
-    from cotherm.errors import CothermError
+    from cotherm.cli.views import read_same_items
     from cotherm.graphs.formats import npz
     from cotherm.methods.commuting.closest import closest_commuting
 
-    if len(options.out) != len(options.views) or len(set(options.out)) != len(options.out):
-        raise CothermError("--out", f"{len(options.out)} files", f"a file of its own for each of {len(options.views)}")
     suffix = ".npy" if options.any else ".npz"
-    places = [outputs.free_place(path, (suffix,), force=options.force) for path in options.out]
-    views = read_views(options.views, options)
+    places = outputs.free_places(options.out, len(options.views), (suffix,), force=options.force)
+    views = read_same_items(options.views, options)
     result = closest_commuting([view.graph for view in views], valid=not options.any)
     if result.graphs is None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]

@@ -12,6 +12,9 @@ Heat kernel coupling (Bronstein & Glashoff 2013): new edge weights, as near the 
 which heat started from corresponding functions flows alike on all views. Views may have different
 sizes; no vertex need be matched with any other.
 
+A function is a number at every vertex; corresponding ones are the same thing seen in each view: a
+bump around the same landmark, the indicator of a class, a quantity measured in both.
+
 A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
 graph (.npz, .mtx, or an edge list .csv with the titles source,target,weight).
 """
@@ -47,10 +50,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options_of.number_or("auto"),
         default="auto",
         metavar="A",
-        help="how much agreement counts against change; auto (the default) takes it from the data",
+        help="larger: more edges are changed for the sake of agreement; auto (the default) takes it from the data",
     )
     group.add_argument(
-        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="how dear changes of each view are (1,1,...)"
+        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="larger: change this view less (1,1,...)"
     )
     group.add_argument("--max-iterations", type=int, default=2_000, metavar="N", help="steps in all (2000)")
     add_recipe(parser)
@@ -70,19 +73,23 @@ def run(options: argparse.Namespace) -> None:
         raise CothermError("VIEW", "one view", "two or more")
     place = outputs.free_place(options.out, (".npz",), force=options.force)
     views = read_views(options.views, options)
-    functions, labels = read_functions(views, options)
+    known = read_functions(views, options)
     graphs = [view.graph for view in views]
-    if labels is not None:
-        graphs = [labelled(graph, known) for graph, known in zip(graphs, labels, strict=True)]
+    if known.labels is not None:
+        graphs = [labelled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     with known_as("times", "--times"), known_as("alpha", "--alpha"), known_as("rigidity", "--rigidity"):
         result = couple(
             graphs,
-            functions,
+            known.functions,
             options.times,
             options.alpha,
             rigidity=options.rigidity,
             max_iterations=options.max_iterations,
         )
+    if result.status == "interrupted":  # half a coupling would pass for a whole one
+        raise KeyboardInterrupt
     result.save(place, overwrite=options.force)
+    reading = [*(view.reading for view in views), *known.reading]
     report, text = about_coupling(result)
-    outputs.say({"out": str(place), **report}, f"{text}\n\nWritten: {place}", as_json=options.json)
+    text = "\n".join([*reading, "", text, "", f"Written: {place}"])
+    outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)

@@ -32,11 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm import checks
     from cotherm.cli import outputs
-    from cotherm.cli.views import read_views
+    from cotherm.cli.views import read_same_items
     from cotherm.methods.joint_diagonalization import joint_diagonalize
 
     place = outputs.free_place(options.out, (".csv", ".npy"), force=options.force)
-    views = read_views(options.views, options)
+    views = read_same_items(options.views, options)
     n = min(view.graph.n for view in views)
     k = n if options.modes is None else checks.integer("--modes", options.modes, least=1, most=n)
     result = joint_diagonalize([view.graph for view in views], normalized=options.normalized)

@@ -38,23 +38,23 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.known import read_functions
     from cotherm.cli.views import name_of, read_views
-    from cotherm.errors import CothermError
 
-    if len(options.out) != len(options.views) or len(set(options.out)) != len(options.out):
-        raise CothermError("--out", f"{len(options.out)} files", f"a file of its own for each of {len(options.views)}")
-    places = [outputs.free_place(path, (".csv", ".npy"), force=options.force) for path in options.out]
+    places = outputs.free_places(options.out, len(options.views), (".csv", ".npy"), force=options.force)
     views = read_views(options.views, options)
-    functions, _ = read_functions(views, options)
+    known = read_functions(views, options)
+    functions = known.functions
     titles = [f"function {c + 1}" for c in range(functions[0].shape[1])]
     contents = [outputs.matrix_bytes(place, F, titles) for place, F in zip(places, functions, strict=True)]
     for place, content in zip(places, contents, strict=True):
         outputs.write(place, content, force=options.force)
+    reading = [*(view.reading for view in views), *known.reading]
     report = {
         "functions": len(titles),
+        "read": reading,
         "out": [str(place) for place in places],
     }
     lines = [
         f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}"
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
-    outputs.say(report, "\n".join(lines), as_json=options.json)
+    outputs.say(report, "\n".join([*reading, *lines]), as_json=options.json)

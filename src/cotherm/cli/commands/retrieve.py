@@ -14,8 +14,8 @@ from a file) it prints how many of the nearest are of the query's class, before 
 mean average precision (mAP), and precision among the first few (P@5), in per cent, each item in
 turn being the query and never its own answer.
 
-Labels that were used for coupling flatter the scores: couple with --known 0.5 to keep half of them
-back.
+Labels that were used to couple flatter the scores. Couple with --known 0.5, which keeps half of them
+back, and only those count here.
 """
 EXAMPLES = """\
 examples:
@@ -38,12 +38,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from cotherm import checks
     from cotherm.cli.labelled import with_labels
     from cotherm.cli.views import read_result
     from cotherm.cli.when import moments
 
     result = read_result(options.file)
     times = moments(options.time, result)
+    checks.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)
     else:
@@ -73,25 +75,28 @@ def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     )
 
 
-def _scores(states: Any, times: list[float], options: argparse.Namespace) -> None:
+def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> None:
     from cotherm import checks
     from cotherm.cli import outputs
+    from cotherm.errors import known_as
     from cotherm.evaluate.retrieval import retrieval
     from cotherm.heat.distance import diffusion_distance
 
     top = checks.integer("--top", options.top, least=1)
     header = ["", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
     rows, report = [], []
-    for name, graph, known in states:
+    for name, graph, known in judged.states:
         found = [
             retrieval(diffusion_distance(graph, t)[known][:, known], graph.labels[known], seed=options.seed)
             for t in times
         ]
-        scores = [100 * r.mean_average_precision for r in found] + [100 * r.precision_at(top) for r in found]
+        with known_as("k", "--top"):
+            scores = [100 * r.mean_average_precision for r in found] + [100 * r.precision_at(top) for r in found]
         rows.append([name, *(f"{score:.1f}" for score in scores)])
-        report.append({"row": name, "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]})
-    outputs.say(
-        {"times": times, "scores": report},
-        "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows),
-        as_json=options.json,
-    )
+        report.append(
+            {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
+        )
+    text = "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows)
+    if judged.note:
+        text += f"\n{judged.note}"
+    outputs.say({"times": times, "scores": report, "note": judged.note}, text, as_json=options.json)

@@ -1,0 +1,154 @@
+"""Tables of labels, read in view of the items they are for: which rows are titles, which cells are names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.cli.table import Table, is_count, is_missing, is_name_title, make_table, read_rows
+from cotherm.cli.views import View, name_of
+from cotherm.errors import CothermError
+from cotherm.graphs import disk
+
+Words = NDArray[np.str_]
+UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A label for every vertex of every view, unknown ones empty, and how that was read."""
+
+    of: list[Words]
+    reading: list[str]
+
+
+def read_labels(views: Sequence[View], paths: Sequence[str], column: str | None) -> Labels:
+    """From one file for all views or one for each."""
+    if len(paths) not in (1, len(views)):
+        raise CothermError("--labels", f"{len(paths)} files", f"one, or one for each of {len(views)} views")
+    if len(paths) == len(views):
+        tables = [_table(path, [view]) for path, view in zip(paths, views, strict=True)]
+        columns = [_only_column(table, column) for table in tables]
+    else:
+        tables = [_table(paths[0], views)] * len(views)
+        columns = _columns(tables[0], views, column)
+    of, reading = [], []
+    for k, (view, table, (title, cells)) in enumerate(zip(views, tables, columns, strict=True)):
+        labels, how = _labels_of(view, k, table, cells)
+        _refuse_values(table, labels)
+        of.append(labels)
+        classes = len(set(labels.tolist()) - {UNKNOWN})
+        named = f" from the column {title!r}" if title else ""
+        reading.append(
+            f"{table.path}: {int(np.sum(labels != UNKNOWN))} of {view.graph.n} items of {name_of(view.graph, k)} have "
+            f"one of {classes} labels{named}, {how}"
+        )
+    return Labels(of, reading)
+
+
+def _table(path: str, views: Sequence[View]) -> Table:
+    """Cells of labels are words as titles are: what the views hold tells them apart."""
+    place = disk.as_path(path)
+    rows, lines = read_rows(place)
+    known = {name for view in views for name in view.names or ()}
+    titled = _titled(rows, known, {view.graph.n for view in views})
+    body = rows[1:] if titled else rows
+    if not body:
+        raise CothermError(path, "titles and no rows", "at least one row")
+    first = [row[0] for row in body]
+    named = len(rows[0]) > 1 and (
+        bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
+    )
+    return make_table(place, rows, lines, titled=titled, named=named)
+
+
+def _titled(rows: list[list[str]], known: set[str], sizes: set[int]) -> bool:
+    if known and len(rows[0]) > 1:
+        if rows[0][0] in known:
+            return False
+        if any(row[0] in known for row in rows[1:]):
+            return True
+    if len(rows[0]) > 1 and is_name_title(rows[0][0]):
+        return True
+    if len(rows) in sizes:
+        return False
+    if len(rows) - 1 in sizes:
+        return True
+    # Of some other length: titles are words that occur nowhere below them.
+    below = [{row[c] for row in rows[1:]} for c in range(len(rows[0]))]
+    return len(rows) > 1 and all(not cell.isdecimal() and cell not in below[c] for c, cell in enumerate(rows[0]))
+
+
+def _columns(table: Table, views: Sequence[View], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
+    """A column for every view: its own where the titles name the views or nothing else can be meant, else the only."""
+    stems = [name_of(view.graph, k) for k, view in enumerate(views)]
+    if column is None and table.titles is not None and len(set(stems) & set(table.titles)) == len(views):
+        return [(stem, table.column(stem)) for stem in stems]
+    if column is None and table.columns == len(views) > 1 and table.names is None:
+        columns = list(zip(*table.cells, strict=True))
+        kinds = [{cell for cell in cells if not is_missing(cell)} for cells in columns]
+        shared = set.intersection(*kinds)
+        if 2 * len(shared) >= max(len(kind) for kind in kinds):
+            return [(table.titles[k] if table.titles else None, cells) for k, cells in enumerate(columns)]
+    return [_only_column(table, column)] * len(views)
+
+
+def _only_column(table: Table, column: str | None) -> tuple[str | None, Sequence[str]]:
+    if column is not None:
+        return column, table.column(column)
+    if table.columns > 1:
+        raise CothermError(
+            str(table.path),
+            f"{table.columns} columns ({table.known_titles})",
+            "one, or one for each view with the views' names for titles",
+            "Choose one with --column TITLE.",
+        )
+    return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
+
+
+def _labels_of(view: View, k: int, table: Table, cells: Sequence[str]) -> tuple[Words, str]:
+    """By name, where both have names; else row by row, if names do not say that rows may come otherwise."""
+    name = name_of(view.graph, k)
+    if view.names is not None and table.names is not None:
+        known = dict(zip(table.names, cells, strict=True))
+        if not set(view.names) & set(table.names):
+            raise CothermError(
+                str(table.path), f"names such as {table.names[0]!r}", f"names of {name}, such as {view.names[0]!r}"
+            )
+        return _cleaned([known.get(row, UNKNOWN) for row in view.names]), "matched by name"
+    if table.names is not None and not is_count(table.names):
+        raise CothermError(
+            str(table.path),
+            f"names such as {table.names[0]!r}, where {name} has none",
+            "names in the first columns of both, or of neither",
+            "Couplings keep labels, not names: leave --labels out to use those.",
+        )
+    found = list(cells)
+    while len(found) > view.graph.n and is_missing(found[-1]):  # a longer view's column beside a shorter one's
+        found.pop()
+    if len(found) != view.graph.n:
+        raise CothermError(
+            str(table.path),
+            f"{len(found)} labels for {name}",
+            f"{view.graph.n}, one for each of its vertices",
+            "Views of different sizes need a column or a file each, or names in their first columns.",
+        )
+    return _cleaned(found), "row by row"
+
+
+def _cleaned(found: Sequence[str]) -> Words:
+    return np.array([UNKNOWN if is_missing(cell) else cell for cell in found])
+
+
+def _refuse_values(table: Table, labels: Words) -> None:
+    known = labels[labels != UNKNOWN]
+    if len(known) > 4 and 2 * len(set(known.tolist())) > len(known):
+        raise CothermError(
+            str(table.path),
+            f"{len(set(known.tolist()))} different labels among {len(known)} items",
+            "classes that several items share",
+            "Items known to be the same are --landmarks, quantities are --functions.",
+        )
