@@ -7,6 +7,7 @@ from cotherm.datasets.man import man, man_remeshed
 from cotherm.datasets.nus import nus, nus_class_names
 from cotherm.datasets.scgem import scgem
 from cotherm.datasets.scnmt import scnmt
+from cotherm.datasets.shortcuts import shortcuts
 from cotherm.datasets.sources import sources
 from cotherm.datasets.synthetic import circles, ring
 from cotherm.datasets.views import Views
@@ -24,5 +25,6 @@ __all__ = [
     "ring",
     "scgem",
     "scnmt",
+    "shortcuts",
     "sources",
 ]

@@ -11,7 +11,7 @@ carries nearly all of the sum and the difference would be rounding.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
@@ -28,8 +28,9 @@ Mask = NDArray[np.bool_]
 _DENSE_ROWS = 300
 # Up to this many entries a sparse matrix costs more in handling than it saves in zeros.
 _DENSE_SIZE = 50_000
-# Relative residual of conjugate gradients: below what the steps of the solver can see.
-_CG_TOLERANCE = 1e-12
+# Relative residual of conjugate gradients: below what the signs of the unknowns can see, and, for the many right-hand
+# sides of the small system, below what its solution can.
+_CG_TOLERANCE, _CG_ROUGH = 1e-12, 1e-9
 _CG_ROUNDS = 500
 # What comes and goes may carry this many times a sum for the difference to keep enough of its digits for a step.
 _SAFE_PART = 1e4
@@ -151,6 +152,7 @@ class _Block:
 
     def __init__(self, C: Any, rho: float) -> None:
         self.C, self.rho = C.toarray() if math.prod(C.shape) <= _DENSE_SIZE else C, rho
+        self.last: Floats | None = None
 
     @cached_property
     def gram(self) -> Any:
@@ -175,15 +177,19 @@ class _BlockPrepared:
         self._CE = block.C @ E
 
     def restricted(self, held: Mask) -> _BlockPart:
-        C_held = self.block.C[:, held]
-        solve = _gram_solver(self.block.gram, C_held)
+        block = self.block
+        C_held = block.C[:, held]
+        solve = _gram_solver(block.gram, C_held)
         CE = self._CE - C_held @ self._E[held]
-        gram = (0.5 / self.block.rho) * (self._square.without(held) - CE.T @ solve(CE))
-        return _BlockPart(self.block, held, C_held, solve, gram)
+        # The last solution is near this one: equations and held unknowns change little from one system to the next.
+        start = block.last if block.last is not None and block.last.shape == CE.shape else None
+        block.last = solve(CE, _CG_ROUGH, start)
+        gram = (0.5 / block.rho) * (self._square.without(held) - CE.T @ block.last)
+        return _BlockPart(block, held, C_held, solve, 0.5 * (gram + gram.T))
 
 
 class _BlockPart:
-    def __init__(self, block: _Block, held: Mask, C_held: Any, solve: Callable[[Floats], Floats], gram: Floats) -> None:
+    def __init__(self, block: _Block, held: Mask, C_held: Any, solve: Solver, gram: Floats) -> None:
         self._block, self._held, self._C_held, self._solve, self.gram = block, held, C_held, solve, gram
 
     def inverse(self, y: Floats) -> Floats:
@@ -252,33 +258,39 @@ class _FreeSquare:
         return np.asarray(block.T @ block)
 
 
-def _gram_solver(gram: Any, C_held: Any) -> Callable[[Floats], Floats]:
-    """x ↦ (2I + CCᵀ − C_P C_Pᵀ)⁻¹x."""
+class Solver(Protocol):
+    """Y ↦ (2I + CCᵀ − C_P C_Pᵀ)⁻¹Y; where it is found step by step, to a tolerance and from some start."""
+
+    def __call__(self, Y: Floats, tolerance: float = ..., start: Floats | None = ..., /) -> Floats: ...
+
+
+def _gram_solver(gram: Any, C_held: Any) -> Solver:
     if not isinstance(gram, np.ndarray):
         free = gram - C_held @ C_held.T
-        return lambda Y: _conjugate_gradients(free, Y)
+        return lambda Y, tolerance=_CG_TOLERANCE, start=None: _conjugate_gradients(free, Y, tolerance, start)
     S = gram - _dense(C_held @ C_held.T) if C_held.shape[1] else gram.copy()
     S.flat[:: S.shape[0] + 1] += 2.0
-    return definite_solver(S)
+    exact = definite_solver(S)
+    return lambda Y, _tolerance=0.0, _start=None: exact(Y)
 
 
 def _dense(matrix: Any) -> Floats:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def _conjugate_gradients(gram: Any, Y: Floats) -> Floats:
+def _conjugate_gradients(gram: Any, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
     """(2I + gram)⁻¹Y, all columns side by side, with the diagonal as preconditioner.
 
     The unsigned incidence of a graph makes this matrix diagonally dominant: some tens of rounds, whatever the size.
     """
     B = Y.reshape(len(Y), -1)
     diagonal = (gram.diagonal() + 2.0)[:, np.newaxis]
-    x = B / diagonal
+    x = B / diagonal if start is None else start.reshape(B.shape).copy()
     residual = B - (gram @ x + 2.0 * x)
     z = residual / diagonal
     p = z.copy()
     gain = np.einsum("ij,ij->j", residual, z)
-    target = _CG_TOLERANCE**2 * np.einsum("ij,ij->j", B, B)
+    target = tolerance**2 * np.einsum("ij,ij->j", B, B)
     for _ in range(_CG_ROUNDS):
         if np.all(np.einsum("ij,ij->j", residual, residual) <= target):
             break

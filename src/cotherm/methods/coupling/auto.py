@@ -3,7 +3,10 @@
 *Times*: four, evenly spaced in log t. The first is when heat has made about two moves along edges, 2/d, d the median
 degree. The last is when the functions have lost four fifths of their variation: with x(t) = e^{−tL}f, and x(∞) its mean
 over each component, the first t at which the mean over the functions of ‖x(t) − x(∞)‖² / ‖f − x(∞)‖² has fallen to 0.2
-in every view. Before the first nothing has happened, and after the last little is left to compare.
+in every view. Before the first nothing has happened, and after the last little is left to compare. On graphs of more
+than 5,000 vertices, where heat from wide functions takes ever longer to spread, there are two times, eight moves being
+the last, and on more than 50,000 vertices that last one alone: short cuts show at once, and long times cost more than
+they tell. For structure on a larger scale give times.
 
 *α*: 10⁴ times the α at which coupling and distance weigh alike. With J the derivative of the residuals at α = 1 and A
 the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
@@ -25,6 +28,9 @@ from cotherm.methods.coupling.path import first_horizon, stiffness
 from cotherm.methods.coupling.problem import CouplingProblem
 
 _COUNT = 4
+# Above these sizes, so many times, and the last after so many moves.
+_LARGE, _VERY_LARGE = 5_000, 50_000
+_FEWER, _LAST_MOVES = 2, 8.0
 _MOVES = 2.0
 # Of the functions' variation, this part is left at the last time.
 _LEFT = 0.2
@@ -42,6 +48,11 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
     move = first_horizon(graphs)
     if not np.isfinite(move):
         return np.ones(1)
+    size = max(g.n for g in graphs)
+    if size > _VERY_LARGE:
+        return np.array([_LAST_MOVES * move])
+    if size > _LARGE:
+        return np.geomspace(_MOVES * move, _LAST_MOVES * move, _FEWER)
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)
     return np.geomspace(first, last, _COUNT)
