@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cotherm as ct
+from cotherm.benchmarks import scale
 from cotherm.datasets.shortcuts import SURFACES
 from tests.problems import refused
 
@@ -40,3 +41,12 @@ def test_seeds_and_refusals() -> None:
     assert refused(lambda: ct.datasets.shortcuts(10)) == "n"
     assert refused(lambda: ct.datasets.shortcuts(200, surface="torus")) == "surface"
     assert refused(lambda: ct.datasets.shortcuts(200, wrong=-1)) == "wrong"
+
+
+def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "QUICK", (400, 800))
+    report = scale.run(quick=True)
+    assert [row["vertices"] for row in report["sizes"]] == [400, 800]
+    assert all(row["recall"] >= 0.9 for row in report["sizes"])
+    assert all(row["memory"] > 1e7 for row in report["sizes"])
+    assert "precision" in scale.table(report)

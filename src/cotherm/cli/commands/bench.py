@@ -22,8 +22,9 @@ _WITH_DATA = ("couple", "diagonalize", "match")
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem",
-        choices=["heat", "couple", "routes", "diagonalize", "match"],
+        choices=["heat", "couple", "scale", "routes", "diagonalize", "match"],
         help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimisers; "
+        "scale: planted short cuts on up to a million vertices; "
         "routes: how often each route of couple finds the best minimum known; "
         "diagonalize: joint bases against pyRiemann and qndiag; match: correspondences against pyFM and POT",
     )

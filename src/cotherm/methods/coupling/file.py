@@ -8,7 +8,6 @@ new weights, and ``k.functions``, the functions that were coupled, (n, q).
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -23,6 +22,7 @@ from cotherm.graphs.formats import archive
 from cotherm.graphs.formats.header import extras
 from cotherm.graphs.formats.text import shown
 from cotherm.graphs.graph import Graph
+from cotherm.methods import answer_file
 from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
@@ -40,7 +40,7 @@ def render(result: Coupling) -> bytes:
     head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
-    arrays = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
+    arrays = {"header": answer_file.header(_MARK, head)}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
@@ -49,18 +49,12 @@ def render(result: Coupling) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Coupling:
-    place = disk.as_path(path)
-    try:
-        return parse(disk.load(place))
-    except CothermError as error:
-        if error.argument == str(place):
-            raise
-        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
+    return answer_file.load(path, parse)
 
 
 def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
-    head = _header(arrays.pop("header"))
+    head = answer_file.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
     views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
     if len(views) < 2 or arrays:
         raise CothermError("arrays", shown(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
@@ -92,19 +86,7 @@ def _require_header(found: list[str]) -> None:
         )
 
 
-def _header(array: NDArray[Any]) -> dict[str, Any]:
-    text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
-    needed = f"the text {_MARK!r} and a JSON object, as Coupling.save writes them"
-    try:
-        head = json.loads(text.removeprefix(_MARK)) if text.startswith(_MARK) else None
-    except (ValueError, RecursionError):
-        head = None
-    if not isinstance(head, dict) or not isinstance(head.get("version"), int):
-        raise CothermError("header", shown(str(text)), needed)
-    if head["version"] != _VERSION:
-        advice = "A newer cotherm wrote it: update." if head["version"] > _VERSION else "An older cotherm wrote it."
-        raise CothermError("header", f"version {head['version']}", f"version {_VERSION}", advice)
-    fields = {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS}
+def _complete(head: dict[str, Any]) -> bool:
     kinds_hold = (
         isinstance(head.get("graphs"), list)
         and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
@@ -112,9 +94,7 @@ def _header(array: NDArray[Any]) -> dict[str, Any]:
         and isinstance(head.get("settings"), dict)
         and isinstance(head.get("versions"), dict)
     )
-    if set(head) != fields or not kinds_hold:
-        raise CothermError("header", shown(str(text)), needed)
-    return head
+    return set(head) == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
 
 
 def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:

@@ -7,7 +7,6 @@ basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=Fals
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -21,6 +20,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.formats import archive
 from cotherm.graphs.formats.text import shown
+from cotherm.methods import answer_file
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
 
@@ -57,7 +57,7 @@ def table(match: Match) -> bytes:
 
 def render(match: Match) -> bytes:
     head = {"version": _VERSION} | {field: getattr(match, field) for field in _PLAIN}
-    arrays: dict[str, NDArray[Any]] = {"header": np.array(f"{_MARK} {json.dumps(head)}")}
+    arrays: dict[str, NDArray[Any]] = {"header": answer_file.header(_MARK, head)}
     arrays |= {field: getattr(match, field) for field in _VECTORS}
     arrays |= {f"{name}.{part}": getattr(getattr(match, name), part) for name in _SPARSE for part in _PARTS}
     arrays |= {f"{k}.{part}": getattr(basis, part) for k, basis in enumerate(match.bases) for part in _BASES}
@@ -65,18 +65,12 @@ def render(match: Match) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Match:
-    place = disk.as_path(path)
-    try:
-        return parse(disk.load(place))
-    except CothermError as error:
-        if error.argument == str(place):
-            raise
-        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
+    return answer_file.load(path, parse)
 
 
 def parse(data: bytes) -> Match:
     arrays = archive.unpack(data, _require_names)
-    head = _header(arrays["header"])
+    head = answer_file.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)
     k = len(bases[0].values)
@@ -102,23 +96,9 @@ def _require_names(found: list[str]) -> None:
         raise CothermError("arrays", shown(", ".join(sorted(found))), "those that Match.save stores")
 
 
-def _header(array: NDArray[Any]) -> dict[str, Any]:
-    text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
-    needed = f"the text {_MARK!r} and a JSON object, as Match.save writes them"
-    try:
-        head = json.loads(text.removeprefix(_MARK)) if text.startswith(_MARK) else None
-    except (ValueError, RecursionError):
-        head = None
-    if not isinstance(head, dict) or not isinstance(head.get("version"), int):
-        raise CothermError("header", shown(str(text)), needed)
-    if head["version"] > _VERSION:
-        raise CothermError(
-            "header", f"version {head['version']}", f"version {_VERSION}", "A newer cotherm wrote it: update."
-        )
+def _complete(head: dict[str, Any]) -> bool:
     mappings = isinstance(head.get("settings"), dict) and isinstance(head.get("versions"), dict)
-    if set(head) != {"version", *_PLAIN} or not mappings:
-        raise CothermError("header", shown(str(text)), needed)
-    return head
+    return set(head) == {"version", *_PLAIN} and mappings
 
 
 def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
