@@ -18,6 +18,7 @@ from cotherm import checks
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.estimators.columns import columns_of_views, is_list_of_views
+from cotherm.estimators.correspondence import functions_of
 from cotherm.estimators.extension import extended, factors, votes
 from cotherm.estimators.views import Joined, Kernel, View, fitted_view
 from cotherm.graphs.graph import Graph
@@ -106,6 +107,21 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     @abstractmethod
     def _solve(self, given: Given) -> Joint:
         """The method, on two or more graphs."""
+
+    def _corresponding(self, given: Given) -> Sequence[Floats]:
+        """For estimators that use functions: as given, or from labels or landmarks; ``functions_`` keeps them."""
+        functions = given.functions
+        if functions is None:
+            functions = functions_of(
+                given.graphs,
+                given.y,
+                way=self.correspondence,
+                unlabelled=self.unlabelled,
+                landmarks=self.n_landmarks,
+                seed=given.seed,
+            )
+        self.functions_ = list(functions[: self.n_views_])
+        return functions
 
     def fit(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Self:
         """Make the graphs and couple them.

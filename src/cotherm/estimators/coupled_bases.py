@@ -6,7 +6,6 @@ from typing import Any
 
 from cotherm import checks
 from cotherm.estimators.base import Given, MultiviewEstimator
-from cotherm.estimators.correspondence import functions_of
 from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
 
 
@@ -91,20 +90,9 @@ class CoupledBases(MultiviewEstimator):
         self.restarts = restarts
 
     def _solve(self, given: Given) -> QuasiHarmonic:
-        functions = given.functions
-        if functions is None:
-            functions = functions_of(
-                given.graphs,
-                given.y,
-                way=self.correspondence,
-                unlabelled=self.unlabelled,
-                landmarks=self.n_landmarks,
-                seed=given.seed,
-            )
-        self.functions_ = list(functions[: self.n_views_])
         return coupled_bases(
             given.graphs,
-            functions,
+            self._corresponding(given),
             self._modes() if self.n_modes is None else self.n_modes,
             mu=self.mu,
             tolerance=self.tolerance,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cotherm.estimators.base import Given, MultiviewEstimator
-from cotherm.estimators.correspondence import functions_of
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
 
@@ -91,20 +90,9 @@ class HeatKernelCoupling(MultiviewEstimator):
         self.max_iterations = max_iterations
 
     def _solve(self, given: Given) -> Coupling:
-        functions = given.functions
-        if functions is None:
-            functions = functions_of(
-                given.graphs,
-                given.y,
-                way=self.correspondence,
-                unlabelled=self.unlabelled,
-                landmarks=self.n_landmarks,
-                seed=given.seed,
-            )
-        self.functions_ = list(functions[: self.n_views_])
         return couple(
             given.graphs,
-            functions,
+            self._corresponding(given),
             self.times,
             self.alpha,
             path=self.path,
