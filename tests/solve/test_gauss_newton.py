@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from cotherm.solve.gauss_newton import Moment, Status, descend
 from cotherm.solve.metric import Diagonal, Metric
 from cotherm.solve.secant import Secant
+from cotherm.solve.tall import Stored
 
 
 class Point:
@@ -23,8 +24,8 @@ class Point:
         self.residuals, self._jacobian = residuals, jacobian
 
     @cached_property
-    def jacobian(self) -> np.ndarray:
-        return self._jacobian()
+    def jacobian(self) -> Stored:
+        return Stored(self._jacobian())
 
 
 class Curved:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ive
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.chebyshev import chebyshev_sums
+from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -35,7 +35,11 @@ _SMALLEST_BOUND = 1e-290
 
 def ordered(graph: Graph) -> OrderedLaplacian:
     """The graph's Laplacian in the engine's form."""
-    matrix = ordered_laplacian(graph.n, graph.i, graph.j, graph.w)
+    return usable(ordered_laplacian(graph.n, graph.i, graph.j, graph.w))
+
+
+def usable(matrix: OrderedLaplacian) -> OrderedLaplacian:
+    """The matrix itself, if the recurrence can divide by its bound."""
     if 0.0 < matrix.bound < _SMALLEST_BOUND:
         raise CothermError("graph", f"degrees of at most {matrix.bound:.1e}", "larger weights", "Rescale them.")
     return matrix
@@ -53,6 +57,12 @@ def apply_exponential(matrix: OrderedLaplacian, F: Floats, times: Floats, tails:
     result = chebyshev_sums(matrix, F, coefficients)
     result[times == 0.0] = F  # exactly, as H₀ = I says
     return result
+
+
+def chebyshev_flow_by_vertex(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
+    """The same, every time > 0, as an array (n, times, q)."""
+    coefficients = exponential_coefficients(times, matrix.bound, tail_tolerances(matrix, F, times, tolerance))
+    return chebyshev_sums_by_vertex(matrix, F, coefficients)
 
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:

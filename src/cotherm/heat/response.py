@@ -15,12 +15,15 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.pattern import Pattern
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.chebyshev import chebyshev_flow, chebyshev_flow_by_vertex, usable
 from cotherm.heat.correlation import edge_derivatives, gradient_by_spectrum, pairs
 
 # Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
 _DENSE = 200
+# Relative errors of Q, by which steps are judged, and of its derivative by flows, which only leads to them.
+_EXACT, _DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in the eigenvectors, which the derivative multiplies by t, does no harm.
 _LONG = 1e5
 
@@ -41,11 +44,11 @@ class State(Protocol):
 class View:
     """One graph's edges, functions and times; ``at(u)`` is the view with the edge weights u."""
 
-    def __init__(self, graph: Graph, F: Floats, times: Floats, tolerance: float = 1e-12) -> None:
+    def __init__(self, graph: Graph, F: Floats, times: Floats, pattern: Pattern | None = None) -> None:
         self.graph = graph
         self.F = F
         self.times = times
-        self.tolerance = tolerance
+        self._pattern = pattern
         a, b = pairs(F.shape[1])
         self.pairs = (a, b)
         self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
@@ -55,10 +58,27 @@ class View:
         """How many numbers ``State.correlations`` has."""
         return len(self.times) * len(self.scale)
 
-    def derivative(self, flows: Callable[[Floats], Floats], bound: float, edges: NDArray[np.intp], out: Floats) -> None:
+    def at_times(self, times: Floats) -> View:
+        """The same graph and functions at other times."""
+        return View(self.graph, self.F, times, self.pattern if self.graph.n > _DENSE else None)
+
+    @property
+    def pattern(self) -> Pattern:
+        if self._pattern is None:
+            self._pattern = Pattern.of(self.graph.n, self.graph.i, self.graph.j)
+        return self._pattern
+
+    def derivative(
+        self,
+        flows: Callable[[Floats], Floats],
+        bound: float,
+        tolerance: float,
+        edges: NDArray[np.intp],
+        out: Floats,
+    ) -> None:
         """See :class:`State`; from heat at any nodes, and a bound on the eigenvalues."""
         i, j = self.graph.i[edges], self.graph.j[edges]
-        edge_derivatives(flows, i, j, self.times, bound, self.tolerance, self.F.shape[1], out)
+        edge_derivatives(flows, i, j, self.times, bound, tolerance, self.F.shape[1], out)
         out[:, : self.size] *= np.tile(self.scale, len(self.times))
 
     def at(self, u: Floats) -> State:
@@ -84,7 +104,7 @@ class _Dense:
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        self._view.derivative(self._flows, float(self._values[-1]), edges, out)
+        self._view.derivative(self._flows, float(self._values[-1]), _EXACT, edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -105,28 +125,24 @@ class _Dense:
 class _Flowing:
     def __init__(self, view: View, u: Floats) -> None:
         self._view = view
-        self._matrix = ordered(view.graph.with_weights(u))
+        self._matrix = usable(view.pattern.laplacian(u))
 
     def correlations(self) -> Floats:
         view = self._view
         a, b = view.pairs
-        half = self._flow(0.5 * view.times)
+        half = chebyshev_flow(self._matrix, view.F, 0.5 * view.times, _EXACT)
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        self._view.derivative(self._at_vertices, self._matrix.bound, edges, out)
+        self._view.derivative(self._flows, self._matrix.bound, _DERIVATIVE, edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         J = np.empty((len(edges), len(slopes)))
         self.derivative(edges, J)
         return J @ slopes
 
-    def _at_vertices(self, nodes: Floats) -> Floats:
-        """Heat at the nodes, vertex by vertex."""
-        return np.ascontiguousarray(self._flow(nodes).transpose(1, 0, 2))
-
-    def _flow(self, times: Floats) -> Floats:
-        return chebyshev_flow(self._matrix, self._view.F, times, self._view.tolerance)
+    def _flows(self, nodes: Floats) -> Floats:
+        return chebyshev_flow_by_vertex(self._matrix, self._view.F, nodes, _DERIVATIVE)
 
 
 def _make_exact(vectors: Floats, zeros: int, graph: Graph, u: Floats) -> None:

@@ -26,6 +26,7 @@ from cotherm.arrays import Floats
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
 from cotherm.solve.secant import Secant
+from cotherm.solve.tall import Stored, Tall
 
 Mask = NDArray[np.bool_]
 
@@ -46,7 +47,7 @@ class Point(Protocol):
     def residuals(self) -> Floats: ...
 
     @property
-    def jacobian(self) -> Floats:
+    def jacobian(self) -> Tall:
         """Jᵀ: a row for each unknown, a column for each residual."""
 
     @property
@@ -174,20 +175,20 @@ class _Model:
         self._metric = problem.metric(here.u)
         self._J = here.point.jacobian
         r = here.point.residuals
-        pull, push = self._metric.apply(here.u - problem.centre), self._J @ r
+        pull, push = self._metric.apply(here.u - problem.centre), self._J.dot(r)
         self._slope = pull + push  # half the gradient
         self.optimality = self._measure(pull, push)
         rows, self._fewer = _compressed(self._J)
         self._definite = rows.shape[1]
         self._bends, self._curvatures = secant.terms(len(here.u))
-        self._equations = np.hstack([rows, self._bends]) if len(self._curvatures) else rows
+        self._equations = Stored(np.hstack([rows.whole(), self._bends])) if len(self._curvatures) else rows
         self._steps = NearestPoint(self._metric, self._equations, self._definite)
 
     def _measure(self, pull: Floats, push: Floats) -> float:
         """The projected gradient relative to the two gradients that balance in it; 0 once it is rounding."""
         projected = np.where(self._here.u > 0.0, self._slope, np.minimum(self._slope, 0.0))
         size = float(np.linalg.norm(projected))
-        if size <= float(np.linalg.norm(self._J)) * self._here.point.noise:
+        if size <= float(np.sqrt(self._J.squares().sum())) * self._here.point.noise:
             return 0.0
         return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
 
@@ -197,7 +198,7 @@ class _Model:
         residuals = self._fewer(self._here.point.residuals)
         there, promised = self._propose(damping, residuals, self._here.held)
         if self._here.cost - there.cost < _CORRECT * promised:
-            bend = there.point.residuals - self._here.point.residuals - self._J.T @ (there.u - u)
+            bend = there.point.residuals - self._here.point.residuals - self._J.transposed_dot(there.u - u)
             corrected, _ = self._propose(damping, residuals + self._fewer(bend), there.held)
             if corrected.cost < there.cost:
                 return corrected, promised
@@ -208,7 +209,7 @@ class _Model:
         centre = (self._problem.centre + damping * u) / (1.0 + damping)
         v, held, curved = self._nearest(centre, damping, residuals, held)
         s = v - u
-        change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.T @ s)
+        change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.transposed_dot(s))
         if curved:
             change += float(self._curvatures @ (self._bends.T @ s) ** 2)
         return _trial(self._problem, v, held), -float(change)
@@ -216,7 +217,7 @@ class _Model:
     def _nearest(self, centre: Floats, damping: float, residuals: Floats, held: Mask) -> tuple[Floats, Mask, bool]:
         """With the learned curvature if the model is convex with it, else without."""
         u, k = self._here.u, self._definite
-        b = self._equations.T @ u
+        b = self._equations.transposed_dot(u)
         b[:k] -= residuals
         weights = np.append(np.ones(k), self._curvatures) / (1.0 + damping)
         if len(self._curvatures):
@@ -230,16 +231,16 @@ class _Model:
     def lesson(self, there: _Trial) -> tuple[Floats, Floats]:
         """A step, and what the curvature of the residuals does to it."""
         r = there.point.residuals
-        return there.u - self._here.u, there.point.jacobian @ r - self._J @ r
+        return there.u - self._here.u, there.point.jacobian.dot(r) - self._J.dot(r)
 
 
-def _compressed(J: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _compressed(J: Tall) -> tuple[Tall, Callable[[Floats], Floats]]:
     """At most as many equations as unknowns: Jᵀ = QR makes R do for Jᵀ, and Qᵀr for r."""
     m, k = J.shape
     if k <= m:
         return J, lambda r: r
-    Q, R = scipy.linalg.qr(J.T, mode="economic", check_finite=False)
-    return np.ascontiguousarray(R.T), lambda r: np.asarray(Q.T @ r)
+    Q, R = scipy.linalg.qr(J.whole().T, mode="economic", check_finite=False)
+    return Stored(np.ascontiguousarray(R.T)), lambda r: np.asarray(Q.T @ r)
 
 
 def _trial(problem: Problem, u: Floats, held: Mask) -> _Trial:

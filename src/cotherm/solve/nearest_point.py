@@ -25,6 +25,7 @@ from cotherm.arrays import Floats
 from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
 from cotherm.solve.pivoting import Mask, misplaced
+from cotherm.solve.tall import Tall
 
 _MOST_EXCHANGES = 300
 # Of the exchanges that nothing keeps from going round in circles, those under negative weights.
@@ -36,7 +37,7 @@ _HALVINGS, _FLAT = 30, 1e-8
 class NearestPoint:
     """The problem for one metric and one set of equations, solved for many centres, targets and weights."""
 
-    def __init__(self, metric: Metric, E: Floats, definite: int) -> None:
+    def __init__(self, metric: Metric, E: Tall, definite: int) -> None:
         """E has an equation in each column; the first ``definite`` of them have positive weights in every solve."""
         self._metric, self._E, self._definite = metric, E, definite
         self._prepared = metric.prepared(E)
@@ -48,16 +49,16 @@ class NearestPoint:
         As many equations count, from the first, as there are weights. ``held`` is where the search starts.
         """
         k = len(weights)
-        E = self._E[:, :k]
-        dual = _Dual(self._metric, E, centre, b, weights) if np.all(weights > 0.0) else None
+        E = self._E.narrowed(k)
+        dual = _Dual(self._metric, centre, b, weights) if np.all(weights > 0.0) else None
         here = None
         for exchange in range(_MOST_EXCHANGES):
             part = self._restricted(held)
             z = part.pulled(centre)
-            eta = self._multipliers(part.gram[:k, :k], E.T @ z - b, weights)
+            eta = self._multipliers(part.gram[:k, :k], E.transposed_dot(z) - b, weights)
             if eta is None:
                 return None
-            force = E @ eta
+            force = E.dot(eta)
             v = z - part.inverse(force)
             wrong = misplaced(held, v, self._metric.apply(v - centre) + force)
             if not wrong.any():
@@ -120,8 +121,8 @@ class _Dual:
     solution with those held is where Newton's step from that piece leads.
     """
 
-    def __init__(self, metric: Metric, E: Floats, centre: Floats, b: Floats, weights: Floats) -> None:
-        self._metric, self._E, self._centre, self._b, self._weights = metric, E, centre, b, weights
+    def __init__(self, metric: Metric, centre: Floats, b: Floats, weights: Floats) -> None:
+        self._metric, self._centre, self._b, self._weights = metric, centre, b, weights
         self._Rc = metric.rows(centre)
 
     def at(self, v: Floats, eta: Floats, force: Floats) -> _Multipliers:

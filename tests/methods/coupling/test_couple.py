@@ -76,7 +76,7 @@ def test_gradient_is_that_of_the_residuals(count: int) -> None:
     graphs = some_graphs(count)
     problem = problem_of(graphs, some_functions(graphs), [0.0, 0.1, 5.0])
     point = problem.at(problem.centre)
-    assert_allclose(point.push(), point.jacobian @ point.residuals, rtol=1e-8, atol=1e-8)
+    assert_allclose(point.push(), point.jacobian.dot(point.residuals), rtol=1e-8, atol=1e-8)
 
 
 def test_distance_gradient_is_the_papers() -> None:
@@ -343,18 +343,56 @@ def test_odd_graphs_are_coupled(graph: ct.Graph) -> None:
 def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same answer from flows and conjugate gradients as from decompositions and Cholesky."""
     from cotherm.heat import response
-    from cotherm.solve import metric
+    from cotherm.solve import incidence
 
     views = ct.datasets.ring(n=40)
     arguments = (views.graphs, views.functions, views.times)
     dense = ct.couple(*arguments, path="times")
     monkeypatch.setattr(response, "_DENSE", 0)
-    monkeypatch.setattr(metric, "_DENSE_ROWS", 0)
-    monkeypatch.setattr(metric, "_DENSE_SIZE", 0)
+    monkeypatch.setattr(incidence, "_DENSE", 0)
     sparse = ct.couple(*arguments, path="times")
     assert_allclose(sparse.cost, dense.cost, rtol=1e-6)
     for a, b in zip(sparse.graphs, dense.graphs, strict=True):
         assert_allclose(a.w, b.w, atol=1e-5)
+
+
+def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large graphs are numbered anew inside: frozen edges, a start and what callbacks are told are in the caller's."""
+    from cotherm.methods.coupling import couple as module
+
+    rng = np.random.default_rng(3)
+    views = ct.datasets.ring(n=40)
+    graphs, functions = [], []
+    for g, F in zip(views.graphs, views.functions, strict=True):
+        number = rng.permutation(g.n)
+        shuffled = ct.Graph(g.n, number[g.i], number[g.j], g.w)
+        graphs.append(shuffled)
+        functions.append(F[np.argsort(number)])
+    frozen = [rng.random(g.m) < 0.3 for g in graphs]
+    start = [g.with_weights(g.w * rng.uniform(0.5, 1.5, g.m)) for g in graphs]
+    start = [g.with_weights(np.where(f, old.w, g.w)) for g, f, old in zip(start, frozen, graphs, strict=True)]
+
+    def coupled() -> tuple[ct.Coupling, list[np.ndarray]]:
+        told: list[np.ndarray] = []
+        result = ct.couple(
+            graphs,
+            functions,
+            views.times,
+            frozen=frozen,
+            start=start,
+            callback=lambda step: told.append(np.concatenate(step.weights)),
+        )
+        return result, told
+
+    plain, first_told = coupled()
+    monkeypatch.setattr(module, "_LOCAL_ALREADY", 0)
+    near, told = coupled()
+    assert_allclose(near.cost, plain.cost, rtol=1e-6)
+    assert_allclose(told[0], first_told[0])
+    assert_allclose(told[0], np.concatenate([g.w for g in start]))
+    for a, b, old, f in zip(near.graphs, plain.graphs, graphs, frozen, strict=True):
+        assert_allclose(a.w, b.w, atol=1e-4)
+        assert_allclose(a.w[f], old.w[f])
 
 
 GOOD = ct.datasets.ring(n=20)

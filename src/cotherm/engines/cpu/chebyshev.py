@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -28,17 +28,38 @@ def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) ->
     Needs, besides the result, three blocks the size of one panel of F (times + 2 blocks in general), and no
     matrix product but the fused one. Rows of F and of the result are in the caller's order.
     """
+
+    def room(times: int, n: int, q: int) -> Floats:
+        return np.empty((times, n, q)).transpose(1, 0, 2)
+
+    return np.ascontiguousarray(_sums(matrix, F, coefficients, room).transpose(1, 0, 2))
+
+
+def chebyshev_sums_by_vertex(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
+    """The same as an array (n, times, q): all there is of a vertex side by side."""
+
+    def room(times: int, n: int, q: int) -> Floats:
+        return np.empty((n, times, q))
+
+    return _sums(matrix, F, coefficients, room)
+
+
+def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]) -> Floats:
+    """(n, times, q), put where there is room; if one panel is all and already in order, it needs no other place."""
     times, (n, q) = coefficients.shape[1], F.shape
     panels = _panels(q)
     steps = len(coefficients) - 1
-    result = None if len(panels) == 1 else np.empty((times, n, q))
+    result = room(times, n, q) if len(panels) > 1 else None
     with Team(work=matrix.work(panels[0][1] - panels[0][0])) as team:
         cuts = matrix.cuts(team.pieces)
         progress = iter(track(range(steps * len(panels)), total=steps * len(panels), label="heat flow"))
         for first, last in panels:
             sums = _panel_sums(team, cuts, matrix, F[:, first:last], coefficients, progress)
+            if len(panels) == 1 and matrix.in_order:
+                result = sums
+                break
             if result is None:
-                result = np.empty((times, n, q))  # only now: the recurrence's blocks are free again
+                result = room(times, n, q)  # only now: the recurrence's blocks are free again
             team.run(_scatter_rows, cuts, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
@@ -61,14 +82,14 @@ def _panel_sums(
     coefficients: Floats,
     progress: Iterator[int],
 ) -> Floats:
-    """The sums for one panel, rows in the matrix's order."""
+    """The sums for one panel, (n, times, width), rows in the matrix's order."""
     (n, width), times = F.shape, coefficients.shape[1]
     current = np.empty((n, width))
     previous = np.zeros((n, width))
-    sums = np.zeros((times, n, width))
+    sums = np.zeros((n, times, width))
     team.run(_gather_rows, cuts, matrix.order, F, current)
     if len(coefficients) == 1:  # degree 0: nothing but a multiple of F
-        np.multiply(coefficients[0][:, np.newaxis, np.newaxis], current, out=sums)
+        np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
         return sums
     step = _step_kernel(width)
     last = len(coefficients) - 1
@@ -88,7 +109,7 @@ def _panel_sums(
             current,
             previous,
             _terms_due(coefficients, k),
-            sums.reshape(times * n, width),
+            sums.reshape(n * times, width),
         )
         current, previous = previous, current
     return sums
@@ -131,8 +152,7 @@ def _step_kernel(width: int) -> Any:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
         total, sum_ = register(width), register(width)
-        n = np.uint64(len(degrees))
-        last_row = n - np.uint64(1)
+        last_row, times = np.uint64(len(degrees)) - np.uint64(1), np.uint64(due.shape[1])
         # Unsigned row numbers spare the test for negative indices at every access.
         for r in range(np.uint64(lo), np.uint64(hi)):
             if fetch_ahead:  # also in order, but two streams besides keep the processor from seeing it in time
@@ -143,14 +163,15 @@ def _step_kernel(width: int) -> Any:
                     prefetch(current, columns[p + np.uint64(lookahead)])
                 add_row(total, width, -scale * weights[p], current, columns[p])
             add_row(total, width, -1.0, previous, r)
-            for t in range(np.uint64(due.shape[1])):
+            for t in range(times):
                 oldest, older, newest = due[0, t], due[1, t], due[2, t]
                 if oldest != 0.0 or older != 0.0 or newest != 0.0:
-                    set_row(sum_, width, 1.0, sums, t * n + r)
+                    place = r * times + t
+                    set_row(sum_, width, 1.0, sums, place)
                     add_row(sum_, width, oldest, previous, r)
                     add_row(sum_, width, older, current, r)
                     add_register(sum_, width, newest, total)
-                    store_row(sum_, width, sums, t * n + r)
+                    store_row(sum_, width, sums, place)
             store_row(total, width, previous, r)
 
     return step
@@ -167,6 +188,6 @@ def _gather_rows(lo: int, hi: int, order: Any, source: Any, target: Any) -> None
 @compiled
 def _scatter_rows(lo: int, hi: int, order: Any, source: Any, first: int, target: Any) -> None:
     for r in range(lo, hi):
-        for t in range(source.shape[0]):
+        for t in range(source.shape[1]):
             for c in range(source.shape[2]):
-                target[t, order[r], first + c] = source[t, r, c]
+                target[order[r], t, first + c] = source[r, t, c]

@@ -41,6 +41,7 @@ class OrderedLaplacian:
     weights: Floats
     degrees: Floats
     bound: float  # never below the largest eigenvalue of L
+    in_order: bool = False  # order is 0, 1, 2, …
 
     @property
     def n(self) -> int:
@@ -68,7 +69,7 @@ def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Flo
         matrix = OrderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
         cuts = matrix.cuts(team.pieces)
         team.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
-        bound = _spectral_bound(team, cuts, matrix)
+        bound = spectral_bound(team, cuts, matrix)
     return OrderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
@@ -171,7 +172,7 @@ def _relabel_and_sum(lo: int, hi: int, rank: Any, offsets: Any, columns: Any, we
         degrees[r] = total
 
 
-def _spectral_bound(team: Team, cuts: list[int], matrix: OrderedLaplacian) -> float:
+def spectral_bound(team: Team, cuts: list[int], matrix: OrderedLaplacian) -> float:
     """λ_max(L) ≤ ρ(D + W) ≤ max_i ((D + W)x)_i / x_i for every x > 0 (Collatz-Wielandt).
 
     x = d gives a bound never worse than the largest d_i + d_j over the edges; each round of the power

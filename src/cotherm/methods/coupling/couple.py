@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.locality import Localized, localized, unchanged
 from cotherm.heat.coupling import checked_views, coupling_error
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
 from cotherm.methods.coupling.path import ROUTES, Stage
@@ -25,6 +26,8 @@ from cotherm.methods.doors import positive, versions
 
 Edges = NDArray[np.intp]
 
+# Up to this many vertices a graph is in the processor's caches, whatever its numbers.
+_LOCAL_ALREADY = 2_000
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
 _ALL_ROUTES = 300
 _MOST_JACOBIAN_BYTES = 8e9
@@ -112,14 +115,20 @@ def couple(
     moments = chosen_times(graphs, scaled) if given_times is None else given_times
     _require_memory(graphs, free, columns[0].shape[1], len(moments))
 
-    problem = CouplingProblem(graphs, scaled, moments, given_alpha or 1.0, free=free, rigidity=rho, importance=pi)
+    near = [localized(g) if g.n > _LOCAL_ALREADY else unchanged(g) for g in graphs]
+    scaled = [F[g.vertices] for F, g in zip(scaled, near, strict=True)]
+    free = [_renumbered(edges, g) for edges, g in zip(free, near, strict=True)]
+    problem = CouplingProblem(
+        [g.graph for g in near], scaled, moments, given_alpha or 1.0, free=free, rigidity=rho, importance=pi
+    )
     with limited_blas(max(g.n for g in graphs)):
         if given_alpha is None:
             problem = problem.restated(moments, chosen_alpha(problem), None)
             _require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
-        search = Search(problem, routes, tolerance, max_iterations, callback)
-        found = search.run(problem.centre if first is None else _free_part(first, free))
-    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, problem.weights(found.u), strict=True))
+        search = Search(problem, routes, tolerance, max_iterations, _told(callback, near))
+        found = search.run(problem.centre if first is None else _free_part(first, near, free))
+    weights_found = _given_back(problem.weights(found.u), near)
+    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, weights_found, strict=True))
     return Coupling(
         graphs=coupled,
         originals=tuple(graphs),
@@ -222,8 +231,26 @@ def _start(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> lis
     return [g.w for g in given]
 
 
-def _free_part(weights: list[Floats], free: list[Edges]) -> Floats:
-    return np.concatenate([w[edges] for w, edges in zip(weights, free, strict=True)])
+def _free_part(weights: list[Floats], near: list[Localized], free: list[Edges]) -> Floats:
+    return np.concatenate([w[g.edges][edges] for w, g, edges in zip(weights, near, free, strict=True)])
+
+
+def _renumbered(edges: Edges, graph: Localized) -> Edges:
+    """The edges of the given graph by their numbers in this one, ascending."""
+    mask = np.zeros(graph.graph.m, dtype=bool)
+    mask[edges] = True
+    return np.flatnonzero(mask[graph.edges])
+
+
+def _given_back(weights: Sequence[Floats], near: list[Localized]) -> tuple[Floats, ...]:
+    return tuple(g.given_back(w) for w, g in zip(weights, near, strict=True))
+
+
+def _told(callback: Callable[[Step], Any] | None, near: list[Localized]) -> Callable[[Step], Any] | None:
+    """The callback, told weights by the caller's numbers."""
+    if callback is None:
+        return None
+    return lambda step: callback(replace(step, weights=_given_back(step.weights, near)))
 
 
 def _require_memory(graphs: list[Graph], free: list[Edges], q: int, p: int) -> None:

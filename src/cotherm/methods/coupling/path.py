@@ -87,8 +87,8 @@ def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     gentle = problem.restated(problem.times, 1.0, None)
     J = gentle.at(problem.centre).jacobian
-    gram = gentle.metric(problem.centre).prepared(J).restricted(np.zeros(len(J), dtype=bool)).gram
-    return float(scipy.linalg.norm(gram, 2)) if J.size else 0.0
+    gram = gentle.metric(problem.centre).prepared(J).restricted(np.zeros(J.shape[0], dtype=bool)).gram
+    return float(scipy.linalg.norm(gram, 2)) if min(J.shape) else 0.0
 
 
 def _decades(problem: CouplingProblem) -> list[float]:

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.response import State, View
+from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
+from cotherm.solve.tall import Stored, Tall
 
 Edges = NDArray[np.intp]
 
@@ -63,19 +65,16 @@ class CouplingProblem:
         self.contrasts = np.sqrt(alpha) * _contrasts(importance)
         self._rho = np.repeat(rigidity, np.diff(self.cuts))
         self.centre = np.concatenate([g.w[edges] for g, edges in zip(graphs, free, strict=True)])
+        pairs = zip(graphs, free, rigidity, strict=True)
+        self._gram = Gram([(Incidence(g.n, g.i[edges], g.j[edges]), float(rho)) for g, edges, rho in pairs])
 
     def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
         """The same graphs and functions at other times, with another α or another distance."""
-        return CouplingProblem(
-            self.graphs,
-            self.functions,
-            times,
-            alpha,
-            free=self.free,
-            rigidity=self.rigidity,
-            importance=self.importance,
-            robust=robust,
-        )
+        problem = copy(self)
+        problem.times, problem.alpha, problem.robust = times, alpha, robust
+        problem.contrasts = np.sqrt(alpha) * _contrasts(self.importance)
+        problem._views = [view.at_times(times[times > 0.0]) for view in self._views]
+        return problem
 
     @property
     def constant(self) -> float:
@@ -103,11 +102,6 @@ class CouplingProblem:
         if self.robust is None:
             return self._gram
         return Diagonal(2.0 * self._rho / np.hypot(1.0, (u - self.centre) / self.robust))
-
-    @cached_property
-    def _gram(self) -> Gram:
-        pairs = zip(self.graphs, self.free, self.rigidity, strict=True)
-        return Gram([(_incidence(g, edges), float(rho)) for g, edges, rho in pairs])
 
     def at(self, u: Floats) -> CouplingPoint:
         return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))
@@ -139,7 +133,7 @@ class CouplingPoint:
         return np.concatenate(parts)
 
     @cached_property
-    def jacobian(self) -> Floats:
+    def jacobian(self) -> Tall:
         """Written in place, graph by graph: for large graphs there is no room for a second one."""
         problem = self._problem
         cuts, contrasts = problem.cuts, problem.contrasts
@@ -154,7 +148,7 @@ class CouplingPoint:
             part[:, :size] *= contrast[0]
 
         _by_graph(problem.graphs, write, self._states, problem.free, rows, contrasts.T)
-        return J
+        return Stored(J)
 
 
 def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:
@@ -175,10 +169,3 @@ def _contrasts(importance: Floats) -> Floats:
         row[:j] = -size * importance[:j] / before
         row[j] = size
     return H
-
-
-def _incidence(graph: Graph, edges: Edges) -> Any:
-    """|B| for some edges: (n, edges), a 1 at both ends of each."""
-    ends = np.column_stack([graph.i[edges], graph.j[edges]]).ravel()
-    starts = np.arange(0, len(ends) + 1, 2)
-    return sp.csc_array((np.ones(len(ends)), ends, starts), shape=(graph.n, len(edges)))

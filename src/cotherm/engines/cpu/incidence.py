@@ -1,0 +1,208 @@
+"""|B|, the unsigned incidence matrix of a graph (vertices, edges): a 1 at both ends of each edge; never formed.
+
+Its products, and systems with 2I + |B_F||B_F|ᵀ = 2I + D_F + W_F, the signless Laplacian of some edges F with weight 1,
+by conjugate gradients: every block is passed through as few times as the method allows, in threads.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.cpu.rows import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
+from cotherm.engines.cpu.team import Team
+
+_SHIFT = 2.0
+_ROUNDS = 500
+# Columns are worked off in panels of at most this many, each with kernels compiled for its width.
+_WIDEST = 16
+
+
+def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
+    """|B|d."""
+    out = np.empty(pattern.n)
+    with Team(work=2.0 * len(pattern.edges)) as team:
+        cuts = [pattern.n * k // team.pieces for k in range(team.pieces + 1)]
+        team.run(_sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
+    return out
+
+
+def sums_at_edges(i: NDArray[Any], j: NDArray[Any], y: Floats) -> Floats:
+    """|B|ᵀy."""
+    out = np.empty(len(i))
+    with Team(work=2.0 * len(i)) as team:
+        cuts = [len(i) * k // team.pieces for k in range(team.pieces + 1)]
+        team.run(_sum_ends, cuts, i, j, y, out)
+    return out
+
+
+def add_at_vertices(rows: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats) -> None:
+    """out += |B|·rows, for a block of rows that belong to the edges (i, j)."""
+    n = len(out)
+    with Team(work=2.0 * rows.size) as team:
+        cuts = [n * k // team.size for k in range(team.size + 1)]
+        team.run(_add_rows, cuts, rows, i, j, out)
+
+
+class FreeEdges:
+    """2I + D_F + W_F for some edges F of a graph."""
+
+    def __init__(self, pattern: Pattern, free: Floats) -> None:
+        """``free`` is 1 for the edges in F and 0 for the others."""
+        self._matrix = pattern.laplacian(free, bounded=False)
+
+    def solve(self, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
+        """(2I + D_F + W_F)⁻¹Y, each column until its residual is within the tolerance of it.
+
+        The diagonal is the preconditioner; diagonally dominant as the matrix is, it takes some tens of rounds,
+        whatever the size.
+        """
+        q = Y.shape[1]
+        X = np.empty_like(Y)
+        ends = [q * k // -(-q // _WIDEST) for k in range(-(-q // _WIDEST) + 1)] if q else []
+        for first, last in pairwise(ends):
+            at = slice(first, last)
+            X[:, at] = _panel(self._matrix, Y[:, at], tolerance, None if start is None else start[:, at])
+        return X
+
+
+def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
+    width = Y.shape[1]
+    begin, product, move, turn = _kernels(width)
+    rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
+    b = np.ascontiguousarray(Y)
+    x = b / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start.copy()
+    residual, p, Ap = (np.empty_like(b) for _ in range(3))
+    with Team(work=matrix.work(width)) as team:
+        cuts = matrix.cuts(team.pieces)
+        gain, left, size = sum(team.run(begin, cuts, *rows, b, x, residual, p))
+        target = tolerance**2 * size
+        for _ in range(_ROUNDS):
+            if np.all(left <= target):
+                break
+            (curvature,) = sum(team.run(product, cuts, *rows, p, Ap))
+            step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
+            steps = np.array([step, -step])
+            previous = gain
+            gain, left = sum(team.run(move, cuts, matrix.degrees, steps, p, Ap, x, residual))
+            ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
+            team.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
+    return x
+
+
+@cache
+def _kernels(width: int) -> tuple[Any, Any, Any, Any]:
+    """begin: residual = b − Sx, p = residual/diagonal; product: Ap = Sp; move: x += step·p, residual −= step·Ap;
+    turn: p = residual/diagonal + ratio·p. The first three return the sums over their rows that the next step needs.
+    """
+    fingerprint, shift = FINGERPRINT, _SHIFT
+
+    @compiled
+    def begin(
+        lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, b: Any, x: Any, residual: Any, p: Any
+    ) -> Any:
+        sums = np.zeros((3, width))
+        if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
+            return sums
+        total, line = register(width), register(width)
+        for r in range(np.uint64(lo), np.uint64(hi)):
+            set_row(total, width, 1.0, b, r)
+            add_row(total, width, -(degrees[r] + shift), x, r)
+            for k in range(offsets[r], offsets[r + np.uint64(1)]):
+                add_row(total, width, -weights[k], x, columns[k])
+            store_row(total, width, residual, r)
+            set_row(line, width, 1.0 / (degrees[r] + shift), residual, r)
+            store_row(line, width, p, r)
+            for c in range(width):
+                sums[0, c] += residual[r, c] * p[r, c]
+                sums[1, c] += residual[r, c] ** 2
+                sums[2, c] += b[r, c] ** 2
+        return sums
+
+    @compiled
+    def product(lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, p: Any, Ap: Any) -> Any:
+        sums = np.zeros((1, width))
+        if fingerprint < 0:
+            return sums
+        total, dots = register(width), register(width)
+        set_row(dots, width, 0.0, sums, np.uint64(0))
+        for r in range(np.uint64(lo), np.uint64(hi)):
+            set_row(total, width, degrees[r] + shift, p, r)
+            for k in range(offsets[r], offsets[r + np.uint64(1)]):
+                add_row(total, width, weights[k], p, columns[k])
+            store_row(total, width, Ap, r)
+            add_product(dots, width, p, r, Ap, r)
+        store_row(dots, width, sums, np.uint64(0))
+        return sums
+
+    @compiled
+    def move(lo: int, hi: int, degrees: Any, steps: Any, p: Any, Ap: Any, x: Any, residual: Any) -> Any:
+        sums = np.zeros((2, width))
+        if fingerprint < 0:
+            return sums
+        total, square, gain, left = register(width), register(width), register(width), register(width)
+        zero, one = np.uint64(0), np.uint64(1)
+        set_row(gain, width, 0.0, sums, zero)
+        set_row(left, width, 0.0, sums, zero)
+        for r in range(np.uint64(lo), np.uint64(hi)):
+            set_row(total, width, 1.0, x, r)
+            add_product(total, width, steps, zero, p, r)
+            store_row(total, width, x, r)
+            set_row(total, width, 1.0, residual, r)
+            add_product(total, width, steps, one, Ap, r)
+            store_row(total, width, residual, r)
+            set_row(square, width, 0.0, residual, r)
+            add_product(square, width, residual, r, residual, r)
+            add_register(gain, width, 1.0 / (degrees[r] + shift), square)
+            add_register(left, width, 1.0, square)
+        store_row(gain, width, sums, zero)
+        store_row(left, width, sums, one)
+        return sums
+
+    @compiled
+    def turn(lo: int, hi: int, degrees: Any, ratio: Any, residual: Any, p: Any) -> None:
+        if fingerprint < 0:
+            return
+        total = register(width)
+        for r in range(np.uint64(lo), np.uint64(hi)):
+            set_row(total, width, 1.0 / (degrees[r] + shift), residual, r)
+            add_product(total, width, ratio, np.uint64(0), p, r)
+            store_row(total, width, p, r)
+
+    return begin, product, move, turn
+
+
+@compiled
+def _sum_rows(lo: int, hi: int, offsets: Any, edges: Any, d: Any, out: Any) -> None:
+    for r in range(lo, hi):
+        total = 0.0
+        for p in range(offsets[r], offsets[r + 1]):
+            total += d[edges[p]]
+        out[r] = total
+
+
+@compiled
+def _sum_ends(lo: int, hi: int, i: Any, j: Any, y: Any, out: Any) -> None:
+    for e in range(lo, hi):
+        out[e] = y[i[e]] + y[j[e]]
+
+
+@compiled
+def _add_rows(lo: int, hi: int, rows: Any, i: Any, j: Any, out: Any) -> None:
+    # Each thread has its own vertices, so that no two write to one.
+    for e in range(len(i)):
+        a, b = i[e], j[e]
+        if lo <= a < hi:
+            for c in range(rows.shape[1]):
+                out[a, c] += rows[e, c]
+        if lo <= b < hi:
+            for c in range(rows.shape[1]):
+                out[b, c] += rows[e, c]

@@ -1,0 +1,78 @@
+"""The places of a graph's edges in a symmetric sparse matrix: laid out once, filled with weights many times.
+
+Rows are in the vertices' own order, and products are fast if neighbours have near numbers: see
+:func:`cotherm.graphs.locality.localized`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, spectral_bound
+from cotherm.engines.cpu.team import Team
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """For every row its columns, and whose edge's weight belongs there."""
+
+    offsets: NDArray[np.uint64]
+    columns: NDArray[np.uint32]  # padded, see LOOKAHEAD
+    edges: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, n: int, i: NDArray[Any], j: NDArray[Any]) -> Pattern:
+        """For the edges (i, j); i < j."""
+        m = len(i)
+        offsets = np.zeros(n + 1, dtype=np.uint64)
+        offsets[1:] = np.cumsum(np.bincount(i, minlength=n) + np.bincount(j, minlength=n))
+        columns = np.zeros(2 * m + LOOKAHEAD, dtype=np.uint32)
+        edges = np.empty(2 * m, dtype=np.uint32)
+        _place(i, j, offsets[:-1].copy(), columns, edges)
+        return cls(offsets, columns, edges)
+
+    @property
+    def n(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        return np.arange(self.n, dtype=np.int32)
+
+    def laplacian(self, w: Floats, *, bounded: bool = True) -> OrderedLaplacian:
+        """D − W with the weights w of the edges, and a bound on its spectrum where one is wanted."""
+        weights, degrees = np.empty(len(self.edges)), np.empty(self.n)
+        matrix = OrderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
+        with Team(work=2.0 * len(weights)) as team:
+            cuts = matrix.cuts(team.pieces)
+            team.run(_fill, cuts, self.offsets, self.edges, w, weights, degrees)
+            bound = spectral_bound(team, cuts, matrix) if bounded else np.inf
+        return OrderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
+
+
+@compiled
+def _place(i: Any, j: Any, position: Any, columns: Any, edges: Any) -> None:
+    one = np.uint64(1)
+    for e in range(len(i)):
+        a, b = i[e], j[e]
+        p, position[a] = position[a], position[a] + one
+        columns[p], edges[p] = b, e
+        p, position[b] = position[b], position[b] + one
+        columns[p], edges[p] = a, e
+
+
+@compiled
+def _fill(lo: int, hi: int, offsets: Any, edges: Any, w: Any, weights: Any, degrees: Any) -> None:
+    for r in range(lo, hi):
+        total = 0.0
+        for p in range(offsets[r], offsets[r + 1]):
+            weights[p] = w[edges[p]]
+            total += weights[p]
+        degrees[r] = total
