@@ -45,6 +45,23 @@ def correlation_derivative(graph: ct.Graph, F: Floats, t: float, e: int) -> Floa
     return F.T @ scipy.linalg.expm(double)[:n, n:] @ F
 
 
+def correlation_derivatives(graph: ct.Graph, F: Floats, times: Floats) -> Floats:
+    """∂Q_ab(t)/∂u_e for all pairs a ≤ b and edges, (times, pairs, m): Φ(K_t ∘ ΦᵀEΦ)Φᵀ, all eigenpairs, pair by pair."""
+    values, vectors = np.linalg.eigh(laplacian(graph))
+    amounts = vectors.T @ F
+    a, b = np.triu_indices(F.shape[1])
+    J = np.empty((len(times), len(a), graph.m))
+    for derivative, t in zip(J, times, strict=True):
+        gap = values[:, np.newaxis] - values
+        close = np.abs(t * gap) < 1e-6
+        quotient = (np.exp(-t * values)[:, np.newaxis] - np.exp(-t * values)) / np.where(close, 1.0, gap)
+        K = np.where(close, -t * np.exp(-0.5 * t * (values[:, np.newaxis] + values)), quotient)
+        for row, (p, q) in enumerate(zip(a, b, strict=True)):
+            M = vectors @ (K * np.outer(amounts[:, p], amounts[:, q])) @ vectors.T
+            derivative[row] = [M[i, i] + M[j, j] - M[i, j] - M[j, i] for i, j in zip(graph.i, graph.j, strict=True)]
+    return J
+
+
 def off_diagonal(A: Floats, U: Floats) -> float:
     """Σ_k off(UᵀA_kU), entry by entry."""
     total = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ive
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
+from cotherm.engines.cpu.chebyshev import chebyshev_sums
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -57,12 +57,6 @@ def apply_exponential(matrix: OrderedLaplacian, F: Floats, times: Floats, tails:
     result = chebyshev_sums(matrix, F, coefficients)
     result[times == 0.0] = F  # exactly, as H₀ = I says
     return result
-
-
-def chebyshev_flow_by_vertex(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
-    """The same, every time > 0, as an array (n, times, q)."""
-    coefficients = exponential_coefficients(times, matrix.bound, tail_tolerances(matrix, F, times, tolerance))
-    return chebyshev_sums_by_vertex(matrix, F, coefficients)
 
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:

@@ -1,31 +1,33 @@
 """Q(t) = Fᵀe^{−tL}F, how functions see each other through heat, and its derivative by every edge weight.
 
-With b_e = δ_i − δ_j for the edge e = (i, j), ∂L/∂u_e = b_e b_eᵀ, and x_a(s) = e^{−sL}f_a,
+With b_e = δ_i − δ_j for the edge e = (i, j), ∂L/∂u_e = b_e b_eᵀ, and
 
-    ∂Q_ab(t)/∂u_e = −∫₀ᵗ (b_eᵀx_a(t − s)) (b_eᵀx_b(s)) ds.
+    ∂Q_ab(t)/∂u_e = −∫₀ᵗ (b_eᵀe^{−(t−s)L}f_a) (b_eᵀe^{−sL}f_b) ds.
 
-Two ways to it. *Flows*: Gauss–Legendre nodes are symmetric under s ↔ t − s, so one set of flows serves both factors:
-O(m) work a node and pair, no n × n matrix. *Spectral*, for small graphs and as a check: with L = ΦΛΦᵀ the derivative of
-e^{−tL} in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ).
+Two ways to it. *Filters*: the integral is a short sum of products (:mod:`cotherm.heat.separation`), so a few functions
+of L applied to F serve all edges and pairs, −t Σ_r ± (b_eᵀφ_r(tL)f_a)(b_eᵀφ_r(tL)f_b): O(m) work a term and pair, no
+n × n matrix. *Spectral*, where one number is differentiated and not all of Q: with L = ΦΛΦᵀ the derivative of e^{−tL}
+in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.chebyshev import chebyshev_sums_by_vertex
 from cotherm.engines.cpu.edges import edge_products
+from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.heat.quadrature import quadrature
-from cotherm.heat.spectrum import full_spectrum
+from cotherm.heat.separation import Separation, decays, divided_differences, separation
 
-# Heat at this many nodes is held at once, unless one time alone needs more.
-_NODES_AT_ONCE = 120
+# So many terms are held at once.
+_TERMS_AT_ONCE = 40
 
 
 def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -40,74 +42,68 @@ def pairs(q: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.triu_indices(q)
 
 
-def jacobian_by_flows(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
-    """∂Q_ab(t)/∂u_e as an array (times, pairs, m), from heat flows at quadrature nodes."""
+@dataclass(frozen=True)
+class Batch:
+    """The terms of some times, which are applied to F together.
 
-    def flows(nodes: Floats) -> Floats:
-        return np.ascontiguousarray(flow(graph, F, nodes, "auto", tolerance).transpose(1, 0, 2))
-
-    d = graph.degrees
-    bound = float(np.max(d[graph.i] + d[graph.j], initial=0.0))
-    q = F.shape[1]
-    J = np.empty((graph.m, len(times) * q * (q + 1) // 2))
-    edge_derivatives(flows, graph.i, graph.j, times, bound, tolerance, q, J)
-    return np.ascontiguousarray(J.T).reshape(len(times), q * (q + 1) // 2, graph.m)
-
-
-def edge_derivatives(
-    flows: Callable[[Floats], Floats],
-    i: NDArray[Any],
-    j: NDArray[Any],
-    times: Floats,
-    bound: float,
-    tolerance: float,
-    q: int,
-    out: Floats,
-) -> None:
-    """∂Q_ab(t)/∂u_e for the edges (i, j) into the first columns of ``out``, (m, times · pairs) or wider, contiguous.
-
-    ``flows`` gives the heat at any nodes, (n, nodes, q); ``bound`` is at least the largest eigenvalue of the Laplacian.
+    ``bound`` is at least the largest eigenvalue of the Laplacian; ``separations`` and ``numbers`` of the times belong
+    together.
     """
-    pairs = q * (q + 1) // 2
-    for nothing in np.flatnonzero(times <= 0.0) * pairs:
-        out[:, nothing : nothing + pairs] = 0.0
-    moments = [k for k, t in enumerate(times) if t > 0.0 and len(i)]
-    rules = [quadrature(float(times[k]), bound, tolerance) for k in moments]
-    for first, last in _batches([len(nodes) for nodes, _ in rules]):
-        x = flows(np.concatenate([nodes for nodes, _ in rules[first:last]]))
+
+    bound: float
+    times: Floats
+    numbers: list[int]
+    separations: list[Separation]
+
+    @property
+    def terms(self) -> int:
+        return sum(len(parts.signs) for parts in self.separations)
+
+    def series(self) -> Floats:
+        """Chebyshev coefficients on [0, bound] of all terms, as columns."""
+        table = np.zeros((max(len(parts.series) for parts in self.separations), self.terms))
         start = 0
-        for k, (nodes, weights) in zip(moments[first:last], rules[first:last], strict=True):
-            edge_products(x, i, j, -weights, start, out, k * pairs)
-            start += len(nodes)
+        for parts in self.separations:
+            table[: len(parts.series), start : start + len(parts.signs)] = parts.series
+            start += len(parts.signs)
+        return table
+
+    def at(self, values: Floats) -> Floats:
+        """All terms at eigenvalues, (eigenvalues, terms)."""
+        pairs = zip(self.separations, self.numbers, strict=True)
+        return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
+
+    def write(self, x: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats) -> None:
+        """From the terms applied to F, (n, terms, q), the derivatives by the weights of the edges (i, j).
+
+        They go to the columns of their times in ``out``, (edges, times · pairs) or wider, contiguous.
+        """
+        pairs = x.shape[2] * (x.shape[2] + 1) // 2
+        start = 0
+        for parts, k in zip(self.separations, self.numbers, strict=True):
+            edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, out, k * pairs)
+            start += len(parts.signs)
 
 
-def _batches(sizes: list[int]) -> list[tuple[int, int]]:
-    """Split rules into runs of about _NODES_AT_ONCE nodes: one recurrence serves a run, and holds heat at its nodes."""
-    batches: list[tuple[int, int]] = []
-    total = _NODES_AT_ONCE
-    for k, size in enumerate(sizes):
-        if total + size > _NODES_AT_ONCE:
-            batches.append((k, k))
-            total = 0
-        batches[-1] = (batches[-1][0], k + 1)
-        total += size
+def derivative_batches(times: Floats, bound: float, tolerance: float) -> list[Batch]:
+    """All times t > 0 in batches of not too many terms; the derivative at t = 0 is zero."""
+    if bound <= 0.0:  # no weight: heat stays where it is, and every term is a multiple of F
+        bound = 1.0 / float(times.max(initial=1.0))
+    # Rounded up by at most a tenth, so that the same few separations serve over and over.
+    bound = float(1.1 ** np.ceil(np.log(bound) / np.log(1.1)))
+    batches: list[Batch] = []
+    for k in np.flatnonzero(times > 0.0).tolist():
+        parts = separation(float(times[k]) * bound, tolerance)
+        if not batches or batches[-1].terms + len(parts.signs) > _TERMS_AT_ONCE:
+            batches.append(Batch(bound, times, [], []))
+        batches[-1].numbers.append(k)
+        batches[-1].separations.append(parts)
     return batches
 
 
-def jacobian_by_spectrum(graph: Graph, F: Floats, times: Floats) -> Floats:
-    """∂Q_ab(t)/∂u_e as an array (times, pairs, m), exactly, from all eigenpairs; O(n³) a time and pair."""
-    spectrum = full_spectrum(graph)
-    values, vectors = spectrum.values, spectrum.vectors
-    amounts = vectors.T @ F
-    a, b = pairs(F.shape[1])
-    J = np.empty((len(times), len(a), graph.m))
-    for derivative, t in zip(J, times, strict=True):
-        K = _divided_differences(values, float(t))
-        for row, (p, q) in enumerate(zip(a, b, strict=True)):
-            M = vectors @ (K * np.outer(amounts[:, p], amounts[:, q])) @ vectors.T
-            diagonal = M.diagonal()
-            derivative[row] = diagonal[graph.i] + diagonal[graph.j] - M[graph.i, graph.j] - M[graph.j, graph.i]
-    return J
+def filtered(matrix: OrderedLaplacian, F: Floats, batch: Batch) -> Floats:
+    """All terms applied to F, (n, terms, q), by one recurrence."""
+    return chebyshev_sums_by_vertex(replace(matrix, bound=batch.bound), F, batch.series())
 
 
 def gradient_by_spectrum(
@@ -120,19 +116,13 @@ def gradient_by_spectrum(
     """
     inner = np.zeros((len(values), len(values)))
     for slope, t in zip(slopes, times, strict=True):
-        inner += _divided_differences(values, float(t)) * (amounts @ slope @ amounts.T)
+        inner += _derivative_kernel(values, float(t)) * (amounts @ slope @ amounts.T)
     M = vectors @ inner @ vectors.T
     diagonal = M.diagonal()
     return np.asarray(diagonal[i] + diagonal[j] - M[i, j] - M[j, i])
 
 
-def _divided_differences(values: Floats, t: float) -> Floats:
-    """K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ), −te^{−tλ} where they meet.
-
-    With the smaller one factored out, −te^{−t·min}·(1 − e^{−z})/z, z = t|λ − μ|, nothing overflows and close values
-    keep their digits.
-    """
-    z = t * np.abs(values[:, np.newaxis] - values)
-    ratio = np.ones_like(z)
-    np.divide(-np.expm1(-z), z, out=ratio, where=z > 0)
-    return -t * np.exp(-t * np.minimum(values[:, np.newaxis], values)) * ratio
+def _derivative_kernel(values: Floats, t: float) -> Floats:
+    """K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ), −te^{−tλ} where they meet."""
+    x = decays(t, values)
+    return -t * divided_differences(x[:, np.newaxis], x)

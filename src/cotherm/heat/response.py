@@ -17,12 +17,15 @@ from scipy.sparse.csgraph import connected_components
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, chebyshev_flow_by_vertex, usable
-from cotherm.heat.correlation import edge_derivatives, gradient_by_spectrum, pairs
+from cotherm.heat.chebyshev import chebyshev_flow, usable
+from cotherm.heat.correlation import Batch, derivative_batches, filtered, gradient_by_spectrum, pairs
 
-# Up to this many vertices a dense decomposition is the faster way, as it serves Q and every node of the derivative.
+# Applies the terms of a batch to the functions of a view, (n, terms, q).
+Terms = Callable[[Batch], Floats]
+
+# Up to this many vertices a dense decomposition is the faster way, as it serves Q and every term of the derivative.
 _DENSE = 200
-# Relative errors of Q, by which steps are judged, and of its derivative by flows, which only leads to them.
+# Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
 _EXACT, _DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in the eigenvectors, which the derivative multiplies by t, does no harm.
 _LONG = 1e5
@@ -68,17 +71,11 @@ class View:
             self._pattern = Pattern.of(self.graph.n, self.graph.i, self.graph.j)
         return self._pattern
 
-    def derivative(
-        self,
-        flows: Callable[[Floats], Floats],
-        bound: float,
-        tolerance: float,
-        edges: NDArray[np.intp],
-        out: Floats,
-    ) -> None:
-        """See :class:`State`; from heat at any nodes, and a bound on the eigenvalues."""
+    def derivative(self, terms: Terms, batches: list[Batch], edges: NDArray[np.intp], out: Floats) -> None:
+        """See :class:`State`; ``terms`` applies those of a batch to F."""
         i, j = self.graph.i[edges], self.graph.j[edges]
-        edge_derivatives(flows, i, j, self.times, bound, tolerance, self.F.shape[1], out)
+        for batch in batches:
+            batch.write(terms(batch), i, j, out)
         out[:, : self.size] *= np.tile(self.scale, len(self.times))
 
     def at(self, u: Floats) -> State:
@@ -104,7 +101,8 @@ class _Dense:
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        self._view.derivative(self._flows, float(self._values[-1]), _EXACT, edges, out)
+        batches = derivative_batches(self._view.times, float(self._values[-1]), _EXACT)
+        self._view.derivative(self._terms, batches, edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -116,10 +114,10 @@ class _Dense:
         i, j = view.graph.i[edges], view.graph.j[edges]
         return gradient_by_spectrum(self._values, self._vectors, self._amounts, S, view.times, i, j)
 
-    def _flows(self, nodes: Floats) -> Floats:
+    def _terms(self, batch: Batch) -> Floats:
         n, q = self._amounts.shape
-        decayed = _decay(self._values, nodes)[:, :, np.newaxis] * self._amounts[:, np.newaxis]
-        return np.reshape(self._vectors @ decayed.reshape(n, -1), (n, len(nodes), q))
+        amounts = batch.at(self._values)[:, :, np.newaxis] * self._amounts[:, np.newaxis]
+        return np.reshape(self._vectors @ amounts.reshape(n, -1), (n, batch.terms, q))
 
 
 class _Flowing:
@@ -134,15 +132,16 @@ class _Flowing:
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        self._view.derivative(self._flows, self._matrix.bound, _DERIVATIVE, edges, out)
+        batches = derivative_batches(self._view.times, self._matrix.bound, _DERIVATIVE)
+        self._view.derivative(self._terms, batches, edges, out)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         J = np.empty((len(edges), len(slopes)))
         self.derivative(edges, J)
         return J @ slopes
 
-    def _flows(self, nodes: Floats) -> Floats:
-        return chebyshev_flow_by_vertex(self._matrix, self._view.F, nodes, _DERIVATIVE)
+    def _terms(self, batch: Batch) -> Floats:
+        return filtered(self._matrix, self._view.F, batch)
 
 
 def _make_exact(vectors: Floats, zeros: int, graph: Graph, u: Floats) -> None:

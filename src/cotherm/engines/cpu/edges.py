@@ -1,4 +1,4 @@
-"""Sums over quadrature nodes for every edge: the derivative of heat by all edge weights at once."""
+"""Sums over a few terms for every edge: the derivative of heat by all edge weights at once."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ _LANES = 8
 def edge_products(
     x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats, first: int, out: Floats, column: int
 ) -> None:
-    """Σ_s weights[s] (b_eᵀx_a(s̄)) (b_eᵀx_b(s)) for every edge e and pair a ≤ b, into out[:, column : column + pairs].
+    """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, into out[:, column : column + pairs].
 
-    x is (n, all nodes, q), contiguous; the nodes meant are those from ``first`` on, as many as there are weights, and
-    symmetric about their middle: s̄ is the mirror image of s. Edges come sorted, so that one end of the next edge is at
-    hand.
+    x is (n, all terms, q), contiguous; the terms meant are those from ``first`` on, as many as there are weights. Edges
+    come sorted, so that one end of the next edge is at hand.
     """
-    (n, held, q), nodes = x.shape, len(weights)
-    with Team(len(i) * nodes * q * q / _LANES) as team:
+    (n, held, q), terms = x.shape, len(weights)
+    with Team(len(i) * terms * q * q / _LANES) as team:
         cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
         team.run(_kernel(), cuts, x.reshape(n, held * q), q, first * q, i, j, weights, out, column)
 
@@ -42,17 +41,12 @@ def _kernel() -> Any:
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
-        nodes = len(weights)
-        rows, start = np.uint64(nodes * q), np.uint64(offset)
-        # Row s·q + a holds b_eᵀx_a(s) for the edges of the bundle; weighted, at the mirror image of s.
-        gaps = np.zeros((nodes * q, lanes))
-        mirrored = np.zeros((nodes * q, lanes))
-        mirror = np.empty(nodes * q, np.uint64)
-        weight = np.empty(nodes * q)
-        for s in range(nodes):
-            for a in range(q):
-                mirror[s * q + a] = np.uint64((nodes - 1 - s) * q + a)
-                weight[s * q + a] = weights[s]
+        terms = len(weights)
+        rows, start = np.uint64(terms * q), np.uint64(offset)
+        # Row r·q + a holds b_eᵀx_a(r) for the edges of the bundle, edge by edge and turned; then weighted.
+        gaps = np.zeros((lanes, terms * q))
+        turned, weighted = np.zeros((terms * q, lanes)), np.zeros((terms * q, lanes))
+        weight = np.repeat(weights, q)
         pairs = q * (q + 1) // 2
         bundle = np.empty((pairs, lanes))
         total = register(lanes)
@@ -62,15 +56,18 @@ def _kernel() -> Any:
                 e = np.uint64(first) + lane
                 head, tail = np.uint64(i[e]), np.uint64(j[e])
                 for r in range(rows):
-                    gap = x[head, start + r] - x[tail, start + r]
-                    gaps[r, lane] = gap
-                    mirrored[mirror[r], lane] = weight[r] * gap
+                    gaps[lane, r] = x[head, start + r] - x[tail, start + r]
+            for r in range(rows):
+                for lane in range(np.uint64(lanes)):
+                    turned[r, lane] = gaps[lane, r]
+                set_row(total, lanes, weight[r], turned, r)
+                store_row(total, lanes, weighted, r)
             pair = np.uint64(0)
             for a in range(q):
                 for b in range(a, q):
-                    set_row(total, lanes, 0.0, gaps, np.uint64(0))
-                    for s in range(nodes):
-                        add_product(total, lanes, mirrored, np.uint64(s * q + a), gaps, np.uint64(s * q + b))
+                    set_row(total, lanes, 0.0, turned, np.uint64(0))
+                    for s in range(terms):
+                        add_product(total, lanes, weighted, np.uint64(s * q + a), turned, np.uint64(s * q + b))
                     store_row(total, lanes, bundle, pair)
                     pair += np.uint64(1)
             for lane in range(count):

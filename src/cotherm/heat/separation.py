@@ -1,0 +1,97 @@
+"""∫₀ᵗ e^{−(t−s)λ}e^{−sμ} ds as a short sum of products, Σ_r ± φ_r(λ)φ_r(μ), to a tolerance on a whole spectrum.
+
+The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth, so its eigenfunctions separate
+it with the fewest terms there can be: about ten for 10⁻¹⁰, however long the time, where quadrature in s would take tens
+or hundreds of nodes. They are found on points in [0, tλ_max] that crowd towards 0, and go on between them by
+φ(x) = Σ_k K(x, x_k) mix_k (Nyström).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+import scipy.fft
+from scipy.special import roots_legendre
+
+from cotherm.arrays import Floats
+from cotherm.heat.chebyshev import exponential_coefficients
+
+# Points in each piece; pieces double from about 1 up to the longest tλ, beyond which nothing is left.
+_POINTS_A_PIECE = 16
+_LONGEST = 1e18
+# Of the tolerance, what cutting off the Chebyshev series may take.
+_SERIES_PART = 0.02
+
+
+@dataclass(frozen=True)
+class Separation:
+    """K(x, y) ≈ Σ_r signs_r φ_r(x) φ_r(y) for x, y in [0, stiffness]."""
+
+    stiffness: float
+    tolerance: float
+    signs: Floats
+    points: Floats
+    mix: Floats
+
+    def at(self, x: Floats) -> Floats:
+        """φ_r(x) for all x, (len(x), terms)."""
+        return divided_differences(x[:, np.newaxis], self.points) @ self.mix
+
+    @cached_property
+    def series(self) -> Floats:
+        """Chebyshev coefficients of all φ_r on [0, stiffness], (degree + 1, terms)."""
+        tail = _SERIES_PART * self.tolerance
+        # The φ_r are no steeper than e^{−x}; what its series needs, with room for how they are mixed, is enough.
+        count = len(exponential_coefficients(np.ones(1), self.stiffness, np.array([1e-3 * tail]))) + 4
+        angles = (np.arange(count) + 0.5) * (np.pi / count)
+        values = self.at(0.5 * self.stiffness * (1.0 + np.cos(angles)))
+        coefficients = scipy.fft.dct(values, type=2, axis=0) / count
+        coefficients[0] *= 0.5
+        rest = np.cumsum(np.abs(coefficients[::-1]), axis=0)[::-1].max(axis=1)
+        return np.asarray(coefficients[: max(1, int(np.sum(rest > tail)))])
+
+
+def decays(t: float, values: Floats) -> Floats:
+    """tλ for eigenvalues; beyond the longest, which may be past the largest float, nothing is left anyway."""
+    with np.errstate(over="ignore"):
+        return np.minimum(t * values, _LONGEST)
+
+
+def divided_differences(x: Floats, y: Floats) -> Floats:
+    """K(x, y) for x, y ≥ 0, e^{−x} where they meet.
+
+    With the smaller one factored out, e^{−min}·(1 − e^{−z})/z, z = |x − y|, nothing overflows and close values keep
+    their digits.
+    """
+    z = np.abs(x - y)
+    ratio = np.ones_like(z)
+    np.divide(-np.expm1(-z), z, out=ratio, where=z > 0)
+    return np.asarray(np.exp(-np.minimum(x, y)) * ratio)
+
+
+@lru_cache(maxsize=256)
+def separation(stiffness: float, tolerance: float) -> Separation:
+    """For tλ_max = ``stiffness``; the error is at most the tolerance, K being at most 1."""
+    points, weights = _graded(min(stiffness, _LONGEST))
+    root = np.sqrt(weights)
+    values, vectors = np.linalg.eigh(root[:, np.newaxis] * divided_differences(points[:, np.newaxis], points) * root)
+    # How much of K each eigenfunction carries anywhere.
+    carried = np.abs(values) * np.max((vectors / root[:, np.newaxis]) ** 2, axis=0)
+    order = np.argsort(-carried)
+    rest = np.cumsum(carried[order][::-1])[::-1]
+    kept = order[: max(1, int(np.sum(rest > (1.0 - _SERIES_PART) * tolerance)))]
+    mix = root[:, np.newaxis] * vectors[:, kept] / np.sqrt(np.abs(values[kept]))
+    return Separation(stiffness, tolerance, np.sign(values[kept]), points, mix)
+
+
+def _graded(stiffness: float) -> tuple[Floats, Floats]:
+    """Gauss points on pieces that double, weighted like log x beyond 1: each piece counts alike."""
+    ends = [0.0, *(min(2.0**k, stiffness) for k in range(int(np.ceil(np.log2(max(stiffness, 1.0)))) + 1))]
+    ends[-1] = stiffness
+    gauss, weights = roots_legendre(_POINTS_A_PIECE)
+    points = np.concatenate([a + 0.5 * (b - a) * (gauss + 1.0) for a, b in pairwise(ends)])
+    shares = np.concatenate([0.5 * (b - a) * weights for a, b in pairwise(ends)])
+    return points, shares / (1.0 + points)
