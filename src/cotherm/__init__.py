@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from cotherm.methods.average import Average, average
     from cotherm.methods.commuting.closest import Commuting, closest_commuting
     from cotherm.methods.coregularization import Coregularization, coregularize
-    from cotherm.methods.coupling.couple import couple
+    from cotherm.methods.coupling.couple import couple, coupling_memory
+    from cotherm.methods.coupling.memory import CouplingMemory
     from cotherm.methods.coupling.path import Stage
     from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.joint import Joint
@@ -56,6 +57,7 @@ _HOMES = {
     "CothermWarning": "errors",
     "CoupledBases": "estimators.coupled_bases",
     "Coupling": "methods.coupling.result",
+    "CouplingMemory": "methods.coupling.memory",
     "Diagonalization": "methods.joint_diagonalization",
     "Graph": "graphs.graph",
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
@@ -76,6 +78,7 @@ _HOMES = {
     "couple": "methods.coupling.couple",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
+    "coupling_memory": "methods.coupling.couple",
     "datasets": "datasets",
     "diffusion_distance": "heat.distance",
     "diffusion_map": "heat.distance",
@@ -114,6 +117,7 @@ __all__ = [
     "CothermWarning",
     "CoupledBases",
     "Coupling",
+    "CouplingMemory",
     "Diagonalization",
     "Graph",
     "HeatKernelCoupling",
@@ -134,6 +138,7 @@ __all__ = [
     "couple",
     "coupled_bases",
     "coupling_error",
+    "coupling_memory",
     "datasets",
     "diffusion_distance",
     "diffusion_map",

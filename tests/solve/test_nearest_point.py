@@ -18,12 +18,12 @@ from cotherm.solve.tall import Stored
 
 def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:
     """Blocks with so many vertices and edges."""
-    blocks = []
+    incidences = []
     for vertices, edges in sizes:
         i, j = np.triu_indices(vertices, 1)
         kept = np.sort(rng.permutation(len(i))[:edges])
-        blocks.append((Incidence(vertices, i[kept], j[kept]), float(rng.uniform(0.5, 2.0))))
-    return Gram(blocks)
+        incidences.append(Incidence(vertices, i[kept], j[kept]))
+    return Gram(incidences, rng.uniform(0.5, 2.0, len(sizes)).tolist())
 
 
 def make(seed: int, kind: str) -> tuple[Metric, int, np.random.Generator]:

@@ -23,12 +23,17 @@ from cotherm.heat.correlation import Batch, derivative_batches, filtered, gradie
 # Applies the terms of a batch to the functions of a view, (n, terms, q).
 Terms = Callable[[Batch], Floats]
 
+# Writes the derivatives by the weights of some edges, by their numbers among those asked for, into an array.
+EdgeRows = Callable[[NDArray[np.intp], Floats], None]
+
 # Up to this many vertices a dense decomposition is the faster way, as it serves Q and every term of the derivative.
 _DENSE = 200
 # Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
 _EXACT, _DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in the eigenvectors, which the derivative multiplies by t, does no harm.
 _LONG = 1e5
+# By this t·λ all heat that λ belongs to is gone.
+_FOREVER = 1e14
 
 
 class State(Protocol):
@@ -39,6 +44,9 @@ class State(Protocol):
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
         """Of that vector by the weights of some edges, into the first columns of (edges, times · pairs) or wider."""
+
+    def rows(self, edges: NDArray[np.intp]) -> EdgeRows:
+        """The same, row by row as they are needed; what they are computed from is computed now, and kept."""
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         """derivative(edges) @ slopes, without the derivative of every entry where there is a shorter way."""
@@ -78,6 +86,18 @@ class View:
             batch.write(terms(batch), i, j, out)
         out[:, : self.size] *= np.tile(self.scale, len(self.times))
 
+    def rows(self, terms: Terms, batches: list[Batch], edges: NDArray[np.intp]) -> EdgeRows:
+        """See :class:`State`."""
+        i, j = self.graph.i[edges], self.graph.j[edges]
+        kept = [(batch, terms(batch)) for batch in batches]
+
+        def write(numbers: NDArray[np.intp], out: Floats) -> None:
+            for batch, x in kept:
+                batch.write(x, i[numbers], j[numbers], out)
+            out[:, : self.size] *= np.tile(self.scale, len(self.times))
+
+        return write
+
     def at(self, u: Floats) -> State:
         return _Dense(self, u) if self.graph.n <= _DENSE else _Flowing(self, u)
 
@@ -101,8 +121,16 @@ class _Dense:
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        batches = derivative_batches(self._view.times, float(self._values[-1]), _EXACT)
-        self._view.derivative(self._terms, batches, edges, out)
+        self._view.derivative(self._terms, self._batches(), edges, out)
+
+    def rows(self, edges: NDArray[np.intp]) -> EdgeRows:
+        return self._view.rows(self._terms, self._batches(), edges)
+
+    def _batches(self) -> list[Batch]:
+        # After so long nothing changes any more, and rounding, which the derivative multiplies by t, must not either.
+        smallest = float(np.min(self._values, where=self._values > 0.0, initial=np.inf))
+        times = np.minimum(self._view.times, _FOREVER / smallest) if np.isfinite(smallest) else self._view.times
+        return derivative_batches(times, float(self._values[-1]), _EXACT)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -132,8 +160,13 @@ class _Flowing:
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * view.scale)
 
     def derivative(self, edges: NDArray[np.intp], out: Floats) -> None:
-        batches = derivative_batches(self._view.times, self._matrix.bound, _DERIVATIVE)
-        self._view.derivative(self._terms, batches, edges, out)
+        self._view.derivative(self._terms, self._batches(), edges, out)
+
+    def rows(self, edges: NDArray[np.intp]) -> EdgeRows:
+        return self._view.rows(self._terms, self._batches(), edges)
+
+    def _batches(self) -> list[Batch]:
+        return derivative_batches(self._view.times, self._matrix.bound, _DERIVATIVE)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         J = np.empty((len(edges), len(slopes)))

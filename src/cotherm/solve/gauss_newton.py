@@ -35,7 +35,7 @@ _LEAST_DAMPING = 1e-8
 _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_DAMPING = 1e12
 # Entries of the Jacobian up to which curvature is learned: it takes two Jacobians at a time, and equations of its own.
-_MOST_LEARNED = 50_000_000
+_MOST_LEARNED = 5_000_000
 # A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
 _ACCEPT, _CORRECT = 1e-3, 0.5
 
@@ -188,7 +188,7 @@ class _Model:
         """The projected gradient relative to the two gradients that balance in it; 0 once it is rounding."""
         projected = np.where(self._here.u > 0.0, self._slope, np.minimum(self._slope, 0.0))
         size = float(np.linalg.norm(projected))
-        if size <= float(np.sqrt(self._J.squares().sum())) * self._here.point.noise:
+        if size <= float(np.sqrt(self._J.squares.sum())) * self._here.point.noise:
             return 0.0
         return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
 

@@ -29,10 +29,11 @@ class Solver(Protocol):
 class Incidence:
     """|B| (vertices, edges): a 1 at both ends of every edge."""
 
-    def __init__(self, n: int, i: NDArray[Any], j: NDArray[Any]) -> None:
+    def __init__(self, n: int, i: NDArray[Any], j: NDArray[Any], pattern: Pattern | None = None) -> None:
+        """``pattern`` is that of the edges, where it is at hand."""
         self._i, self._j = i, j
         self.shape = (n, len(i))
-        self._pattern = Pattern.of(n, i, j)
+        self._pattern = Pattern.of(n, i, j) if pattern is None else pattern
 
     def dot(self, d: Floats) -> Floats:
         """C d."""

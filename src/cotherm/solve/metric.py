@@ -111,13 +111,13 @@ class _DiagonalPart:
 
 
 class Gram:
-    """A with diagonal blocks ρ(2I + CᵀC), one for each pair of an incidence C and a number ρ > 0."""
+    """A with diagonal blocks ρ(2I + CᵀC), one for each incidence C with its number ρ > 0."""
 
-    def __init__(self, blocks: Sequence[tuple[Incidence, float]]) -> None:
-        self.blocks = [_Block(C, rho) for C, rho in blocks]
-        ends = np.cumsum([0, *(C.shape[1] for C, _ in blocks)]).tolist()
+    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float]) -> None:
+        self.blocks = [_Block(C, factor) for C, factor in zip(incidences, rho, strict=True)]
+        ends = np.cumsum([0, *(C.shape[1] for C in incidences)]).tolist()
         self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
-        self._cuts = np.cumsum([C.shape[0] for C, _ in blocks])[:-1]
+        self._cuts = np.cumsum([C.shape[0] for C in incidences])[:-1]
 
     @cached_property
     def diagonal(self) -> Floats:
@@ -222,9 +222,7 @@ class _FreeSquare:
 
     def __init__(self, E: Tall, scale: Floats | None = None) -> None:
         self._E, self._scale = E, scale
-        self._sizes = E.squares()
-        if scale is not None:
-            self._sizes *= scale**2
+        self._sizes = E.squares if scale is None else E.squares * scale**2
         self._held: Mask | None = None
         self._square = np.zeros((E.shape[1], E.shape[1]))
 

@@ -10,6 +10,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -61,6 +62,7 @@ class Tall(ABC):
             out += y[first : first + len(block)] @ block
         return out
 
+    @cached_property
     def squares(self) -> Floats:
         """The sum of squares of every row."""
         out = np.empty(self.shape[0])
@@ -118,14 +120,13 @@ class Filed(Tall):
         self.shape, self._dtype, self._file, self._start = shape, np.dtype(dtype), file, start
 
     @classmethod
-    def written(cls, shape: tuple[int, int], dtype: Any, write: Callable[[int, int, Floats], None]) -> Filed:
-        """From ``write(first, last, out)``, which fills in rows; called block by block."""
+    def written(cls, shape: tuple[int, int], dtype: Any, blocks: Iterator[Floats]) -> Filed:
+        """From all rows, block by block."""
         file = tempfile.TemporaryFile(prefix="cotherm-", buffering=0)  # noqa: SIM115, kept open as long as it is used
-        buffer = np.empty((min(ROWS_AT_ONCE, shape[0]), shape[1]))
-        for first in range(0, shape[0], ROWS_AT_ONCE):
-            block = buffer[: min(ROWS_AT_ONCE, shape[0] - first)]
-            write(first, first + len(block), block)
-            file.write(np.ascontiguousarray(block, dtype=dtype).data)
+        for block in blocks:
+            rest = np.ascontiguousarray(block, dtype=dtype).data.cast("B")
+            while len(rest):
+                rest = rest[file.write(rest) :]
         return cls(shape, dtype, file)
 
     def between(self, first: int, last: int) -> Floats:

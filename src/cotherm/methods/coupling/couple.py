@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
+from cotherm import memory as memory_of
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -18,6 +20,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.locality import Localized, localized, unchanged
 from cotherm.heat.coupling import checked_views, coupling_error
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
+from cotherm.methods.coupling.memory import CouplingMemory, chosen, predicted
 from cotherm.methods.coupling.path import ROUTES, Stage
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
@@ -26,11 +29,12 @@ from cotherm.methods.doors import positive, versions
 
 Edges = NDArray[np.intp]
 
+log = logging.getLogger("cotherm")
+
 # Up to this many vertices a graph is in the processor's caches, whatever its numbers.
 _LOCAL_ALREADY = 2_000
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
 _ALL_ROUTES = 300
-_MOST_JACOBIAN_BYTES = 8e9
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
 
@@ -49,6 +53,8 @@ def couple(
     start: Sequence[Graph] | Coupling | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 2_000,
+    memory: str | float = "auto",
+    precision: str = "float64",
     callback: Callable[[Step], Any] | None = None,
 ) -> Coupling:
     """Couple two or more graphs: new edge weights u ≥ 0, as near the old as can be, with which heat flows alike on all.
@@ -79,6 +85,11 @@ def couple(
     start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "straight".
     tolerance : for the projected gradient relative to the gradients that balance in it.
     max_iterations : steps in all.
+    memory : how much the whole process may take at its peak, in bytes or as "8GiB"; "auto" is what the machine has
+        free. Derivatives are kept in memory if they fit, else computed anew whenever needed or read from a temporary
+        file; :func:`cotherm.coupling_memory` says beforehand. What cannot fit is refused at once.
+    precision : "float64", or "float32" to keep derivatives in half the memory: heat, cost and weights stay float64, and
+        the answer changes in its seventh digit or so.
     callback : called with a :class:`Step` after every step; a true answer stops the search.
 
     Returns
@@ -106,6 +117,8 @@ def couple(
     omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
     tolerance = checks.real("tolerance", tolerance, positive=True)
     max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    budget = None if isinstance(memory, str) and memory == "auto" else memory_of.amount("memory", memory)
+    precision = checks.choice("precision", precision, ("float64", "float32"))
     first = _start(start, graphs)
     routes = _routes(path, graphs, warm=first is not None)
     if callback is not None and not callable(callback):
@@ -113,13 +126,23 @@ def couple(
     scaled = [F * np.sqrt(omega) for F in columns]
     _require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
     moments = chosen_times(graphs, scaled) if given_times is None else given_times
-    _require_memory(graphs, free, columns[0].shape[1], len(moments))
+    sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
+    needs = predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
+    storage, peak = chosen(needs, budget, precision)
+    log.info("couple: derivatives %s as %s, %s of memory at the peak", storage.way, precision, memory_of.words(peak))
 
     near = [localized(g) if g.n > _LOCAL_ALREADY else unchanged(g) for g in graphs]
     scaled = [F[g.vertices] for F, g in zip(scaled, near, strict=True)]
     free = [_renumbered(edges, g) for edges, g in zip(free, near, strict=True)]
     problem = CouplingProblem(
-        [g.graph for g in near], scaled, moments, given_alpha or 1.0, free=free, rigidity=rho, importance=pi
+        [g.graph for g in near],
+        scaled,
+        moments,
+        given_alpha or 1.0,
+        free=free,
+        rigidity=rho,
+        importance=pi,
+        storage=storage,
     )
     with limited_blas(max(g.n for g in graphs)):
         if given_alpha is None:
@@ -154,10 +177,37 @@ def couple(
             "warm_start": first is not None,
             "tolerance": tolerance,
             "max_iterations": max_iterations,
+            "memory": {"derivatives": storage.way, "precision": precision, "peak": peak},
         },
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
+
+
+def coupling_memory(
+    graphs: Sequence[Graph],
+    functions: Sequence[ArrayLike],
+    times: ArrayLike | str = "auto",
+    *,
+    frozen: Sequence[Any] | None = None,
+    precision: str = "float64",
+) -> CouplingMemory:
+    """How much memory :func:`couple` would take at its peak with the same arguments, without running it.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.shortcuts(20_000)
+    >>> needs = ct.coupling_memory(views.graphs, views.functions)
+    >>> needs.streamed < needs.stored < 1e9
+    True
+    """
+    graphs, columns = checked_views(graphs, functions)
+    moments = chosen_times(graphs, columns) if _is_auto("times", times) else checks.times("times", times)
+    free = _free_edges(frozen, graphs)
+    precision = checks.choice("precision", precision, ("float64", "float32"))
+    sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
+    return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
 
 
 def _is_auto(argument: str, value: Any) -> bool:
@@ -251,18 +301,6 @@ def _told(callback: Callable[[Step], Any] | None, near: list[Localized]) -> Call
     if callback is None:
         return None
     return lambda step: callback(replace(step, weights=_given_back(step.weights, near)))
-
-
-def _require_memory(graphs: list[Graph], free: list[Edges], q: int, p: int) -> None:
-    edges = sum(map(len, free))
-    columns = (len(graphs) - 1) * p * q * (q + 1) // 2
-    if 8 * edges * columns > _MOST_JACOBIAN_BYTES:
-        raise CothermError(
-            "functions",
-            f"{q} functions at {p} times on {edges} edges: derivatives of {8e-9 * edges * columns:.0f} GB",
-            f"at most {_MOST_JACOBIAN_BYTES / 1e9:.0f} GB",
-            "Use fewer functions or times, or freeze edges.",
-        )
 
 
 def _require_finite(columns: list[Floats], alpha: float) -> None:

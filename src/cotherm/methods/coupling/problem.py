@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cached_property
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.response import State, View
+from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
-from cotherm.solve.tall import Stored, Tall
+from cotherm.solve.tall import Tall
 
 Edges = NDArray[np.intp]
 
@@ -36,6 +37,18 @@ _ROUNDING = 1e-14
 _WORTH_A_THREAD = 120
 # Above, every graph's work has threads enough, and heat of one graph at a time is enough to hold.
 _ROOM_FOR_ALL = 30_000
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How the Jacobian is kept: one of ``jacobian.WAYS``, and in which precision."""
+
+    way: str = "stored"
+    precision: str = "float64"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.precision)
 
 
 class CouplingProblem:
@@ -56,17 +69,19 @@ class CouplingProblem:
         rigidity: Floats,
         importance: Floats,
         robust: float | None = None,
+        storage: Storage = Storage(),  # noqa: B008, it is frozen
     ) -> None:
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.free, self.rigidity, self.importance, self.robust = free, rigidity, importance, robust
+        self.storage = storage
         # At t = 0 heat has not met the weights yet: a constant, which would only drown the rest.
         self._views = [View(g, F, times[times > 0.0]) for g, F in zip(graphs, functions, strict=True)]
         self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
         self.contrasts = np.sqrt(alpha) * _contrasts(importance)
         self._rho = np.repeat(rigidity, np.diff(self.cuts))
         self.centre = np.concatenate([g.w[edges] for g, edges in zip(graphs, free, strict=True)])
-        pairs = zip(graphs, free, rigidity, strict=True)
-        self._gram = Gram([(Incidence(g.n, g.i[edges], g.j[edges]), float(rho)) for g, edges, rho in pairs])
+        pairs = zip(self._views, free, strict=True)
+        self._gram = Gram([_incidence(view, edges) for view, edges in pairs], rigidity.tolist())
 
     def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
         """The same graphs and functions at other times, with another α or another distance."""
@@ -134,21 +149,22 @@ class CouplingPoint:
 
     @cached_property
     def jacobian(self) -> Tall:
-        """Written in place, graph by graph: for large graphs there is no room for a second one."""
+        """Of the residuals by every free weight, kept as the problem's ``storage`` says."""
         problem = self._problem
-        cuts, contrasts = problem.cuts, problem.contrasts
-        J = np.empty((cuts[-1], self.residuals.size))
-        rows = [J[lo:hi] for lo, hi in pairwise(cuts)]
+        whole = Jacobian(self._states, problem.free, problem.contrasts, self.residuals.size)
+        storage = problem.storage
+        if storage.way == "streamed":
+            return whole.streamed(storage.dtype)
+        if storage.way == "recomputed":
+            return whole.recomputed()
+        return whole.stored(storage.dtype, partial(_by_graph, problem.graphs))
 
-        def write(state: State, edges: Edges, part: Floats, contrast: Floats) -> None:
-            state.derivative(edges, part)
-            size = part.shape[1] // len(contrast)
-            for c in range(1, len(contrast)):  # every contrast has its own columns
-                np.multiply(part[:, :size], contrast[c], out=part[:, c * size : (c + 1) * size])
-            part[:, :size] *= contrast[0]
 
-        _by_graph(problem.graphs, write, self._states, problem.free, rows, contrasts.T)
-        return Stored(J)
+def _incidence(view: View, edges: Edges) -> Incidence:
+    graph = view.graph
+    if len(edges) == graph.m:
+        return Incidence(graph.n, graph.i, graph.j, view.pattern)
+    return Incidence(graph.n, graph.i[edges], graph.j[edges])
 
 
 def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:

@@ -91,9 +91,11 @@ class Search:
                     best = self._descend(self._problem, start, "straight", 0, self._left, rough=False)
                 return best
             except _Stop as stop:
-                return self._best_so_far(start, str(stop))
+                status = str(stop)
             except KeyboardInterrupt:
-                return self._best_so_far(start, "interrupted")
+                status = "interrupted"
+        # Only here is what the search held, its Jacobian above all, free again.
+        return self._best_so_far(start, status)
 
     def _follow(self, name: str, given: list[Stage] | None, u: Floats, expected: int) -> Found:
         stages = default_route(name, self._problem) if given is None else given

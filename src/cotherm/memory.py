@@ -1,0 +1,83 @@
+"""How much memory there is, how much this process holds, and amounts of it in words."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from cotherm.errors import CothermError
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([KMGT]I?)?B?", re.IGNORECASE)
+_NEEDED = 'an amount of memory, such as "8GiB", "500 MB" or a number of bytes'
+
+
+def amount(argument: str, value: object) -> int:
+    """Bytes from a number of them or from words like "8GiB"."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise CothermError(argument, f"{value!r}", _NEEDED)
+    found = _AMOUNT.fullmatch(str(value).strip())
+    size = float(found[1]) * _UNITS[(found[2] or "").upper()] if found else float("nan")
+    if not 0.0 < size < 2.0**63:
+        raise CothermError(argument, f"{value!r}", _NEEDED)
+    return int(size)
+
+
+def words(size: float) -> str:
+    """An amount to two or three digits: "850 MB", "7.5 GB"."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size / 1e3:.3g} kB"
+
+
+def available() -> int | None:
+    """Bytes that may still be taken without others giving way, within the limits of a container; None if unknown."""
+    known = [free for free in (_free_of_machine(), _free_of_group()) if free is not None]
+    return min(known) if known else None
+
+
+def held() -> int | None:
+    """Bytes of memory this process holds now; None if unknown."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    import resource
+
+    return pages * resource.getpagesize()
+
+
+def peak() -> int | None:
+    """The most bytes this process has held so far; None if unknown."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _free_of_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _free_of_group() -> int | None:
+    """What a container's limit (cgroup, version 2 or 1) leaves; files it holds in memory give way."""
+    for folder, limit, used, files in (
+        ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        try:
+            most, taken = (int(Path(folder, name).read_text()) for name in (limit, used))
+            stat = Path(folder, "memory.stat").read_text().splitlines()
+            spare = next((int(line.split()[1]) for line in stat if line.split()[0] == files), 0)
+            return max(0, most - taken + spare)
+        except (OSError, ValueError, IndexError):  # no such group, or "max"
+            continue
+    return None
