@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra
 
 import cotherm as ct
 
@@ -127,3 +129,24 @@ def massive_modes(W: np.ndarray, normalization: str) -> tuple[np.ndarray, np.nda
     degrees = W.sum(axis=1)
     M = np.ones(len(W)) if normalization == "none" else degrees
     return scipy.linalg.eigh(np.diag(degrees) - W, np.diag(M), eigvals_only=True), M
+
+
+def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
+    """Each the farthest from those before it, with the gaps of all points anew every time."""
+    chosen = [0]
+    while len(chosen) < n:
+        gaps = np.sum((points[:, np.newaxis] - points[chosen]) ** 2, axis=2).min(axis=1)
+        chosen.append(int(np.argmax(gaps)))
+    return np.array(chosen)
+
+
+def far_along(
+    body: ct.Graph, graph: ct.Graph, limit: float, places: NDArray[np.intp] | None = None
+) -> NDArray[np.bool_]:
+    """Edges whose ends are further apart along the body than a limit, from the distances between all points of it."""
+    X = body.coordinates
+    assert X is not None
+    lengths = np.linalg.norm(X[body.i] - X[body.j], axis=1)
+    along = dijkstra(sp.coo_array((lengths, (body.i, body.j)), shape=(body.n, body.n)), directed=False)
+    at = np.arange(graph.n) if places is None else places
+    return np.asarray(along[at[graph.i], at[graph.j]] > limit)

@@ -21,6 +21,22 @@ def test_landmarks_are_smoothed_deltas() -> None:
     assert np.all((F > 0.01).sum(axis=0) > 3)
 
 
+@pytest.mark.parametrize(("landmarks", "part"), [([17], 0.04), ([5, 900], 0.04), (list(range(0, 1000, 20)), 0.01)])
+def test_on_large_graphs_bumps_cover_a_part_of_them(landmarks: list[int], part: float) -> None:
+    graph = ct.knn_graph(np.random.default_rng(0).random((2_500, 2)), 8)
+    F = ct.landmark_functions(graph, landmarks)
+    assert_allclose(np.linalg.norm(F, axis=0), 1.0)
+    assert_allclose(np.mean(1.0 / np.sum(F**4, axis=0)), part * 2_000, rtol=0.1)
+
+
+def test_bumps_end_growing_where_there_is_nothing_left_to_cover() -> None:
+    pieces = np.arange(0, 3_000, 3)
+    graph = ct.Graph(3_000, [*pieces, *pieces + 1], [*pieces + 1, *pieces + 2], np.ones(2_000))
+    F = ct.landmark_functions(graph, [4])
+    assert_allclose(F[3:6, 0], np.full(3, 3**-0.5), atol=1e-9)
+    assert_allclose(np.linalg.norm(F), 1.0)
+
+
 def test_landmarks_without_smoothing_are_deltas() -> None:
     F = ct.landmark_functions(problems.ring(6), [4, 0], time=0.0)
     assert_array_equal(F, np.eye(6)[:, [4, 0]])

@@ -14,8 +14,14 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.doors import require_graph
 from cotherm.heat.flow import flow
 
-# By default heat from a landmark makes about this many moves along edges: a bump over near neighbours.
+# Heat that smooths makes about this many moves along edges by default: to near neighbours.
 _MOVES = 2.0
+# On larger graphs near neighbours are ever less of what a landmark stands for: of the vertices beyond so many a bump
+# covers this part, or what there is for each of many landmarks to cover without covering the others.
+_FEW, _PART, _SHARE = 500, 0.04, 0.5
+# Heat from landmarks is not followed past so many doublings of the time of those moves.
+_MOST_DOUBLINGS = 11
+_ROUGHLY = 1e-6
 
 
 def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None = None) -> Floats:
@@ -29,16 +35,18 @@ def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None 
     ----------
     graph : the graph.
     vertices : the landmarks, one or more vertex numbers.
-    time : how long heat spreads from each landmark; by default 2 divided by the median degree of the vertices that have
-        neighbours, so that heat makes about two moves along edges.
+    time : how long heat spreads from each landmark. By default 2 divided by the median degree of the vertices that have
+        neighbours, so that heat makes about two moves along edges; on graphs of more than 500 vertices longer, until a
+        bump f covers 4 % of those beyond 500, or 1/(2q) for more than 12 landmarks. It covers 1/Σf⁴ vertices, the mean
+        over the landmarks counts, and at most 4,096 moves are made.
     """
     require_graph(graph)
     landmarks = checks.indices("vertices", vertices, below=graph.n)
     if not len(landmarks):
         raise CothermError("vertices", "no landmarks", "at least one vertex")
-    moment = _smoothing_time(graph) if time is None else checks.real("time", time)
     points = np.zeros((graph.n, len(landmarks)))
     points[landmarks, np.arange(len(landmarks))] = 1.0
+    moment = _covering_time(graph, points) if time is None else checks.real("time", time)
     with known_as("times", "time"):
         bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
     return bumps / np.linalg.norm(bumps, axis=0)
@@ -79,8 +87,8 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     graph : the graph.
     features : one row per vertex, one column per feature, (n, q) or (n,). A constant feature says nothing and is
         refused.
-    time : how long heat smooths each feature; by default as in :func:`landmark_functions`, about two moves along edges.
-        Zero leaves them as they are.
+    time : how long heat smooths each feature; by default 2 divided by the median degree of the vertices that have
+        neighbours, about two moves along edges. Zero leaves them as they are.
     """
     require_graph(graph)
     columns = checks.functions("features", features, graph.n)
@@ -107,3 +115,25 @@ def _smoothing_time(graph: Graph) -> float:
     degrees = graph.degrees
     live = degrees[degrees > 0]
     return _MOVES / float(np.median(live)) if len(live) else 0.0
+
+
+def _covering_time(graph: Graph, points: Floats) -> float:
+    """When bumps cover enough of the graph; between doublings of the time log cover is linear in log t."""
+    first = _smoothing_time(graph)
+    enough = min(_PART, _SHARE / points.shape[1]) * (graph.n - _FEW)
+    if first == 0.0 or enough <= 1.0:
+        return first
+    bumps, before, time = flow(graph, points, np.array([first]), "auto", _ROUGHLY)[0], 0.0, first
+    for _ in range(_MOST_DOUBLINGS):
+        covered = _covered(bumps)
+        if covered >= enough:
+            return time if time == first else float(time * 0.5 ** (np.log(covered / enough) / np.log(covered / before)))
+        bumps, before = flow(graph, bumps, np.array([time]), "auto", _ROUGHLY)[0], covered
+        time *= 2.0
+    return time
+
+
+def _covered(bumps: Floats) -> float:
+    """About how many vertices a bump lies on, 1/Σf⁴ for f of unit norm: the mean over the bumps."""
+    squares = bumps**2
+    return float(np.mean(squares.sum(axis=0) ** 2 / np.sum(squares**2, axis=0)))

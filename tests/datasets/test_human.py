@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.datasets.body import farthest_points
+from cotherm.datasets.body import far_along, farthest_points
 from cotherm.datasets.capsules import Capsules, carry, surface_points
+from tests import references
 
 ROD = Capsules(np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 20.0]]), np.array([4.0]), np.array([4.0]))
 
@@ -46,6 +47,31 @@ def test_where_two_capsules_meet_the_body_is_smooth() -> None:
 def test_farthest_points_spread() -> None:
     line = np.linspace(0.0, 1.0, 101)[:, np.newaxis]
     assert sorted(farthest_points(line, 5).tolist()) == [0, 25, 50, 75, 100]
+    assert farthest_points(line, 101).tolist() == list(range(101))
+
+
+def test_farthest_points_are_those_of_all_gaps() -> None:
+    points = np.random.default_rng(3).normal(size=(400, 3)).round(1)
+    points[200:220] = points[0]
+    np.testing.assert_array_equal(farthest_points(points, 399), references.farthest_points(points, 399))
+
+
+def test_far_along_agrees_with_all_distances() -> None:
+    joined, apart = ct.datasets.human(400).graphs
+    np.testing.assert_array_equal(far_along(apart, joined), references.far_along(apart, joined, 40.0))
+    places = np.random.default_rng(0).permutation(apart.n)
+    expected = references.far_along(apart, joined, 40.0, places)
+    assert expected.any()
+    assert not expected.all()
+    np.testing.assert_array_equal(far_along(apart, joined, places=places), expected)
+
+
+def test_bumps_grow_with_the_body() -> None:
+    """On more points of the same body a bump lies on as much of it, not on as few neighbours."""
+    for n in (1_000, 3_000):
+        views = ct.datasets.human(n)
+        covered = np.mean(1.0 / np.sum(views.functions[0] ** 4, axis=0))
+        assert 0.015 < covered / n < 0.05
 
 
 @pytest.mark.parametrize("n", [300, 500, 800])

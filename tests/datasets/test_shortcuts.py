@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -45,8 +47,21 @@ def test_seeds_and_refusals() -> None:
 
 def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "QUICK", (400, 800))
+    monkeypatch.setattr(scale, "QUICK_BODY", 600)
     report = scale.run(quick=True)
     assert [row["vertices"] for row in report["sizes"]] == [400, 800]
     assert all(row["recall"] >= 0.9 for row in report["sizes"])
     assert all(row["memory"] > 1e7 for row in report["sizes"])
+    poses = report["poses"]
+    assert (poses["body"], poses["vertices"]) == ("modelled", 600)
+    assert poses["left"] < 0.02
+    assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)
+    assert f"{poses['wrong']} edges between the hands" in scale.table(report)
+
+
+def test_the_benchmark_does_not_pass_over_data_that_are_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(scale, "SIZES", ())
+    assert refused(lambda: scale.run(data=tmp_path)) == "data"

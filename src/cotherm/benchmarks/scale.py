@@ -1,4 +1,7 @@
-"""Coupling at size: short cuts planted in a strip of 10⁴ to 10⁶ points, six bumps, ten neighbours.
+"""Coupling at size: planted short cuts, and a body in two poses.
+
+Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbours. Poses: hands joined and apart, all 52,565 vertices
+of a scanned body, a bump on each hand, five neighbours; without its data a modelled body of 5,000 points.
 
 Every size runs in a process of its own, so that its peak of memory is its own; compiling is not counted.
 """
@@ -6,6 +9,7 @@ Every size runs in a process of its own, so that its peak of memory is its own; 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from itertools import pairwise
@@ -13,20 +17,31 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.datasets.directory import locate
+from cotherm.errors import CothermError
+
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (2_000, 10_000)
 # An edge is cut below this part of its weight.
 _CUT = 0.2
 _TARGETS = {10_000: 10.0, 100_000: 120.0, 1_000_000: 1_800.0}
 _GROWTH = 1.15
+# Vertices of the scanned body, and of the modelled one: where the data are, where they are not, and to be quick.
+SCANNED, MODELLED, QUICK_BODY = 52_565, 5_000, 1_000
+_BODY_SECONDS, _BODY_LEFT = 180.0, 0.02
 
 
-def run(*, quick: bool = False) -> dict[str, Any]:
-    """Measure each size; the report that ``table`` prints."""
-    rows = [_measured(n) for n in (QUICK if quick else SIZES)]
+def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Measure each size, and the two poses; the report that ``table`` prints."""
+    rows = [_measured(f"one({n})") for n in (QUICK if quick else SIZES)]
     growth = [
         float(np.log(b["seconds"] / a["seconds"]) / np.log(b["vertices"] / a["vertices"])) for a, b in pairwise(rows)
     ]
-    return {"problem": "planted short cuts, strip, q = 6, k = 10", "sizes": rows, "growth": growth}
+    return {
+        "problem": "planted short cuts, strip, q = 6, k = 10",
+        "sizes": rows,
+        "growth": growth,
+        "poses": _two_poses(data, quick=quick),
+    }
 
 
 def table(report: dict[str, Any]) -> str:
@@ -42,11 +57,36 @@ def table(report: dict[str, Any]) -> str:
         )
     exponents = ", ".join(f"{exponent:.2f}" for exponent in report["growth"])
     lines.append(f"  time grows like n to the power of {exponents} (asked: at most {_GROWTH})")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_poses_lines(report["poses"])])
 
 
-def _measured(n: int) -> dict[str, Any]:
-    code = f"from cotherm.benchmarks.scale import one; one({n})"
+def _poses_lines(row: dict[str, Any]) -> list[str]:
+    scanned = row["vertices"] == SCANNED
+    return [
+        f"two poses, {row['body']} body, hands joined and apart, q = 2, k = 5",
+        f"  {'vertices':>10}{'edges':>12}{'seconds':>10}{'asked':>8}{'GB':>8}{'left':>8}{'asked':>8}"
+        "  others cut, status",
+        f"  {row['vertices']:>10,}{row['edges']:>12,}{row['seconds']:>10.1f}{_BODY_SECONDS if scanned else '':>8}"
+        f"{row['memory'] / 1e9:>8.2f}{row['left']:>8.2%}{_BODY_LEFT:>8.0%}"
+        f"  {' and '.join(map(str, row['others']))}, {row['status']}",
+        f"  left: the weight of the {row['wrong']:,} edges between the hands after coupling, as a part of before",
+    ]
+
+
+def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str, Any]:
+    if quick:
+        return _measured(f"poses({QUICK_BODY}, None)")
+    try:
+        locate("tosca/michael13.off", data)
+    except CothermError:
+        if data is not None:
+            raise
+        return _measured(f"poses({MODELLED}, None)")
+    return _measured(f"poses({SCANNED}, {None if data is None else os.fspath(data)!r}, scanned=True)")
+
+
+def _measured(call: str) -> dict[str, Any]:
+    code = f"from cotherm.benchmarks import scale; scale.{call}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -55,8 +95,6 @@ def _measured(n: int) -> dict[str, Any]:
 
 def one(n: int) -> None:
     """Couple one size and print what was measured as JSON."""
-    import resource
-
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple
 
@@ -71,7 +109,7 @@ def one(n: int) -> None:
         "vertices": n,
         "edges": sum(g.m for g in views.graphs),
         "seconds": result.seconds,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "memory": _peak(),
         "recall": found / int(views.wrong[0].sum()),
         "precision": found / max(1, sum(int(mask.sum()) for mask in cut)),
         "times": result.times,
@@ -80,3 +118,39 @@ def one(n: int) -> None:
         "status": result.status,
     }
     sys.stdout.write(json.dumps(report) + "\n")
+
+
+def poses(n: int, data: str | None, *, scanned: bool = False) -> None:
+    """Couple the two poses of a body and print what was measured as JSON."""
+    from cotherm.datasets import human, man
+    from cotherm.methods.coupling.couple import couple
+
+    small = human(300)  # compiles what large graphs use
+    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    views = man(n, data=data) if scanned else human(n)
+    result = couple(views.graphs, views.functions, "auto", "auto")
+    assert views.wrong is not None
+    between = views.wrong[0]
+    pairs = zip(result.graphs, result.originals, views.wrong, strict=True)
+    report = {
+        "body": "scanned" if scanned else "modelled",
+        "vertices": n,
+        "edges": sum(g.m for g in views.graphs),
+        "wrong": int(between.sum()),
+        "seconds": result.seconds,
+        "memory": _peak(),
+        "left": float(result.graphs[0].w[between].sum() / result.originals[0].w[between].sum()),
+        "others": [int(np.sum((new.w < _CUT * old.w) & ~mask)) for new, old, mask in pairs],
+        "times": result.times,
+        "alpha": result.alpha,
+        "steps": len(result.history),
+        "status": result.status,
+    }
+    sys.stdout.write(json.dumps(report) + "\n")
+
+
+def _peak() -> int:
+    """The most memory this process has held, in bytes."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

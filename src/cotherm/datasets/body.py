@@ -8,15 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
 
 from cotherm.arrays import Floats
 from cotherm.datasets.views import Views
 from cotherm.functions import landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
+from cotherm.progress import track
 
 # Points further apart than this along the body (it is some 165 units tall) have no business being neighbours.
 _FAR = 40.0
+# Most ends are near each other and a short search finds that out.
+_NEAR = 3.0
+# Numbers held at once while distances along the body are found: 64 MiB.
+_HELD = 2**23
 
 
 def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) -> Views:
@@ -35,12 +41,17 @@ def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) ->
 
 
 def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
-    """n of the points, each the farthest from those before it, from the first on."""
+    """n of the points, each the farthest from those before it, from the first on; all, as they come, where n is all."""
+    if n == len(points):
+        return np.arange(n)
+    tree = cKDTree(points)
     chosen = np.zeros(n, dtype=np.intp)
-    gap = np.full(len(points), np.inf)
-    for k in range(1, n):
-        gap = np.minimum(gap, np.sum((points - points[chosen[k - 1]]) ** 2, axis=1))
-        chosen[k] = int(np.argmax(gap))
+    gap = np.sum((points - points[0]) ** 2, axis=1)
+    for k in track(range(1, n), total=n - 1, label="farthest points"):
+        v = chosen[k] = int(np.argmax(gap))
+        # Only points nearer to it than the largest gap can have their own made smaller.
+        near = tree.query_ball_point(points[v], np.sqrt(gap[v]) * (1.0 + 1e-9))
+        gap[near] = np.minimum(gap[near], np.sum((points[near] - points[v]) ** 2, axis=1))
     return chosen
 
 
@@ -57,6 +68,29 @@ def far_along(body: Graph, graph: Graph, *, places: NDArray[np.intp] | None = No
     X = body.coordinates
     assert X is not None
     lengths = np.linalg.norm(X[body.i] - X[body.j], axis=1)
-    along = dijkstra(sp.coo_array((lengths, (body.i, body.j)), shape=(body.n, body.n)), directed=False)
+    network = sp.csr_array((lengths, (body.i, body.j)), shape=(body.n, body.n))
     at = np.arange(graph.n) if places is None else places
-    return np.asarray(along[at[graph.i], at[graph.j]] > _FAR)
+    ends = np.sort(np.stack([at[graph.i], at[graph.j]]).astype(np.int64), axis=0)
+    # In a straight line it is never further than along the body, and along an edge of the body not further than it.
+    straight = np.linalg.norm(X[ends[0]] - X[ends[1]], axis=1)
+    own = np.isin(ends[0] * body.n + ends[1], body.i.astype(np.int64) * body.n + body.j)
+    unsure = np.flatnonzero((straight <= _FAR) & ~own)
+    for limit in (_NEAR, _FAR):
+        unsure = unsure[_beyond(network, ends[:, unsure], limit)]
+    far = np.asarray(straight > _FAR)
+    far[unsure] = True
+    return far
+
+
+def _beyond(network: sp.csr_array, ends: NDArray[np.int64], limit: float) -> NDArray[np.bool_]:
+    """Which pairs of vertices are further than a limit from each other along a network."""
+    sources, row = np.unique(ends[0], return_inverse=True)
+    beyond = np.zeros(len(row), dtype=np.bool_)
+    width = max(1, _HELD // network.shape[0])
+    starts = range(0, len(sources), width)
+    for start in track(starts, total=len(starts), label="distances along the body"):
+        block = sources[start : start + width]
+        along = dijkstra(network, directed=False, indices=block, limit=limit)
+        here = np.flatnonzero((row >= start) & (row < start + width))
+        beyond[here] = along[row[here] - start, ends[1, here]] > limit
+    return beyond

@@ -36,7 +36,7 @@ def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
 
     Parameters
     ----------
-    n : samples, the same points of the body in both poses.
+    n : samples, the same points of the body in both poses, up to all 52,565 vertices as the meshes number them.
     data : the directory with tosca/michael7.off and tosca/michael13.off; else the environment variable COTHERM_DATA.
     """
     joined, apart = (read_mesh(locate(name, data)).vertices for name in (_JOINED, _APART))

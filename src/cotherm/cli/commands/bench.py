@@ -16,7 +16,7 @@ examples:
   cotherm bench heat
   cotherm bench couple --data DIR --json
 """
-_WITH_DATA = ("couple", "diagonalize", "match")
+_WITH_DATA = ("couple", "scale", "diagonalize", "match")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "problem",
         choices=["heat", "couple", "scale", "routes", "diagonalize", "match"],
         help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimisers; "
-        "scale: planted short cuts on up to a million vertices; "
+        "scale: planted short cuts on up to a million vertices, and a body in two poses, all 52,565 vertices; "
         "routes: how often each route of couple finds the best minimum known; "
         "diagonalize: joint bases against pyRiemann and qndiag; match: correspondences against pyFM and POT",
     )
@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="DIR",
-        help="for couple, diagonalize and match: where tosca/, nus/ and the others are (default: COTHERM_DATA)",
+        help="for couple, scale, diagonalize and match: where tosca/, nus/ and the others are (default: COTHERM_DATA)",
     )
 
 
