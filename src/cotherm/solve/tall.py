@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.memory import words
 
 # Writes the rows with some numbers into an array.
 Writer = Callable[[NDArray[np.intp], Floats], None]
 
-# Rows at hand at once.
-ROWS_AT_ONCE = 100_000
+# Numbers at hand at once: 8 MB.
+_AT_ONCE = 1_000_000
+
+
+def rows_at_once(columns: int) -> int:
+    """How many rows make a block."""
+    return max(1, _AT_ONCE // max(1, columns))
 
 
 class Tall(ABC):
@@ -45,8 +53,9 @@ class Tall(ABC):
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """All rows, block by block, each with the number of its first."""
-        for first in range(0, self.shape[0], ROWS_AT_ONCE):
-            yield first, self.between(first, min(first + ROWS_AT_ONCE, self.shape[0]))
+        step = rows_at_once(self.shape[1])
+        for first in range(0, self.shape[0], step):
+            yield first, self.between(first, min(first + step, self.shape[0]))
 
     def dot(self, x: Floats) -> Floats:
         """E x."""
@@ -116,37 +125,60 @@ class Computed(Tall):
 class Filed(Tall):
     """In a file without a name, that is gone with the last reference to it."""
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, file: BinaryIO, start: int = 0) -> None:
+    def __init__(self, shape: tuple[int, int], dtype: Any, file: _File, start: int = 0) -> None:
         self.shape, self._dtype, self._file, self._start = shape, np.dtype(dtype), file, start
 
     @classmethod
     def written(cls, shape: tuple[int, int], dtype: Any, blocks: Iterator[Floats]) -> Filed:
         """From all rows, block by block."""
-        file = tempfile.TemporaryFile(prefix="cotherm-", buffering=0)  # noqa: SIM115, kept open as long as it is used
-        for block in blocks:
-            rest = np.ascontiguousarray(block, dtype=dtype).data.cast("B")
-            while len(rest):
-                rest = rest[file.write(rest) :]
+        try:
+            file = _File()
+            for block in blocks:
+                file.append(np.ascontiguousarray(block, dtype=dtype))
+        except OSError as error:
+            size = words(float(np.prod(shape)) * np.dtype(dtype).itemsize)
+            raise CothermError(
+                "memory",
+                f"no room for {size} of derivatives in {tempfile.gettempdir()} ({error.strerror or error})",
+                "room there, or in memory",
+                "Set TMPDIR to a folder on a larger disk, or allow more memory.",
+            ) from None
         return cls(shape, dtype, file)
 
     def between(self, first: int, last: int) -> Floats:
         rows = np.empty((last - first, self.shape[1]), dtype=self._dtype)
-        place = (self._start + first) * self.shape[1] * self._dtype.itemsize
-        view = rows.data.cast("B")
-        while len(view):
-            got = os.preadv(self._file.fileno(), [view], place)
-            view, place = view[got:], place + got
+        self._file.read((self._start + first) * self.shape[1] * self._dtype.itemsize, rows)
         return rows.astype(np.float64, copy=False)
 
     def take(self, rows: NDArray[np.intp]) -> Floats:
         out = np.empty((len(rows), self.shape[1]))
-        cuts = np.searchsorted(rows, np.arange(0, self.shape[0] + ROWS_AT_ONCE, ROWS_AT_ONCE)).tolist()
+        step = rows_at_once(self.shape[1])
+        cuts = np.searchsorted(rows, np.arange(0, self.shape[0] + step, step)).tolist()
         for number, (lo, hi) in enumerate(pairwise(cuts)):
             if lo < hi:
-                first = number * ROWS_AT_ONCE
-                block = self.between(first, min(first + ROWS_AT_ONCE, self.shape[0]))
+                first = number * step
+                block = self.between(first, min(first + step, self.shape[0]))
                 out[lo:hi] = block[rows[lo:hi] - first]
         return out
 
     def part(self, first: int, last: int) -> Filed:
         return Filed((last - first, self.shape[1]), self._dtype, self._file, self._start + first)
+
+
+class _File:
+    """Bytes on disk, and no name to leave behind."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="cotherm-", buffering=0)  # noqa: SIM115, open as long as it is used
+        weakref.finalize(self, self._file.close)
+
+    def append(self, array: NDArray[Any]) -> None:
+        rest = array.reshape(-1).data.cast("B")
+        while len(rest):
+            rest = rest[self._file.write(rest) :]
+
+    def read(self, place: int, array: NDArray[Any]) -> None:
+        rest = array.reshape(-1).data.cast("B")
+        while len(rest):
+            got = os.preadv(self._file.fileno(), [rest], place)
+            rest, place = rest[got:], place + got

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 
 from cotherm.cli import parser as options_of
 
@@ -56,6 +57,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rigidity", type=options_of.numbers, metavar="R,R,...", help="larger: change this view less (1,1,...)"
     )
     group.add_argument("--max-iterations", type=int, default=2_000, metavar="N", help="steps in all (2000)")
+    group.add_argument(
+        "--memory",
+        default="auto",
+        metavar="SIZE",
+        help="the most this may take, such as 8GiB: derivatives that do not fit are recomputed or kept in a temporary "
+        "file; auto (the default) is what the machine has free",
+    )
+    group.add_argument(
+        "--precision",
+        choices=["float64", "float32"],
+        default="float64",
+        help="of the stored derivatives: float32 takes half the memory for nearly the same answer",
+    )
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -77,7 +91,10 @@ def run(options: argparse.Namespace) -> None:
     graphs = [view.graph for view in views]
     if known.labels is not None:
         graphs = [labelled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
-    with known_as("times", "--times"), known_as("alpha", "--alpha"), known_as("rigidity", "--rigidity"):
+    named = ("times", "alpha", "rigidity", "memory")
+    with ExitStack() as stack:
+        for name in named:
+            stack.enter_context(known_as(name, f"--{name}"))
         result = couple(
             graphs,
             known.functions,
@@ -85,6 +102,8 @@ def run(options: argparse.Namespace) -> None:
             options.alpha,
             rigidity=options.rigidity,
             max_iterations=options.max_iterations,
+            memory=options.memory,
+            precision=options.precision,
         )
     if result.status == "interrupted":  # half a coupling would pass for a whole one
         raise KeyboardInterrupt

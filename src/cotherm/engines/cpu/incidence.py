@@ -7,7 +7,6 @@ by conjugate gradients: every block is passed through as few times as the method
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,51 +66,75 @@ class FreeEdges:
         """
         q = Y.shape[1]
         X = np.empty_like(Y)
-        ends = [q * k // -(-q // _WIDEST) for k in range(-(-q // _WIDEST) + 1)] if q else []
-        for first, last in pairwise(ends):
-            at = slice(first, last)
+        for first in range(0, q, panel_width(q)):
+            at = slice(first, first + panel_width(q))
             X[:, at] = _panel(self._matrix, Y[:, at], tolerance, None if start is None else start[:, at])
         return X
 
 
+def panel_width(columns: int) -> int:
+    """How many columns are worked off at a time: as few panels as the widest allows, about equally wide."""
+    return -(-columns // max(1, -(-columns // _WIDEST)))
+
+
 def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
+    """Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice.
+
+    They are compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
+    """
     width = Y.shape[1]
-    begin, product, move, turn = _kernels(width)
+    begin, product, move, turn = _begin_kernel(width), _product_kernel(width), _move_kernel(width), _turn_kernel(width)
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
     b = np.ascontiguousarray(Y)
     x = b / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start.copy()
     residual, p, Ap = (np.empty_like(b) for _ in range(3))
     with Team(work=matrix.work(width)) as team:
         cuts = matrix.cuts(team.pieces)
-        gain, left, size = sum(team.run(begin, cuts, *rows, b, x, residual, p))
+        # The sums over each slice; every slice has its own place.
+        sums, places = np.zeros((team.pieces, 3, width)), np.array(cuts)
+
+        def run(kernel: Any, *arguments: Any) -> Floats:
+            team.run(kernel, cuts, places, sums, *arguments)
+            return np.asarray(sums.sum(axis=0))
+
+        gain, left, size = run(begin, *rows, b, x, residual, p)
         target = tolerance**2 * size
         for _ in range(_ROUNDS):
             if np.all(left <= target):
                 break
-            (curvature,) = sum(team.run(product, cuts, *rows, p, Ap))
+            curvature = run(product, *rows, p, Ap)[0]
             step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
-            steps = np.array([step, -step])
             previous = gain
-            gain, left = sum(team.run(move, cuts, matrix.degrees, steps, p, Ap, x, residual))
+            gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
             ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
             team.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
     return x
 
 
 @cache
-def _kernels(width: int) -> tuple[Any, Any, Any, Any]:
-    """begin: residual = b − Sx, p = residual/diagonal; product: Ap = Sp; move: x += step·p, residual −= step·Ap;
-    turn: p = residual/diagonal + ratio·p. The first three return the sums over their rows that the next step needs.
-    """
+def _begin_kernel(width: int) -> Any:
+    """residual = b − Sx and p = residual/diagonal."""
     fingerprint, shift = FINGERPRINT, _SHIFT
 
     @compiled
     def begin(
-        lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, b: Any, x: Any, residual: Any, p: Any
-    ) -> Any:
-        sums = np.zeros((3, width))
-        if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
-            return sums
+        lo: int,
+        hi: int,
+        places: Any,
+        sums: Any,
+        offsets: Any,
+        columns: Any,
+        weights: Any,
+        degrees: Any,
+        b: Any,
+        x: Any,
+        residual: Any,
+        p: Any,
+    ) -> None:
+        if fingerprint < 0 or lo == hi:  # see edges.py
+            return
+        mine = sums[np.searchsorted(places, hi) - 1]
+        mine[:] = 0.0
         total, line = register(width), register(width)
         for r in range(np.uint64(lo), np.uint64(hi)):
             set_row(total, width, 1.0, b, r)
@@ -122,36 +145,63 @@ def _kernels(width: int) -> tuple[Any, Any, Any, Any]:
             set_row(line, width, 1.0 / (degrees[r] + shift), residual, r)
             store_row(line, width, p, r)
             for c in range(width):
-                sums[0, c] += residual[r, c] * p[r, c]
-                sums[1, c] += residual[r, c] ** 2
-                sums[2, c] += b[r, c] ** 2
-        return sums
+                mine[0, c] += residual[r, c] * p[r, c]
+                mine[1, c] += residual[r, c] ** 2
+                mine[2, c] += b[r, c] ** 2
+
+    return begin
+
+
+@cache
+def _product_kernel(width: int) -> Any:
+    """Ap = Sp."""
+    fingerprint, shift = FINGERPRINT, _SHIFT
 
     @compiled
-    def product(lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, p: Any, Ap: Any) -> Any:
-        sums = np.zeros((1, width))
-        if fingerprint < 0:
-            return sums
+    def product(
+        lo: int,
+        hi: int,
+        places: Any,
+        sums: Any,
+        offsets: Any,
+        columns: Any,
+        weights: Any,
+        degrees: Any,
+        p: Any,
+        Ap: Any,
+    ) -> None:
+        if fingerprint < 0 or lo == hi:
+            return
+        mine = sums[np.searchsorted(places, hi) - 1]
         total, dots = register(width), register(width)
-        set_row(dots, width, 0.0, sums, np.uint64(0))
+        set_row(dots, width, 0.0, p, np.uint64(lo))
         for r in range(np.uint64(lo), np.uint64(hi)):
             set_row(total, width, degrees[r] + shift, p, r)
             for k in range(offsets[r], offsets[r + np.uint64(1)]):
                 add_row(total, width, weights[k], p, columns[k])
             store_row(total, width, Ap, r)
             add_product(dots, width, p, r, Ap, r)
-        store_row(dots, width, sums, np.uint64(0))
-        return sums
+        store_row(dots, width, mine, np.uint64(0))
+
+    return product
+
+
+@cache
+def _move_kernel(width: int) -> Any:
+    """x += step·p and residual −= step·Ap."""
+    fingerprint, shift = FINGERPRINT, _SHIFT
 
     @compiled
-    def move(lo: int, hi: int, degrees: Any, steps: Any, p: Any, Ap: Any, x: Any, residual: Any) -> Any:
-        sums = np.zeros((2, width))
-        if fingerprint < 0:
-            return sums
+    def move(
+        lo: int, hi: int, places: Any, sums: Any, degrees: Any, steps: Any, p: Any, Ap: Any, x: Any, residual: Any
+    ) -> None:
+        if fingerprint < 0 or lo == hi:
+            return
+        mine = sums[np.searchsorted(places, hi) - 1]
         total, square, gain, left = register(width), register(width), register(width), register(width)
         zero, one = np.uint64(0), np.uint64(1)
-        set_row(gain, width, 0.0, sums, zero)
-        set_row(left, width, 0.0, sums, zero)
+        set_row(gain, width, 0.0, p, np.uint64(lo))
+        set_row(left, width, 0.0, p, np.uint64(lo))
         for r in range(np.uint64(lo), np.uint64(hi)):
             set_row(total, width, 1.0, x, r)
             add_product(total, width, steps, zero, p, r)
@@ -163,9 +213,16 @@ def _kernels(width: int) -> tuple[Any, Any, Any, Any]:
             add_product(square, width, residual, r, residual, r)
             add_register(gain, width, 1.0 / (degrees[r] + shift), square)
             add_register(left, width, 1.0, square)
-        store_row(gain, width, sums, zero)
-        store_row(left, width, sums, one)
-        return sums
+        store_row(gain, width, mine, zero)
+        store_row(left, width, mine, one)
+
+    return move
+
+
+@cache
+def _turn_kernel(width: int) -> Any:
+    """p = residual/diagonal + ratio·p."""
+    fingerprint, shift = FINGERPRINT, _SHIFT
 
     @compiled
     def turn(lo: int, hi: int, degrees: Any, ratio: Any, residual: Any, p: Any) -> None:
@@ -177,7 +234,7 @@ def _kernels(width: int) -> tuple[Any, Any, Any, Any]:
             add_product(total, width, ratio, np.uint64(0), p, r)
             store_row(total, width, p, r)
 
-    return begin, product, move, turn
+    return turn
 
 
 @compiled

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.heat.response import EdgeRows, State
-from cotherm.solve.tall import ROWS_AT_ONCE, Computed, Filed, Stored, Tall
+from cotherm.solve.tall import Computed, Filed, Stored, Tall, rows_at_once
 
 WAYS = ("stored", "recomputed", "streamed")
 Edges = NDArray[np.intp]
@@ -62,8 +62,9 @@ class Jacobian:
         """All rows in turn; what one graph's rows are computed from is gone before the next one's."""
         for state, edges, factors in zip(self._states, self._free, self._factors, strict=True):
             rows: EdgeRows = state.rows(edges)
-            for first in range(0, len(edges), ROWS_AT_ONCE):
-                numbers = np.arange(first, min(first + ROWS_AT_ONCE, len(edges)))
+            step = rows_at_once(self._shape[1])
+            for first in range(0, len(edges), step):
+                numbers = np.arange(first, min(first + step, len(edges)))
                 out = np.empty((len(numbers), self._shape[1]))
                 rows(numbers, out)
                 _expand(out, factors)

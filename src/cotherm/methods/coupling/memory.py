@@ -11,20 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cotherm import memory
+from cotherm.engines.cpu.incidence import panel_width
 from cotherm.errors import CothermError
 from cotherm.methods.coupling.jacobian import WAYS
-from cotherm.methods.coupling.problem import Storage
+from cotherm.methods.coupling.problem import ROOM_FOR_ALL, Storage
 
 # Terms of the derivative for every time: see cotherm.heat.separation.
 _TERMS = 10
 # Vectors over the edges that a step holds at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
-_VECTORS, _EDGE = 19, 106
+_VECTORS, _EDGE = 17, 104
 # Blocks over the vertices as wide as the Jacobian while the small system is made, and those of conjugate gradients.
-_BLOCKS, _PANELS, _PANEL = 3, 5, 16
+_BLOCKS, _PANELS = 3, 5
 _VERTEX = 80
 # What compiled code and the rest take, whatever the size.
-_ANYWAY = 60_000_000
+_ANYWAY = 30_000_000
 # Of the memory there is, this part may be taken without being asked.
 _PART = 0.9
 
@@ -50,17 +51,18 @@ class CouplingMemory:
 def predicted(sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str) -> CouplingMemory:
     """For graphs with so many vertices and free edges, q functions and p times."""
     n, m = (sum(part) for part in zip(*sizes, strict=True))
-    largest_n, largest_m = (max(part) for part in zip(*sizes, strict=True))
+    largest = max(vertices for vertices, _ in sizes)
+    # Heat of all graphs at a time, or of one.
+    flowing = n if largest <= ROOM_FOR_ALL else largest
     columns = (len(sizes) - 1) * p * q * (q + 1) // 2
     terms = 8 * _TERMS * p * q
     itemsize = 4 if precision == "float32" else 8
     lasting = n * (_VERTEX + 24 * q) + m * (_EDGE + 8 * _VECTORS) + _ANYWAY
-    system = 8 * columns * (n + (_BLOCKS - 1) * largest_n) + 8 * _PANELS * min(columns, _PANEL) * largest_n
-    jacobian, heat = itemsize * columns * m, (terms + 24 * q) * largest_n
+    system = 8 * columns * (n + (_BLOCKS - 1) * largest) + 8 * _PANELS * panel_width(columns) * largest
+    jacobian, heat = itemsize * columns * m, (terms + 24 * q) * flowing
     stored = lasting + jacobian + max(system, heat)
     recomputed = lasting + terms * n + system
     streamed = lasting + max(system, heat)
-    del largest_m
     return CouplingMemory(stored, recomputed, streamed, memory.held() or 0)
 
 

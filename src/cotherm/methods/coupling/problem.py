@@ -36,7 +36,7 @@ _ROUNDING = 1e-14
 # Below this many vertices a graph's work is too short for a thread of its own.
 _WORTH_A_THREAD = 120
 # Above, every graph's work has threads enough, and heat of one graph at a time is enough to hold.
-_ROOM_FOR_ALL = 30_000
+ROOM_FOR_ALL = 30_000
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _incidence(view: View, edges: Edges) -> Incidence:
 
 def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:
     """task(…) for each graph, in threads: dense algebra and compiled kernels leave the interpreter lock."""
-    if not _WORTH_A_THREAD <= max(g.n for g in graphs) <= _ROOM_FOR_ALL:
+    if not _WORTH_A_THREAD <= max(g.n for g in graphs) <= ROOM_FOR_ALL:
         return list(map(task, *arguments))
     with ThreadPoolExecutor(len(arguments[0])) as pool:
         return list(pool.map(task, *arguments))

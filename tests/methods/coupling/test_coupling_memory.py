@@ -1,0 +1,105 @@
+"""Derivatives stored, recomputed or streamed lead to one answer; the peak of memory is known beforehand."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import cotherm as ct
+from cotherm import memory
+from cotherm.methods.coupling import memory as plan
+from cotherm.methods.coupling.jacobian import WAYS
+from cotherm.methods.coupling.problem import Storage
+from tests.problems import refused
+
+
+def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupling:
+    views = ct.datasets.ring(n=40)
+    graphs, functions = list(views.graphs), list(views.functions)
+    while len(graphs) < n_graphs:
+        graphs.append(graphs[1])
+        functions.append(functions[1])
+    frozen = [[0, 5], *[None] * (n_graphs - 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "WAYS", (way,))
+        return ct.couple(graphs, functions, views.times, path="times", frozen=frozen, precision=precision)
+
+
+@pytest.mark.parametrize("n_graphs", [2, 3])
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_every_way_leads_to_the_same_answer(way: str, n_graphs: int) -> None:
+    expected, found = coupled("stored", n_graphs=n_graphs), coupled(way, n_graphs=n_graphs)
+    assert found.settings["memory"]["derivatives"] == way
+    assert_allclose(found.cost, expected.cost, rtol=1e-7)
+    for a, b in zip(found.graphs, expected.graphs, strict=True):
+        assert_allclose(a.w, b.w, atol=1e-5)
+
+
+@pytest.mark.parametrize("way", ["stored", "streamed"])
+def test_single_precision_changes_the_answer_little(way: str) -> None:
+    expected, found = coupled("stored"), coupled(way, "float32")
+    assert_allclose(found.cost, expected.cost, rtol=1e-6)
+    for a, b in zip(found.graphs, expected.graphs, strict=True):
+        assert_allclose(a.w, b.w, atol=1e-4)
+
+
+CASES = [("stored", 10, 6, 1), ("streamed", 15, 4, 2), ("recomputed", 10, 8, 1)]
+
+
+@pytest.mark.parametrize(("way", "k", "q", "p"), CASES)
+def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
+    views = ct.datasets.shortcuts(31_000, k=k, functions=q)
+    times = np.geomspace(views.times[0], views.times[1], p) if p > 1 else views.times[1:]
+    small = ct.datasets.shortcuts(1_000, functions=q)
+    ct.couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)  # compiling is not counted
+    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "WAYS", (way,))
+        tracemalloc.start()
+        ct.couple(views.graphs, views.functions, times, "auto", path="straight", tolerance=0.3)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert 0.8 < predicted / peak < 1.25
+
+
+def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = plan.CouplingMemory(stored=900, recomputed=500, streamed=300, held=100)
+    assert plan.chosen(needs, 1_000, "float64")[0].way == "stored"
+    assert plan.chosen(needs, 999, "float64")[0].way == "recomputed"
+    assert plan.chosen(needs, 450, "float32") == (Storage("streamed", "float32"), 400)
+    assert refused(lambda: plan.chosen(needs, 399, "float64")) == "memory"
+    monkeypatch.setattr(memory, "available", lambda: 400)
+    assert plan.chosen(needs, None, "float64")[0].way == "streamed"
+    monkeypatch.setattr(memory, "available", lambda: 300)
+    assert refused(lambda: plan.chosen(needs, None, "float64")) == "memory"
+    monkeypatch.setattr(memory, "available", lambda: None)
+    assert plan.chosen(needs, None, "float64")[0].way == "stored"
+
+
+def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
+    views = ct.datasets.shortcuts(5_000)
+    with pytest.raises(ct.CothermError) as caught:
+        ct.couple(views.graphs, views.functions, memory="1MB")
+    needs = ct.coupling_memory(views.graphs, views.functions)
+    least = min(needs.stored, needs.recomputed, needs.streamed)
+    assert caught.value.argument == "memory"
+    assert "1 MB" in str(caught.value)
+    assert memory.words(needs.held + least).split()[0][:2] in str(caught.value)
+
+
+def test_bad_words() -> None:
+    views = ct.datasets.ring(20)
+    assert refused(lambda: ct.couple(views.graphs, views.functions, memory="lots")) == "memory"
+    assert refused(lambda: ct.couple(views.graphs, views.functions, precision="float16")) == "precision"
+    assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, precision="half")) == "precision"
+    assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, "soon")) == "times"
+
+
+def test_needs_in_words() -> None:
+    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, streamed=3 * 10**9, held=10**8))
+    assert "stored" in text
+    assert "9 GB" in text
+    assert "100 MB" in text
