@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.tall import tall_dot, tall_squares, tall_transposed_dot
 from cotherm.errors import CothermError
 from cotherm.memory import words
 
@@ -61,14 +62,14 @@ class Tall(ABC):
         """E x."""
         out = np.empty(self.shape[0])
         for first, block in self.blocks():
-            out[first : first + len(block)] = block @ x
+            out[first : first + len(block)] = tall_dot(block, x)
         return out
 
     def transposed_dot(self, y: Floats) -> Floats:
         """Eᵀy."""
         out = np.zeros(self.shape[1])
         for first, block in self.blocks():
-            out += y[first : first + len(block)] @ block
+            out += tall_transposed_dot(block, y[first : first + len(block)])
         return out
 
     @cached_property
@@ -76,7 +77,7 @@ class Tall(ABC):
         """The sum of squares of every row."""
         out = np.empty(self.shape[0])
         for first, block in self.blocks():
-            np.einsum("ij,ij->i", block, block, out=out[first : first + len(block)])
+            out[first : first + len(block)] = tall_squares(block)
         return out
 
     def whole(self) -> Floats:
@@ -99,6 +100,16 @@ class Stored(Tall):
 
     def take(self, rows: NDArray[np.intp]) -> Floats:
         return self.array[rows].astype(np.float64, copy=False)
+
+    def dot(self, x: Floats) -> Floats:
+        return tall_dot(self.array, x)
+
+    def transposed_dot(self, y: Floats) -> Floats:
+        return tall_transposed_dot(self.array, y)
+
+    @cached_property
+    def squares(self) -> Floats:
+        return tall_squares(self.array)
 
     def part(self, first: int, last: int) -> Stored:
         return Stored(self.array[first:last])

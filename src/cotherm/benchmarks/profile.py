@@ -1,0 +1,169 @@
+"""Where a coupling spends its time, and how near each part is to what memory allows.
+
+Every compiled kernel is timed, and the bytes it cannot do without are counted:
+arrays it reads, once, and arrays it writes, once, or twice if it reads them too. Bytes over seconds, beside what the
+machine reaches with a plain copy on all its processors, is how near it is to the limit. Part of what is read may still
+be in the caches, so that more than all is possible.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from cotherm.engines.cpu.team import Team
+
+SIZE, QUICK = 1_000_000, 35_000
+# A part is at the limit if it reaches this much of the copy's bytes a second.
+_AT_LIMIT = 0.5
+_NAMES = {
+    "step": "heat: Chebyshev step",
+    "products": "derivatives: products at every edge",
+    "begin": "system: first residual",
+    "product": "system: matrix times block",
+    "move": "system: step of all columns",
+    "turn": "system: new directions",
+    "_fill": "weights into the matrix",
+    "_signless": "bound on the spectrum",
+    "_gather_rows": "functions into their order",
+    "_scatter_rows": "heat back into its order",
+    "_sum_rows": "sums at vertices",
+    "_sum_ends": "sums at edges",
+    "_add_rows": "Jacobian summed at vertices",
+    "_dot": "Jacobian times few numbers",
+    "_transposed_dot": "Jacobian's transpose times edges",
+    "_squares": "Jacobian's rows squared",
+}
+
+
+class Ledger:
+    """Seconds and bytes of every part."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.bytes: dict[str, float] = defaultdict(float)
+        self.calls: dict[str, int] = defaultdict(int)
+
+    def add(self, name: str, seconds: float, moved: float) -> None:
+        self.seconds[name] += seconds
+        self.bytes[name] += moved
+        self.calls[name] += 1
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """Couple planted short cuts and account for the time."""
+    from cotherm.datasets.shortcuts import shortcuts
+    from cotherm.methods.coupling.couple import couple
+
+    small = shortcuts(1_000)
+    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    bandwidth = copy_bandwidth()
+    views = shortcuts(QUICK if quick else SIZE)
+    ledger = Ledger()
+    with _kept(ledger):
+        result = couple(views.graphs, views.functions, "auto", "auto")
+    return _report(ledger, result.seconds, bandwidth, views.graphs[0].n, sum(g.m for g in views.graphs))
+
+
+def table(report: dict[str, Any]) -> str:
+    lines = [
+        f"coupling of planted short cuts, n = {report['vertices']:,}, {report['edges']:,} edges: "
+        f"{report['seconds']:.1f} s; a copy moves {report['bandwidth'] / 1e9:.1f} GB/s here",
+        f"  {'part':<42}{'calls':>8}{'seconds':>10}{'share':>8}{'GB/s':>8}{'of copy':>9}",
+    ]
+    for part in report["parts"]:
+        speed, limit = part["speed"], part["of_copy"]
+        known = f"{speed / 1e9:>8.1f}{limit:>9.0%}" if speed else f"{'':>17}"
+        name, share = part["name"], part["seconds"] / report["seconds"]
+        lines.append(f"  {name:<42}{part['calls'] or '':>8}{part['seconds']:>10.2f}{share:>8.1%}{known}")
+    lines.append(
+        f"  {report['at_limit']:.0%} of the time at more than half of what a copy reaches; "
+        f"all these bytes at that speed would take {report['least']:.1f} s"
+    )
+    return "\n".join(lines)
+
+
+def copy_bandwidth(size: int = 2**26) -> float:
+    """Bytes a second, read and written, of a copy of half a gigabyte by all processors; the best of three."""
+    source, target = np.ones(size), np.zeros(size)
+    best = np.inf
+    with Team(work=4.0 * size) as team:
+        cuts = [size * k // team.pieces for k in range(team.pieces + 1)]
+        for _ in range(3):
+            began = time.perf_counter()
+            team.run(_copy, cuts, source, target)
+            best = min(best, time.perf_counter() - began)
+    return 16.0 * size / best
+
+
+def _copy(lo: int, hi: int, source: Any, target: Any) -> None:
+    target[lo:hi] = source[lo:hi]  # NumPy leaves the interpreter lock
+
+
+@contextmanager
+def _kept(ledger: Ledger) -> Iterator[None]:
+    """Within, every kernel is written into the ledger."""
+    plainly = Team.run
+
+    def timed(team: Team, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
+        began = time.perf_counter()
+        answer = plainly(team, kernel, cuts, *arguments)
+        ledger.add(kernel.__name__, time.perf_counter() - began, _bytes(kernel.__name__, arguments))
+        return answer
+
+    setattr(Team, "run", timed)  # noqa: B010, for a type checker it is another method
+    try:
+        yield
+    finally:
+        setattr(Team, "run", plainly)  # noqa: B010
+
+
+def _bytes(name: str, arguments: Sequence[Any]) -> float:
+    """What a kernel must read and write: its arrays once, those it reads and writes twice."""
+    arrays = [x for x in arguments if isinstance(x, np.ndarray)]
+    once = float(sum(x.nbytes for x in arrays))
+    if name == "step":
+        *_, previous, due, sums = arrays
+        return once + previous.nbytes + (sums.nbytes if due.any() else -sums.nbytes)
+    if name == "products":  # only the columns of one time are written
+        return once
+    if name == "move":
+        return once + arrays[-1].nbytes + arrays[-2].nbytes
+    if name in ("turn", "_add_rows"):
+        return once + arrays[-1].nbytes
+    return once
+
+
+def _report(ledger: Ledger, seconds: float, bandwidth: float, vertices: int, edges: int) -> dict[str, Any]:
+    parts = []
+    for name in sorted(ledger.seconds, key=lambda name: -ledger.seconds[name]):
+        speed = ledger.bytes[name] / ledger.seconds[name]
+        parts.append(
+            {
+                "name": _NAMES.get(name, name),
+                "calls": ledger.calls[name],
+                "seconds": ledger.seconds[name],
+                "speed": speed,
+                "of_copy": speed / bandwidth,
+            }
+        )
+    accounted = sum(ledger.seconds.values())
+    fast = [name for name in ledger.seconds if ledger.bytes[name] >= _AT_LIMIT * bandwidth * ledger.seconds[name]]
+    at_limit = sum(ledger.seconds[name] for name in fast)
+    rest = {"name": "the rest: vectors in NumPy, small systems", "calls": 0, "speed": 0.0, "of_copy": 0.0}
+    parts.append({**rest, "seconds": max(0.0, seconds - accounted)})
+    return {
+        "benchmark": "profile",
+        "vertices": vertices,
+        "edges": edges,
+        "seconds": seconds,
+        "bandwidth": bandwidth,
+        "parts": parts,
+        "at_limit": at_limit / seconds,
+        "least": sum(ledger.bytes.values()) / bandwidth,
+    }
