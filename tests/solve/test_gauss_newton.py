@@ -83,7 +83,21 @@ def test_every_step_lowers_the_cost_and_is_watched() -> None:
     end = descend(problem, problem.centre, tolerance=1e-9, iterations=100, watch=seen.append)
     costs = [moment.cost for moment in seen]
     assert len(costs) == end.iterations + 1
-    assert all(later < earlier for earlier, later in pairwise(costs))
+    assert all(later < earlier * (1.0 + 1e-15) for earlier, later in pairwise(costs))
+
+
+def test_where_the_cost_is_rounding_the_gradient_leads_on() -> None:
+    """A cost of 10⁸ hides gains below 10⁻⁷, when the gradient is still far from zero."""
+
+    class Offset(Curved):
+        def distance(self, u: np.ndarray) -> float:
+            return super().distance(u) + 1e8
+
+    problem = Offset()
+    end = descend(problem, problem.centre, tolerance=1e-9, iterations=100)
+    assert end.status is Status.CONVERGED
+    plain = descend(Curved(), problem.centre, tolerance=1e-9, iterations=100)
+    assert_allclose(end.u, plain.u, atol=1e-7)
 
 
 def test_a_budget_is_kept_and_said() -> None:

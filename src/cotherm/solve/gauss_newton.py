@@ -128,16 +128,19 @@ def descend(
     """From u to a local minimum.
 
     Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or
-    within rounding. Stalled: no step lowers the cost by more than rounding. A step that brings less than ``least_gain``
-    of the cost, or of all that was gained, ends the descent as well, for where a rough answer will do. ``watch`` is
-    called at the start and after every step.
+    within rounding. Stalled: no step lowers the cost by more than rounding, nor halves the gradient. A step that brings
+    less than ``least_gain`` of the cost, or of all that was gained, ends the descent as well, for where a rough answer
+    will do. ``watch`` is called at the start and after every step.
     """
     here = _trial(problem, u, u <= 0.0)
     first = here.cost
     secant = Secant()
     damping, growth = _FIRST_DAMPING, 4.0
+    stalled: Descent | None = None
     for iteration in range(iterations):
         model = _Model(problem, here, secant)
+        if stalled is not None and not model.optimality < 0.5 * stalled.optimality:
+            return stalled
         watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
         if model.optimality <= tolerance:
             return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
@@ -145,9 +148,14 @@ def descend(
             there, promised = model.step(damping)
             gained = here.cost - there.cost
             if gained >= _ACCEPT * promised and gained > 0.0:
+                stalled = None
                 break
             if promised <= here.rounding:
-                return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
+                # The cost no longer tells which is better. The gradient, which keeps twice the digits, still may.
+                stalled = Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
+                if least_gain or gained < -here.rounding:
+                    return stalled
+                break
             damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
@@ -155,7 +163,7 @@ def descend(
         damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
         # A small gain of a heavily damped step says little. A large part of the cost may be beyond mending: then
         # gains are measured against each other.
-        if gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
+        if 0.0 < gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
             return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
         if there.u.size * len(there.point.residuals) <= _MOST_LEARNED:
             secant.learn(*model.lesson(there))

@@ -55,7 +55,8 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
     times = np.geomspace(views.times[0], views.times[1], p) if p > 1 else views.times[1:]
     small = ct.datasets.shortcuts(1_000, functions=q)
     ct.couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)  # compiling is not counted
-    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way)
+    # Compiled code and threads take something too, which is not traced.
+    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way) - plan._ANYWAY
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
         tracemalloc.start()

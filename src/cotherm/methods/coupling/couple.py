@@ -31,8 +31,8 @@ Edges = NDArray[np.intp]
 
 log = logging.getLogger("cotherm")
 
-# Up to this many vertices a graph is in the processor's caches, whatever its numbers.
-_LOCAL_ALREADY = 2_000
+# Up to this many vertices a graph is in the processor's caches, whatever its numbers, and the paper's α does.
+_LOCAL_ALREADY, _PAPERS_ALPHA = 2_000, 1e6
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
 _ALL_ROUTES = 300
 _LARGEST_SQUARE = 1e70
@@ -43,7 +43,7 @@ def couple(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
     times: ArrayLike | str = "auto",
-    alpha: float | str = 1e6,
+    alpha: float | str | None = None,
     *,
     frozen: Sequence[Any] | None = None,
     rigidity: ArrayLike | None = None,
@@ -75,6 +75,8 @@ def couple(
     alpha : α, how much coupling counts against distance; or "auto", 10⁴ times the α at which they weigh alike, which
         depends neither on the unit of the weights nor on the size of the functions.
         :mod:`cotherm.methods.coupling.auto` says exactly; the answer's ``times`` and ``alpha`` are what was chosen.
+        By default the paper's 10⁶; where a graph has more than 2,000 vertices, on which that says ever less, what
+        "auto" gives if it is more.
     frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
     rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
     weights : π, for each graph how much its agreement with the others counts.
@@ -111,7 +113,7 @@ def couple(
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
     given_times = None if _is_auto("times", times) else checks.times("times", times)
-    given_alpha = None if _is_auto("alpha", alpha) else checks.real("alpha", alpha, positive=True)
+    given_alpha, least_alpha = _alpha(alpha, max(g.n for g in graphs))
     free = _free_edges(frozen, graphs)
     rho, pi = (positive(name, x, len(graphs), "graphs") for name, x in (("rigidity", rigidity), ("weights", weights)))
     omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
@@ -146,7 +148,7 @@ def couple(
     )
     with limited_blas(max(g.n for g in graphs)):
         if given_alpha is None:
-            problem = problem.restated(moments, chosen_alpha(problem), None)
+            problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
             _require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
         search = Search(problem, routes, tolerance, max_iterations, _told(callback, near))
         found = search.run(problem.centre if first is None else _free_part(first, near, free))
@@ -168,7 +170,7 @@ def couple(
         history=tuple(search.history),
         settings={
             "times": "auto" if given_times is None else moments.tolist(),
-            "alpha": "auto" if given_alpha is None else given_alpha,
+            "alpha": alpha if alpha is None or isinstance(alpha, str) else given_alpha,
             "rigidity": rho.tolist(),
             "weights": pi.tolist(),
             "function_weights": omega.tolist(),
@@ -208,6 +210,13 @@ def coupling_memory(
     precision = checks.choice("precision", precision, ("float64", "float32"))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
     return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
+
+
+def _alpha(alpha: float | str | None, largest: int) -> tuple[float | None, float]:
+    """α where it is a number, or None and the least it may be."""
+    if alpha is None:
+        return (_PAPERS_ALPHA, 0.0) if largest <= _LOCAL_ALREADY else (None, _PAPERS_ALPHA)
+    return (None, 0.0) if _is_auto("alpha", alpha) else (checks.real("alpha", alpha, positive=True), 0.0)
 
 
 def _is_auto(argument: str, value: Any) -> bool:
