@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--family",
         action="append",
         metavar="NAME",
-        help="only this: surgery, correspondence, heat, diagonalize, clusters or neighbours; may be given several times",
+        help="only this: surgery, correspondence, heat, diagonalize, clusters or neighbours; may be repeated",
     )
     suite.add_argument("--out", type=Path, metavar="DIR", help="write suite.json and plots of time and memory there")
     suite.add_argument("--page", type=Path, metavar="FILE", help="write a Markdown page of tables and plots")

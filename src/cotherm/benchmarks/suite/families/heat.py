@@ -77,7 +77,8 @@ def _filter(task: Flow) -> Filter:
     graph = graphs.Graph(sp.csr_matrix(task.graph.adjacency()))
     graph.compute_laplacian("combinatorial")
     graph.estimate_lmax()
-    order = _terms(task.t, float(graph.lmax))
+    # Its coefficients are sums over as many points as there are terms, which doubles the remainder.
+    order = _terms(task.t, float(graph.lmax), 0.4 * duels.TOLERANCE)
     return Filter(filters.Heat(graph, task.t * float(graph.lmax)), order, task)
 
 
@@ -85,10 +86,9 @@ def _filtered(given: Filter, _: float) -> Floats:
     return np.asarray(given.heat.filter(given.flow.F, method="chebyshev", order=given.order))
 
 
-def _terms(t: float, bound: float) -> int:
-    """How many steps the series takes to the tolerance that is asked of all."""
-    tail = np.array([0.8 * duels.TOLERANCE])
-    return len(exponential_coefficients(np.array([t]), bound, tail)) - 1
+def _terms(t: float, bound: float, tail: float = 0.8 * duels.TOLERANCE) -> int:
+    """How many steps the series takes."""
+    return len(exponential_coefficients(np.array([t]), bound, np.array([tail]))) - 1
 
 
 def least_bytes(task: Flow, terms: int) -> float | None:

@@ -42,10 +42,10 @@ def _short_cuts(n: int, surface: str) -> Surgery:
 
 
 def _problems(quick: bool) -> Sequence[Problem]:
-    limit = 10.0 if quick else 80.0
+    limit = 6.0 if quick else 80.0
     first = _papers("circles", 64, lambda _: circles(), limit)
     if quick:
-        return [first, _planted("strip", 1_000, limit)]
+        return [first, _planted("strip", 500, limit)]
     poses = {500: limit, 5_000: 120.0, 52_565: 300.0}
     # Only the strip is seen at its largest, where every run takes minutes.
     return [

@@ -12,9 +12,8 @@ from typing import Any
 
 from cotherm import checks
 from cotherm.benchmarks.suite import machine
-from cotherm.benchmarks.suite.families import NAMES
+from cotherm.benchmarks.suite.families import NAMES, module_of
 from cotherm.benchmarks.suite.judge import judged
-from cotherm.benchmarks.suite.page import page as written
 from cotherm.benchmarks.suite.parts import (
     NO_DATA,
     OUT_OF_MEMORY,
@@ -27,7 +26,6 @@ from cotherm.benchmarks.suite.parts import (
     Problem,
     Row,
 )
-from cotherm.benchmarks.suite.plots import plots
 from cotherm.datasets.directory import VARIABLE, locate
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs import disk
@@ -68,8 +66,8 @@ class _Runner:
         if problem.file is not None:
             try:
                 locate(problem.file, self.data)
-            except CothermError as error:
-                return Row.of(family, problem, contestant, NO_DATA, why=f"{error.given}; needed: {error.needed}")
+            except CothermError:
+                return Row.of(family, problem, contestant, NO_DATA, why=problem.file)
         limits = Limits(problem.seconds if self.seconds is None else self.seconds, self.memory)
         return judged(module, family, problem, contestant, limits, quick=self.quick, data=self.data)
 
@@ -115,15 +113,14 @@ def run(
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
-    modules = {name: f"{__package__}.families.{name}" for name in chosen}
-    found = {name: _family(module, runner, most) for name, module in modules.items()}
+    found = [_family(module_of(name), runner, most) for name in chosen]
     report = {
         "benchmark": "suite",
         "quick": quick,
         "machine": described,
         "versions": machine.versions(),
         "memory_limit": runner.memory,
-        "families": [_described(family) for family in found.values()],
+        "families": [_described(family) for family in found],
         "rows": [row.as_json() for row in runner.rows],
     }
     _write(report, *folders)
@@ -190,6 +187,10 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     """The JSON and the plots, and the page with its own; every file whole or not at all."""
     if out is None and place is None:
         return
+    # Only now: the worker, which imports this folder for every row, draws nothing.
+    from cotherm.benchmarks.suite.page import page
+    from cotherm.benchmarks.suite.plots import plots
+
     pictures = plots(report)
     if out is not None:
         for name, data in pictures.items():
@@ -199,5 +200,5 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     if place is not None:
         for name, data in pictures.items():
             disk.save(place.parent / _IMAGES / name, data, overwrite=True)
-        text = written(report, {name: f"{_IMAGES}/{name}" for name in pictures})
+        text = page(report, {name: f"{_IMAGES}/{name}" for name in pictures})
         disk.save(place, text.encode("utf-8"), overwrite=True)
