@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -90,6 +92,18 @@ def test_problems_must_be_made_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     row = _judged("good")
     assert row.status == "failed"
     assert row.why.startswith("making took over")
+
+
+def test_nothing_runs_on_when_the_judge_is_killed(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    code = "from tests.benchmarks.suite.test_judge import _judged; _judged('sleeps with a child')"
+    environment = {**os.environ, naughty.CHILD: str(child), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment) as parent:
+        while not (child.exists() and child.read_text()):
+            assert parent.poll() is None
+            time.sleep(0.02)
+        parent.kill()
+    assert _gone(int(child.read_text()))
 
 
 def test_memory_of_a_process() -> None:

@@ -56,6 +56,21 @@ def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFix
     assert len(printed.err.splitlines()) == len(report["rows"])
 
 
+@pytest.mark.usefixtures("only_naughty")
+def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    def stop(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        suite.run(quick=True, out=tmp_path, say=stop)
+    rows = json.loads((tmp_path / "suite.json").read_text(encoding="utf-8"))["rows"]
+    assert [row["problem"] for row in rows] == ["of data"]
+
+
 def _row(contestant: str, size: int, status: str, **more: Any) -> dict[str, Any]:
     given: dict[str, Any] = {
         "seconds": None,

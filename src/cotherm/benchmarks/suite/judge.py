@@ -129,8 +129,8 @@ def _started(task: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Simp
         reader.start()
         try:
             with suppress(BrokenPipeError):  # it died at once; that is seen below
-                process.stdin.write(json.dumps(task))
-                process.stdin.close()
+                process.stdin.write(json.dumps(task) + "\n")
+                process.stdin.flush()
             yield process, events, complaints
         finally:
             with suppress(ProcessLookupError, PermissionError):
@@ -138,6 +138,8 @@ def _started(task: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Simp
             process.wait()
             reader.join()
             process.stdout.close()
+            with suppress(BrokenPipeError):
+                process.stdin.close()
 
 
 def _read(lines: Any, events: SimpleQueue[Any]) -> None:

@@ -45,6 +45,8 @@ class _Runner:
     memory: float
     bandwidth: float
     say: Callable[[str], Any]
+    done: Callable[[], Any] = lambda: None
+    families: list[Family] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     failed: dict[tuple[str, str, str], Row] = field(default_factory=dict)
 
@@ -57,6 +59,7 @@ class _Runner:
         self.rows.append(row)
         taken = "" if row.seconds is None else f", {row.seconds:.3g} s"
         self.say(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
+        self.done()
 
     def _judged(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> Row:
         smaller = self.failed.get((family.name, problem.series, contestant.name))
@@ -113,28 +116,32 @@ def run(
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
-    found = [_family(module_of(name), runner, most) for name in chosen]
-    report = {
-        "benchmark": "suite",
-        "quick": quick,
-        "machine": described,
-        "versions": machine.versions(),
-        "memory_limit": runner.memory,
-        "families": [_described(family) for family in found],
-        "rows": [row.as_json() for row in runner.rows],
-    }
+    about = {"benchmark": "suite", "quick": quick, "machine": described, "versions": machine.versions()}
+    # A run may take hours: what is done is kept, should it end early.
+    runner.done = lambda: _write_numbers(about | _report(runner), folders[0])
+    for name in chosen:
+        _family(module_of(name), runner, most)
+    report = about | _report(runner)
     _write(report, *folders)
     return report
 
 
-def _family(module: str, runner: _Runner, largest: int | None) -> Family:
+def _report(runner: _Runner) -> dict[str, Any]:
+    return {
+        "memory_limit": runner.memory,
+        "families": [_described(family) for family in runner.families],
+        "rows": [row.as_json() for row in runner.rows],
+    }
+
+
+def _family(module: str, runner: _Runner, largest: int | None) -> None:
     """Every contestant on every problem of a family, small ones first."""
     family: Family = import_module(module).FAMILY
+    runner.families.append(family)
     for problem in sorted(family.problems(runner.quick), key=lambda one: one.size):
         if largest is None or problem.size <= largest:
             for contestant in family.entered(problem):
                 runner.one(module, family, problem, contestant)
-    return family
 
 
 def _described(family: Family) -> dict[str, Any]:
@@ -195,10 +202,15 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     if out is not None:
         for name, data in pictures.items():
             disk.save(out / name, data, overwrite=True)
-        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-        disk.save(out / "suite.json", text.encode("utf-8"), overwrite=True)
+        _write_numbers(report, out)
     if place is not None:
         for name, data in pictures.items():
             disk.save(place.parent / _IMAGES / name, data, overwrite=True)
         text = page(report, {name: f"{_IMAGES}/{name}" for name in pictures})
         disk.save(place, text.encode("utf-8"), overwrite=True)
+
+
+def _write_numbers(report: dict[str, Any], out: Path | None) -> None:
+    if out is not None:
+        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        disk.save(out / "suite.json", text.encode("utf-8"), overwrite=True)

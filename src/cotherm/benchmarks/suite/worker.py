@@ -9,12 +9,14 @@ import ctypes
 import gc
 import json
 import os
+import signal
 import sys
 import time
 import warnings
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any, TextIO
 
 from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Problem
@@ -27,7 +29,8 @@ def main() -> None:
     """Do the task that stands on the standard input."""
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    task = json.loads(sys.stdin.read())
+    task = json.loads(sys.stdin.readline())
+    Thread(target=_end_with_the_judge, daemon=True).start()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the others' own dependencies; the judge sees what comes of it
@@ -36,6 +39,13 @@ def main() -> None:
         _tell(channel, "ended", status=OUT_OF_MEMORY, why="")
     except Exception as error:  # a contestant's failure is a result
         _tell(channel, "ended", status=FAILED, why=first_line(error))
+
+
+def _end_with_the_judge() -> None:
+    """The judge holds the other end of the standard input: when that is gone nobody waits for an answer."""
+    sys.stdin.read()
+    with suppress(AttributeError, ProcessLookupError):
+        os.killpg(0, signal.SIGKILL)
 
 
 def _run(task: dict[str, Any], channel: TextIO) -> None:
