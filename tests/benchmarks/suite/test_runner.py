@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cotherm.benchmarks.suite.runner as runs
@@ -33,7 +34,7 @@ def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr()
     report = json.loads((out / "suite.json").read_text(encoding="utf-8"))
     rows = {(row["problem"], row["contestant"]): row for row in report["rows"]}
-    assert [row["size"] for row in report["rows"] if row["contestant"] == "good"] == [5, 7, 10, 100, 1_000]
+    assert [row["size"] for row in report["rows"] if row["contestant"] == "good"] == [10, 100, 1_000, 5, 7]
     assert rows["number 10", "sleeps"]["status"] == "ok"
     assert rows["number 100", "sleeps"]["status"] == "out of time"
     assert rows["number 1000", "sleeps"]["why"] == "out of time at n = 100"
@@ -68,7 +69,7 @@ def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         suite.run(quick=True, out=tmp_path, say=stop)
     rows = json.loads((tmp_path / "suite.json").read_text(encoding="utf-8"))["rows"]
-    assert [row["problem"] for row in rows] == ["of data"]
+    assert [row["contestant"] for row in rows] == ["good"]
 
 
 def _row(contestant: str, size: int, status: str, **more: Any) -> dict[str, Any]:
@@ -124,7 +125,8 @@ def test_plots_have_a_line_a_contestant_and_mark_failures() -> None:
     drawn = {line.get_label(): _points(line) for line in time.lines}
     assert drawn["cotherm"] == [(10.0, 0.5), (100.0, 5.0)]
     assert drawn["other"] == [(10.0, 1.5)]
-    assert [(100.0, 9.0)] in [_points(line) for line in time.lines if line.get_marker() == "x"]
+    crosses = [point for line in time.lines if line.get_marker() == "x" for point in _points(line)]
+    assert np.allclose(crosses, [(100.0, 9.0)], rtol=0.1)
     assert all(y > 0.0 for line in memory.lines for _, y in _points(line))
     report["rows"] = report["rows"][:2]
     assert plots.plots(report) == {}

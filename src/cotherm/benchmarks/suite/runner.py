@@ -135,10 +135,12 @@ def _report(runner: _Runner) -> dict[str, Any]:
 
 
 def _family(module: str, runner: _Runner, largest: int | None) -> None:
-    """Every contestant on every problem of a family, small ones first."""
+    """Every contestant on every problem of a family: series by series, small ones first."""
     family: Family = import_module(module).FAMILY
     runner.families.append(family)
-    for problem in sorted(family.problems(runner.quick), key=lambda one: one.size):
+    problems = family.problems(runner.quick)
+    series = list(dict.fromkeys(one.series for one in problems))
+    for problem in sorted(problems, key=lambda one: (series.index(one.series), one.size)):
         if largest is None or problem.size <= largest:
             for contestant in family.entered(problem):
                 runner.one(module, family, problem, contestant)
