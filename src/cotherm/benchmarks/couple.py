@@ -54,7 +54,7 @@ def run(
 
     ``limit`` is how many seconds each contestant may take on each problem.
     """
-    limit = limit if limit is not None else (10.0 if quick else 80.0)
+    limit = limit if limit is not None else (5.0 if quick else 80.0)
     problems: list[tuple[str, Callable[[], Views]]] = [("circles", circles), ("ring", ring)]
     if not quick:
         problems += [("man", lambda: man(data=data)), ("nus", lambda: nus(data=data))]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-SIZES, QUICK = (10_000, 100_000, 1_000_000), (2_000, 10_000)
+SIZES, QUICK = (10_000, 100_000, 1_000_000), (300, 1_000)
 # An edge is cut below this part of its weight.
 _CUT = 0.2
 _TARGETS = {10_000: 10.0, 100_000: 120.0, 1_000_000: 1_800.0}
