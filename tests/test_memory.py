@@ -42,10 +42,10 @@ def test_what_is_held_grows_with_what_is_made() -> None:
     before, peak = memory.held(), memory.peak()
     if before is None or peak is None:
         pytest.skip("not known on this system")
-    block = np.ones(4_000_000)
+    block = np.ones(32_000_000)  # too large to be taken from what was freed
     held = memory.held()
     assert held is not None
-    assert 24e6 < held - before < 64e6
+    assert 200e6 < held - before < 300e6
     most = memory.peak()
     assert most is not None
     assert most >= held - 1e6

@@ -11,6 +11,7 @@ import os
 import platform
 import time
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -30,8 +31,8 @@ from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.problem import CouplingProblem
 
 # What a contestant hands in: seconds since its start, and the weights of all graphs in one vector.
-Trail = list[tuple[float, Floats]]
-Contestant = Callable[[CouplingProblem, float], Trail]
+Points = list[tuple[float, Floats]]
+Cost = Callable[[Floats], tuple[float, Floats]]
 
 OURS, LBFGSB, TRUST, TORCH = "cotherm couple", "SciPy L-BFGS-B", "SciPy trust-constr", "PyTorch autograd, L-BFGS-B"
 _ALPHA = 1e6
@@ -53,7 +54,7 @@ def run(
 
     ``limit`` is how many seconds each contestant may take on each problem.
     """
-    limit = limit if limit is not None else (10.0 if quick else 80.0)
+    limit = limit if limit is not None else (5.0 if quick else 80.0)
     problems: list[tuple[str, Callable[[], Views]]] = [("circles", circles), ("ring", ring)]
     if not quick:
         problems += [("man", lambda: man(data=data)), ("nus", lambda: nus(data=data))]
@@ -72,36 +73,28 @@ def run(
     }
 
 
-def ours(problem: CouplingProblem, limit: float) -> Trail:
+def ours(problem: CouplingProblem, watch: Watch) -> None:
     """The public verb with its defaults."""
-    trail = _Trail(limit)
 
     def callback(step: Any) -> bool:
-        trail.add(np.concatenate(step.weights))
-        return trail.time_is_up
+        watch.add(np.concatenate(step.weights))
+        return watch.time_is_up
 
     result = couple(problem.graphs, problem.functions, problem.times, alpha=problem.alpha, callback=callback)
-    trail.add(np.concatenate([g.w for g in result.graphs]))
-    return trail.points
+    watch.add(np.concatenate([g.w for g in result.graphs]))
 
 
-def lbfgsb(problem: CouplingProblem, limit: float) -> Trail:
+def lbfgsb(problem: CouplingProblem, watch: Watch) -> None:
     """SciPy's L-BFGS-B, 1,000 iterations, never stopping early by itself."""
-    return _scipy_lbfgsb(problem.cost_and_gradient, problem.centre, limit)
+    _scipy_lbfgsb(problem.cost_and_gradient, problem.centre, watch)
 
 
-def trust_constr(problem: CouplingProblem, limit: float) -> Trail:
+def trust_constr(problem: CouplingProblem, watch: Watch) -> None:
     """SciPy's trust-constr with a quasi-Newton Hessian."""
-    trail = _Trail(limit)
-
-    def cost(u: Floats) -> tuple[float, Floats]:
-        trail.add(np.maximum(u, 0.0))
-        trail.stop_in_time()
-        return problem.cost_and_gradient(np.maximum(u, 0.0))
-
+    cost = watch.over(lambda u: problem.cost_and_gradient(np.maximum(u, 0.0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its quasi-Newton updates complain when they skip
-        trail.guard(
+        watch.guard(
             lambda: minimize(
                 cost,
                 problem.centre,
@@ -112,10 +105,9 @@ def trust_constr(problem: CouplingProblem, limit: float) -> Trail:
                 options={"maxiter": _ITERATIONS, "gtol": 0.0, "xtol": 0.0},
             )
         )
-    return trail.points
 
 
-def torch_autograd(problem: CouplingProblem, limit: float) -> Trail:
+def torch_autograd(problem: CouplingProblem, watch: Watch) -> None:
     """The cost as one writes it in PyTorch, ``matrix_exp`` and autograd for the gradient; the same L-BFGS-B."""
     import torch
 
@@ -143,45 +135,86 @@ def torch_autograd(problem: CouplingProblem, limit: float) -> Trail:
         total.backward()
         return float(total.detach()), u.grad.numpy()
 
-    return _scipy_lbfgsb(cost_and_gradient, problem.centre, limit)
+    _scipy_lbfgsb(cost_and_gradient, problem.centre, watch)
 
 
-def _scipy_lbfgsb(cost_and_gradient: Callable[[Floats], tuple[float, Floats]], start: Floats, limit: float) -> Trail:
-    trail = _Trail(limit)
-
-    def cost(u: Floats) -> tuple[float, Floats]:
-        trail.add(u)
-        trail.stop_in_time()
-        return cost_and_gradient(u)
-
+def _scipy_lbfgsb(cost_and_gradient: Cost, start: Floats, watch: Watch) -> None:
+    cost = watch.over(cost_and_gradient)
     options: Any = {"maxiter": _ITERATIONS, "maxfun": 20 * _ITERATIONS, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
     bounds = [(0.0, None)] * len(start)
-    trail.guard(lambda: minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options))
-    return trail.points
+    watch.guard(lambda: minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options))
 
 
-class _Trail:
-    """Weights as they are passed, and the clock."""
+class Watch(ABC):
+    """The clock, and what is kept of the weights that are passed."""
 
     def __init__(self, limit: float) -> None:
-        self.points: Trail = []
         self._limit = limit
         self._start = time.perf_counter()
 
     @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self._start
+
+    @property
     def time_is_up(self) -> bool:
-        return time.perf_counter() - self._start > self._limit
+        return self.elapsed > self._limit
 
+    @abstractmethod
     def add(self, u: Floats) -> None:
-        self.points.append((time.perf_counter() - self._start, u.copy()))
+        """Weights are passed."""
 
-    def stop_in_time(self) -> None:
-        if self.time_is_up:
-            raise _TimeUp
+    @abstractmethod
+    def weigh(self, cost: float) -> None:
+        """What the contestant found those passed last to cost."""
+
+    def over(self, cost_and_gradient: Cost) -> Cost:
+        """The same function, its arguments seen; it stops whoever calls it when time is up."""
+
+        def watched(u: Floats) -> tuple[float, Floats]:
+            self.add(np.maximum(u, 0.0))
+            if self.time_is_up:
+                raise _TimeUp
+            cost, gradient = cost_and_gradient(u)
+            self.weigh(cost)
+            return cost, gradient
+
+        return watched
 
     def guard(self, task: Callable[[], Any]) -> None:
         with suppress(_TimeUp):
             task()
+
+
+class Trail(Watch):
+    """Keeps all weights, and when they were passed."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(limit)
+        self.points: Points = []
+
+    def add(self, u: Floats) -> None:
+        self.points.append((self.elapsed, u.copy()))
+
+    def weigh(self, cost: float) -> None:
+        """Of no account: the judge finds what they all cost."""
+
+
+class Lowest(Watch):
+    """Keeps the weights of the lowest cost so far, and no others: those of a large graph fill the memory."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(limit)
+        self.weights: Floats | None = None
+        self._passed: Floats | None = None
+        self._cost = np.inf
+
+    def add(self, u: Floats) -> None:
+        self._passed = u.copy()
+
+    def weigh(self, cost: float) -> None:
+        if cost < self._cost:
+            self.weights, self._cost = self._passed, cost
 
 
 def judged_cost(views: Views, u: Floats, alpha: float) -> float:
@@ -203,12 +236,15 @@ def _dense_laplacian(graph: Graph, weights: Floats) -> Floats:
     return np.diag(W.sum(axis=1)) - W
 
 
-def _problem(views: Views) -> CouplingProblem:
+def stated(views: Views, alpha: float = _ALPHA) -> CouplingProblem:
     """The cost over all edges of all graphs, none dearer than another."""
     ones = np.ones(len(views.graphs))
     free = [np.arange(g.m) for g in views.graphs]
     times = np.array(views.times)
-    return CouplingProblem(views.graphs, views.functions, times, _ALPHA, free=free, rigidity=ones, importance=ones)
+    return CouplingProblem(views.graphs, views.functions, times, alpha, free=free, rigidity=ones, importance=ones)
+
+
+Contestant = Callable[[CouplingProblem, Watch], None]
 
 
 def _contestants() -> dict[str, Contestant]:
@@ -218,17 +254,23 @@ def _contestants() -> dict[str, Contestant]:
     return contestants
 
 
+def _passed(contestant: Contestant, problem: CouplingProblem, limit: float) -> Points:
+    trail = Trail(limit)
+    contestant(problem, trail)
+    return trail.points
+
+
 def _duel(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
     """All contestants on one problem."""
     try:
         views = make()
     except CothermError as error:
         return {"problem": name, "skipped": str(error)}
-    problem = _problem(views)
+    problem = stated(views)
     couple(views.graphs, views.functions, views.times, max_iterations=2)  # compiled and warm before anything is timed
     rows = []
     with limited_blas(0):
-        trails = {who: contestant(problem, limit) for who, contestant in _contestants().items()}
+        trails = {who: _passed(contestant, problem, limit) for who, contestant in _contestants().items()}
         for who, trail in trails.items():
             rows.append(_verdict(who, trail, views))
     best_other = min((row for row in rows if row["name"] != OURS), key=lambda row: row["best_cost"])
@@ -251,7 +293,7 @@ def _duel(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
     }
 
 
-def _verdict(who: str, trail: Trail, views: Views) -> dict[str, Any]:
+def _verdict(who: str, trail: Points, views: Views) -> dict[str, Any]:
     chosen = np.unique(np.linspace(0, len(trail) - 1, min(len(trail), _MOST_JUDGED)).astype(int))
     costs = [(trail[k][0], judged_cost(views, trail[k][1], _ALPHA)) for k in chosen]
     best = min(cost for _, cost in costs)
@@ -295,7 +337,7 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
         views = nus(data=data)
     except CothermError as error:
         return {"skipped": str(error)}
-    problem = _problem(views)
+    problem = stated(views)
     edges = sum(g.m for g in views.graphs)
     with limited_blas(0):
         gradient = problem.at(problem.centre).push()

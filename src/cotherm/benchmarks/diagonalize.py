@@ -101,12 +101,16 @@ def judged(A: Floats, basis: Floats) -> dict[str, float]:
     }
 
 
+def matrices(views: Views, normalized: bool) -> Floats:
+    """The Laplacians of all views, (N, n, n)."""
+    return np.array([(normalized_laplacian(g) if normalized else g.laplacian()).toarray() for g in views.graphs])
+
+
 def _duel(name: str, make: Callable[[], Views], normalized: bool) -> dict[str, Any]:
     try:
-        graphs = make().graphs
+        A = matrices(make(), normalized)
     except CothermError as error:
         return {"problem": name, "skipped": str(error)}
-    A = np.array([(normalized_laplacian(g) if normalized else g.laplacian()).toarray() for g in graphs])
     rows = [_measured(OURS, ours, A), _measured(RJD, rjd, A, "pyriemann"), _measured(QNDIAG, qndiag, A, "qndiag")]
     mine = rows[0]["seconds"]
     for row in rows:

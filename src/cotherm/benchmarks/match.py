@@ -68,11 +68,9 @@ class Problem:
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Measure everything; the report holds the figures and, for each claim, whether it held."""
-    makers: list[tuple[str, Callable[[], list[Problem]]]] = [
-        ("modelled body", lambda: _modelled(200 if quick else 500))
-    ]
+    makers: list[tuple[str, Callable[[], list[Problem]]]] = [("modelled body", lambda: modelled(200 if quick else 500))]
     if not quick:
-        makers.append(("TOSCA remeshed", lambda: _remeshed(data)))
+        makers.append(("TOSCA remeshed", lambda: remeshed(data)))
     duels = [duel for name, make in makers for duel in _duels(name, make)]
     return {
         "benchmark": "match",
@@ -83,7 +81,7 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
     }
 
 
-def _modelled(n: int) -> list[Problem]:
+def modelled(n: int) -> list[Problem]:
     views = human(n)
     first, second = views.graphs
     assert second.coordinates is not None
@@ -105,7 +103,7 @@ def _modelled(n: int) -> list[Problem]:
     ]
 
 
-def _remeshed(data: str | os.PathLike[str] | None) -> list[Problem]:
+def remeshed(data: str | os.PathLike[str] | None) -> list[Problem]:
     """The 500 samples of the experiment with its functions and with eight landmarks, and the whole meshes."""
     views = man_remeshed(_SAMPLES, data=data)
     (joined, of_joined), (apart, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))

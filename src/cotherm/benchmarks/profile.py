@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.benchmarks.suite import machine
 from cotherm.engines.cpu.team import Team
 
 SIZE, QUICK = 1_000_000, 35_000
@@ -62,7 +63,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
     small = shortcuts(1_000)
     couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
-    bandwidth = copy_bandwidth()
+    bandwidth = machine.bandwidth()
     views = shortcuts(QUICK if quick else SIZE)
     ledger = Ledger()
     with _kept(ledger):
@@ -86,23 +87,6 @@ def table(report: dict[str, Any]) -> str:
         f"all these bytes at that speed would take {report['least']:.1f} s"
     )
     return "\n".join(lines)
-
-
-def copy_bandwidth(size: int = 2**26) -> float:
-    """Bytes a second, read and written, of a copy of half a gigabyte by all processors; the best of three."""
-    source, target = np.ones(size), np.zeros(size)
-    best = np.inf
-    with Team(work=4.0 * size) as team:
-        cuts = [size * k // team.pieces for k in range(team.pieces + 1)]
-        for _ in range(3):
-            began = time.perf_counter()
-            team.run(_copy, cuts, source, target)
-            best = min(best, time.perf_counter() - began)
-    return 16.0 * size / best
-
-
-def _copy(lo: int, hi: int, source: Any, target: Any) -> None:
-    target[lo:hi] = source[lo:hi]  # NumPy leaves the interpreter lock
 
 
 @contextmanager

@@ -1,0 +1,218 @@
+"""All families, one contestant after the other, from small problems to large."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from cotherm import checks
+from cotherm.benchmarks.suite import machine
+from cotherm.benchmarks.suite.families import NAMES, module_of
+from cotherm.benchmarks.suite.judge import judged
+from cotherm.benchmarks.suite.parts import (
+    NO_DATA,
+    OUT_OF_MEMORY,
+    OUT_OF_TIME,
+    SKIPPED,
+    Contestant,
+    Data,
+    Family,
+    Limits,
+    Problem,
+    Row,
+)
+from cotherm.datasets.directory import VARIABLE, locate
+from cotherm.errors import CothermError, known_as
+from cotherm.graphs import disk
+
+# Of the machine's memory, what one contestant may hold.
+_SHARE = 0.75
+_IMAGES = "images"
+
+
+@dataclass
+class _Runner:
+    """What all rows of a run share, and who has failed where."""
+
+    quick: bool
+    data: Data
+    seconds: float | None
+    memory: float
+    bandwidth: float
+    say: Callable[[str], Any]
+    done: Callable[[], Any] = lambda: None
+    families: list[Family] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    failed: dict[tuple[str, str, str], Row] = field(default_factory=dict)
+
+    def one(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> None:
+        row = self._judged(module, family, problem, contestant)
+        if row.bytes_moved is not None:
+            row = replace(row, least_seconds=row.bytes_moved / self.bandwidth)
+        if row.status in (OUT_OF_TIME, OUT_OF_MEMORY):
+            self.failed.setdefault((row.family, row.series, row.contestant), row)
+        self.rows.append(row)
+        taken = "" if row.seconds is None else f", {row.seconds:.3g} s"
+        self.say(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
+        self.done()
+
+    def _judged(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> Row:
+        smaller = self.failed.get((family.name, problem.series, contestant.name))
+        if smaller is not None and smaller.size < problem.size:
+            why = f"{smaller.status} at n = {smaller.size:,}"
+            return Row.of(family, problem, contestant, SKIPPED, why=why)
+        if problem.file is not None:
+            try:
+                locate(problem.file, self.data)
+            except CothermError:
+                return Row.of(family, problem, contestant, NO_DATA, why=problem.file)
+        limits = Limits(problem.seconds if self.seconds is None else self.seconds, self.memory)
+        return judged(module, family, problem, contestant, limits, quick=self.quick, data=self.data)
+
+
+def run(
+    *,
+    quick: bool = False,
+    families: Sequence[str] | None = None,
+    data: Data = None,
+    out: str | os.PathLike[str] | None = None,
+    page: str | os.PathLike[str] | None = None,
+    largest: int | None = None,
+    seconds: float | None = None,
+    memory: float | None = None,
+    say: Callable[[str], Any] = lambda _: None,
+) -> dict[str, Any]:
+    """Run the suite; the report holds the machine, the families and a row for every contestant on every problem.
+
+    Parameters
+    ----------
+    quick : small problems only, a minute or two.
+    families : some of "surgery", "correspondence", "heat", "diagonalize", "clusters", "neighbours"; all by default.
+    data : the directory with the real data; else the environment variable COTHERM_DATA; without, the problems that are
+        made of it are recorded as "no data".
+    out : a folder for suite.json and the plots.
+    page : a Markdown file for the tables and plots, which go to a folder ``images`` beside it.
+    largest : leave out problems with more vertices or points.
+    seconds : the limit for every contestant on every problem; by default each problem has its own.
+    memory : the limit of each contestant's process in bytes; by default three quarters of the machine's.
+    say : called with a line for every row as it is done.
+    """
+    chosen = _chosen(NAMES if families is None else families)
+    _check_data(data)
+    most = None if largest is None else checks.integer("largest", largest, least=1)
+    folders = _places(out, page)
+    runner = _Runner(
+        quick=checks.boolean("quick", quick),
+        data=data,
+        seconds=None if seconds is None else checks.real("seconds", seconds, positive=True),
+        memory=_SHARE * machine.memory() if memory is None else checks.real("memory", memory, positive=True),
+        bandwidth=0.0,
+        say=say,
+    )
+    described = machine.described()
+    runner.bandwidth = described["bandwidth"]
+    about = {"benchmark": "suite", "quick": quick, "machine": described, "versions": machine.versions()}
+    # A run may take hours: what is done is kept, should it end early.
+    runner.done = lambda: _write_numbers(about | _report(runner), folders[0])
+    for name in chosen:
+        _family(module_of(name), runner, most)
+    report = about | _report(runner)
+    _write(report, *folders)
+    return report
+
+
+def _report(runner: _Runner) -> dict[str, Any]:
+    return {
+        "memory_limit": runner.memory,
+        "families": [_described(family) for family in runner.families],
+        "rows": [row.as_json() for row in runner.rows],
+    }
+
+
+def _family(module: str, runner: _Runner, largest: int | None) -> None:
+    """Every contestant on every problem of a family: series by series, small ones first."""
+    family: Family = import_module(module).FAMILY
+    runner.families.append(family)
+    problems = family.problems(runner.quick)
+    series = list(dict.fromkeys(one.series for one in problems))
+    for problem in sorted(problems, key=lambda one: (series.index(one.series), one.size)):
+        if largest is None or problem.size <= largest:
+            for contestant in family.entered(problem):
+                runner.one(module, family, problem, contestant)
+
+
+def _described(family: Family) -> dict[str, Any]:
+    figures = [{"name": one.name, "better": one.better, "form": one.form} for one in family.figures]
+    return {"name": family.name, "about": family.about, "figures": figures}
+
+
+def _chosen(families: Sequence[str]) -> list[str]:
+    if isinstance(families, str) or not isinstance(families, Sequence) or not len(families):
+        raise CothermError("families", checks.describe(families), f"a list of some of {', '.join(NAMES)}")
+    names = [checks.choice("families", name, NAMES) for name in families]
+    return [name for name in NAMES if name in names]
+
+
+def _check_data(data: Data) -> None:
+    given = os.environ.get(VARIABLE) if data is None else data
+    if not given:
+        return
+    with known_as("path", "data"):
+        folder = disk.as_path(given)
+    if not folder.is_dir():
+        raise CothermError("data", str(folder), "an existing directory", "Without any, problems of data are left out.")
+
+
+def _places(out: str | os.PathLike[str] | None, page: str | os.PathLike[str] | None) -> tuple[Path | None, Path | None]:
+    """Where everything goes, known to be writable before hours are spent."""
+    folder = None if out is None else _folder("out", out)
+    if page is None:
+        return folder, None
+    with known_as("path", "page"):
+        place = disk.as_path(page)
+    if place.suffix.lower() != ".md" or place.is_dir():
+        raise CothermError("page", str(place), "the name of a Markdown file, *.md")
+    _folder("page", place.parent / _IMAGES)
+    return folder, place
+
+
+def _folder(argument: str, given: str | os.PathLike[str]) -> Path:
+    with known_as("path", argument):
+        folder = disk.as_path(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CothermError(argument, f"{folder} ({error.strerror})", "a folder that can be written to") from None
+    disk.require_writable(folder)
+    return folder
+
+
+def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None:
+    """The JSON and the plots, and the page with its own; every file whole or not at all."""
+    if out is None and place is None:
+        return
+    # Only now: the worker, which imports this folder for every row, draws nothing.
+    from cotherm.benchmarks.suite.page import page
+    from cotherm.benchmarks.suite.plots import plots
+
+    pictures = plots(report)
+    if out is not None:
+        for name, data in pictures.items():
+            disk.save(out / name, data, overwrite=True)
+        _write_numbers(report, out)
+    if place is not None:
+        for name, data in pictures.items():
+            disk.save(place.parent / _IMAGES / name, data, overwrite=True)
+        text = page(report, {name: f"{_IMAGES}/{name}" for name in pictures})
+        disk.save(place, text.encode("utf-8"), overwrite=True)
+
+
+def _write_numbers(report: dict[str, Any], out: Path | None) -> None:
+    if out is not None:
+        text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+        disk.save(out / "suite.json", text.encode("utf-8"), overwrite=True)

@@ -1,0 +1,105 @@
+"""One contestant on one problem, in a process of its own: the judge starts it, reads what it tells, and may kill it.
+
+It tells how far it is in lines of JSON on what was its standard output; whatever contestants print goes elsewhere.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from threading import Thread
+from typing import Any, TextIO
+
+from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Problem
+
+# The tiny problem need not be solved well.
+_WARM_SECONDS = 1.0
+
+
+def main() -> None:
+    """Do the task that stands on the standard input."""
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    task = json.loads(sys.stdin.readline())
+    Thread(target=_end_with_the_judge, daemon=True).start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the others' own dependencies; the judge sees what comes of it
+            _run(task, channel)
+    except MemoryError:
+        _tell(channel, "ended", status=OUT_OF_MEMORY, why="")
+    except Exception as error:  # a contestant's failure is a result
+        _tell(channel, "ended", status=FAILED, why=first_line(error))
+
+
+def _end_with_the_judge() -> None:
+    """The judge holds the other end of the standard input: when that is gone nobody waits for an answer."""
+    sys.stdin.read()
+    with suppress(AttributeError, ProcessLookupError):
+        os.killpg(0, signal.SIGKILL)
+
+
+def _run(task: dict[str, Any], channel: TextIO) -> None:
+    family: Family = import_module(task["module"]).FAMILY
+    problem = next(one for one in family.problems(task["quick"]) if one.name == task["problem"])
+    contestant = next(one for one in family.contestants if one.name == task["contestant"])
+    instance, given = _ready(problem, contestant, task["data"])
+    before = _fresh_peak()
+    _tell(channel, "solving")
+    start = time.perf_counter()
+    answer = contestant.solve(given, task["seconds"])
+    seconds = time.perf_counter() - start
+    after = _status("VmHWM")
+    memory = None if before is None or after is None else max(0, after - before)
+    _tell(channel, "solved", seconds=seconds, memory=memory)
+    moved = None if contestant.bytes_moved is None else contestant.bytes_moved(given)
+    _tell(channel, "judged", figures=dict(family.judge(instance, answer)), bytes_moved=moved)
+
+
+def _ready(problem: Problem, contestant: Contestant, data: str | None) -> tuple[Any, Any]:
+    """The problem and what of it the contestant gets, after it has solved a tiny one."""
+    contestant.solve(contestant.given(problem.tiny()), _WARM_SECONDS)
+    instance = problem.make(data)
+    return instance, contestant.given(instance)
+
+
+def _tell(channel: TextIO, event: str, **facts: Any) -> None:
+    channel.write(json.dumps({"event": event, **facts}) + "\n")
+    channel.flush()
+
+
+def first_line(error: BaseException) -> str:
+    """What went wrong, for a table."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+
+
+def _fresh_peak() -> int | None:
+    """Bytes held now, from which on the peak is counted; None where the system does not tell."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # memory freed but kept for later would hide what solving takes
+        ctypes.CDLL(None).malloc_trim(0)
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return _status("VmRSS")
+
+
+def _status(name: str) -> int | None:
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), None)
+
+
+if __name__ == "__main__":
+    main()
