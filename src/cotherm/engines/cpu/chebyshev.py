@@ -30,7 +30,7 @@ def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) ->
     """
 
     def room(times: int, n: int, q: int) -> Floats:
-        return np.empty((times, n, q)).transpose(1, 0, 2)
+        return np.empty((n, 1, q)) if times == 1 else np.empty((times, n, q)).transpose(1, 0, 2)
 
     return np.ascontiguousarray(_sums(matrix, F, coefficients, room).transpose(1, 0, 2))
 

@@ -64,30 +64,42 @@ class FreeEdges:
         The diagonal is the preconditioner; diagonally dominant as the matrix is, it takes some tens of rounds,
         whatever the size.
         """
-        q = Y.shape[1]
         X = np.empty_like(Y)
-        for first in range(0, q, panel_width(q)):
-            at = slice(first, first + panel_width(q))
-            X[:, at] = _panel(self._matrix, Y[:, at], tolerance, None if start is None else start[:, at])
+        width = panel_width(Y.shape[1])
+        for first in range(0, Y.shape[1], width):
+            at = slice(first, first + width)
+            begin = None if start is None else _widened(start[:, at], width)
+            X[:, at] = _panel(self._matrix, _widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
         return X
 
 
 def panel_width(columns: int) -> int:
-    """How many columns are worked off at a time: as few panels as the widest allows, about equally wide."""
-    return -(-columns // max(1, -(-columns // _WIDEST)))
+    """How many columns are worked off at a time: as few panels as the widest allows, about equally wide.
+
+    More than two come in fours: every width has to be compiled.
+    """
+    width = -(-columns // max(1, -(-columns // _WIDEST)))
+    return width if width <= 2 else -(-width // 4) * 4
+
+
+def _widened(block: Floats, width: int) -> Floats:
+    """A copy with columns of zeros up to the width; they are solved before they are begun."""
+    out = np.zeros((len(block), width))
+    out[:, : block.shape[1]] = block
+    return out
 
 
 def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
-    """Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice.
+    """Y and the start, which becomes the solution, are contiguous.
 
-    They are compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
+    Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice. They are
+    compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
     """
     width = Y.shape[1]
     begin, product, move, turn = _begin_kernel(width), _product_kernel(width), _move_kernel(width), _turn_kernel(width)
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    b = np.ascontiguousarray(Y)
-    x = b / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start.copy()
-    residual, p, Ap = (np.empty_like(b) for _ in range(3))
+    x = Y / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start
+    residual, p, Ap = (np.empty_like(Y) for _ in range(3))
     with Team(work=matrix.work(width)) as team:
         cuts = matrix.cuts(team.pieces)
         # The sums over each slice; every slice has its own place.
@@ -97,7 +109,7 @@ def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats 
             team.run(kernel, cuts, places, sums, *arguments)
             return np.asarray(sums.sum(axis=0))
 
-        gain, left, size = run(begin, *rows, b, x, residual, p)
+        gain, left, size = run(begin, *rows, Y, x, residual, p)
         target = tolerance**2 * size
         for _ in range(_ROUNDS):
             if np.all(left <= target):

@@ -20,12 +20,12 @@ from cotherm.methods.coupling.problem import ROOM_FOR_ALL, Storage
 _TERMS = 10
 # Vectors over the edges that a step holds at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
-_VECTORS, _EDGE = 17, 104
+_VECTORS, _EDGE = 8, 104
 # Blocks over the vertices as wide as the Jacobian while the small system is made, and those of conjugate gradients.
 _BLOCKS, _PANELS = 3, 5
 _VERTEX = 80
 # What compiled code and the rest take, whatever the size.
-_ANYWAY = 30_000_000
+_ANYWAY = 80_000_000
 # Of the memory there is, this part may be taken without being asked.
 _PART = 0.9
 
