@@ -19,6 +19,7 @@ KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tall, "_AT_ONCE", 21)  # seven rows
+    monkeypatch.setattr(tall, "_SMALL", 60)
 
 
 def kept(kind: str, E: np.ndarray) -> Tall:

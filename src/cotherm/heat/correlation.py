@@ -85,12 +85,14 @@ class Batch:
             start += len(parts.signs)
 
 
-def derivative_batches(times: Floats, bound: float, tolerance: float) -> list[Batch]:
-    """All times t > 0 in batches of not too many terms; the derivative at t = 0 is zero."""
+def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: float) -> list[Batch]:
+    """All times t > 0 in batches of not too many terms; the derivative at t = 0 is zero.
+
+    The bound is rounded up to a power of ``grid``, so that the same few separations serve over and over.
+    """
     if bound <= 0.0:  # no weight: heat stays where it is, and every term is a multiple of F
         bound = 1.0 / float(times.max(initial=1.0))
-    # Rounded up by at most a tenth, so that the same few separations serve over and over.
-    bound = float(1.1 ** np.ceil(np.log(bound) / np.log(1.1)))
+    bound = float(grid ** np.ceil(np.log(bound) / np.log(grid)))
     batches: list[Batch] = []
     for k in np.flatnonzero(times > 0.0).tolist():
         parts = separation(float(times[k]) * bound, tolerance)

@@ -130,7 +130,7 @@ class _Dense:
         # After so long nothing changes any more, and rounding, which the derivative multiplies by t, must not either.
         smallest = float(np.min(self._values, where=self._values > 0.0, initial=np.inf))
         times = np.minimum(self._view.times, _FOREVER / smallest) if np.isfinite(smallest) else self._view.times
-        return derivative_batches(times, float(self._values[-1]), _EXACT)
+        return derivative_batches(times, float(self._values[-1]), _EXACT, grid=4.0)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         view = self._view
@@ -166,7 +166,8 @@ class _Flowing:
         return self._view.rows(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
-        return derivative_batches(self._view.times, self._matrix.bound, _DERIVATIVE)
+        # A larger bound makes longer series.
+        return derivative_batches(self._view.times, self._matrix.bound, _DERIVATIVE, grid=1.1)
 
     def gradient(self, slopes: Floats, edges: NDArray[np.intp]) -> Floats:
         J = np.empty((len(edges), len(slopes)))

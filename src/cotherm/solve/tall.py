@@ -26,6 +26,8 @@ from cotherm.memory import words
 # Writes the rows with some numbers into an array.
 Writer = Callable[[NDArray[np.intp], Floats], None]
 
+# Up to this many numbers NumPy is as fast.
+_SMALL = 100_000
 # Numbers at hand at once: 8 MB.
 _AT_ONCE = 1_000_000
 
@@ -102,10 +104,10 @@ class Stored(Tall):
         return self.array[rows].astype(np.float64, copy=False)
 
     def dot(self, x: Floats) -> Floats:
-        return tall_dot(self.array, x)
+        return self.array @ x if self.array.size <= _SMALL else tall_dot(self.array, x)
 
     def transposed_dot(self, y: Floats) -> Floats:
-        return tall_transposed_dot(self.array, y)
+        return y @ self.array if self.array.size <= _SMALL else tall_transposed_dot(self.array, y)
 
     @cached_property
     def squares(self) -> Floats:
