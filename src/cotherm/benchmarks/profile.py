@@ -118,7 +118,9 @@ def _bytes(name: str, arguments: Sequence[Any]) -> float:
         return once
     if name == "move":
         return once + arrays[-1].nbytes + arrays[-2].nbytes
-    if name in ("turn", "_add_rows"):
+    if name == "_add_rows":  # of the sums only those of the block's edges
+        return once - arrays[-1].nbytes
+    if name == "turn":
         return once + arrays[-1].nbytes
     return once
 
