@@ -48,6 +48,7 @@ def test_seeds_and_refusals() -> None:
 def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "QUICK", (400, 800))
     monkeypatch.setattr(scale, "QUICK_BODY", 600)
+    monkeypatch.setattr(scale, "_WAYS", (("stored", "float64"), ("streamed", "float32")))
     report = scale.run(quick=True)
     assert [row["vertices"] for row in report["sizes"]] == [400, 800]
     assert all(row["recall"] >= 0.9 for row in report["sizes"])
@@ -57,6 +58,9 @@ def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) 
     assert poses["left"] < 0.02
     assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)
+    assert [row["precision"] for row in report["kept"]] == ["float64", "float32"]
+    assert all(row["cost_differs"] < 1e-6 for row in report["kept"])
+    assert "streamed, float32" in scale.table(report)
     assert f"{poses['wrong']} edges between the hands" in scale.table(report)
 
 

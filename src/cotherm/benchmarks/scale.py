@@ -1,7 +1,8 @@
 """Coupling at size: planted short cuts, and a body in two poses.
 
 Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbours. Poses: hands joined and apart, all 52,565 vertices
-of a scanned body, a bump on each hand, five neighbours; without its data a modelled body of 5,000 points.
+of a scanned body, a bump on each hand, five neighbours; without its data a modelled body of 5,000 points. Derivatives
+are stored, in float64 and float32, recomputed and streamed: what each way takes, and how far its answer is off.
 
 Every size runs in a process of its own, so that its peak of memory is its own; compiling is not counted.
 """
@@ -12,7 +13,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,8 @@ _GROWTH = 1.15
 # Vertices of the scanned body, and of the modelled one: where the data are, where they are not, and to be quick.
 SCANNED, MODELLED, QUICK_BODY = 52_565, 5_000, 1_000
 _BODY_SECONDS, _BODY_LEFT = 180.0, 0.02
+WAYS_SIZE = 100_000
+_WAYS = (("stored", "float64"), ("stored", "float32"), ("recomputed", "float64"), ("streamed", "float64"))
 
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -42,6 +47,7 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
         "sizes": rows,
         "growth": growth,
         "poses": _two_poses(data, quick=quick),
+        "kept": _ways(QUICK[-1] if quick else WAYS_SIZE),
     }
 
 
@@ -60,7 +66,7 @@ def table(report: dict[str, Any]) -> str:
         )
     exponents = ", ".join(f"{exponent:.2f}" for exponent in report["growth"])
     lines.append(f"  time grows like n to the power of {exponents} (asked: at most {_GROWTH})")
-    return "\n".join([*lines, *_poses_lines(report["poses"])])
+    return "\n".join([*lines, *_poses_lines(report["poses"]), *_kept_lines(report["kept"])])
 
 
 def _poses_lines(row: dict[str, Any]) -> list[str]:
@@ -74,6 +80,33 @@ def _poses_lines(row: dict[str, Any]) -> list[str]:
         f"  {' and '.join(map(str, row['others']))}, {row['status']}",
         f"  left: the weight of the {row['wrong']:,} edges between the hands after coupling, as a part of before",
     ]
+
+
+def _kept_lines(rows: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        f"how derivatives are kept, {rows[0]['vertices']:,} vertices",
+        f"  {'way':<24}{'seconds':>10}{'GB':>8}{'foretold':>10}{'cost differs by':>18}{'weights by up to':>18}",
+    ]
+    for row in rows:
+        lines.append(
+            f"  {row['way'] + ', ' + row['precision']:<24}{row['seconds']:>10.1f}{row['memory'] / 1e9:>8.2f}"
+            f"{row['predicted'] / 1e9:>10.2f}{row['cost_differs']:>18.1e}{row['weights_differ']:>18.1e}"
+        )
+    return lines
+
+
+def _ways(n: int) -> list[dict[str, Any]]:
+    """Each way to keep derivatives, and both precisions, against the plain one: how do answers differ?"""
+    rows, weights = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for way, precision in _WAYS:
+            place = Path(folder, f"{way}-{precision}.npy")
+            rows.append(_measured(f"kept({n}, {way!r}, {precision!r}, {os.fspath(place)!r})"))
+            weights.append(np.load(place, allow_pickle=False))
+    for row, w in zip(rows, weights, strict=True):
+        row["cost_differs"] = abs(row["cost"] / rows[0]["cost"] - 1.0)
+        row["weights_differ"] = float(np.abs(w - weights[0]).max())
+    return rows
 
 
 def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str, Any]:
@@ -119,6 +152,31 @@ def one(n: int) -> None:
         "times": result.times,
         "alpha": result.alpha,
         "steps": len(result.history),
+        "status": result.status,
+    }
+    sys.stdout.write(json.dumps(report) + "\n")
+
+
+def kept(n: int, way: str, precision: str, place: str) -> None:
+    """Couple with just as much memory as one way to keep derivatives takes; weights go to a file."""
+    from cotherm.datasets.shortcuts import shortcuts
+    from cotherm.methods.coupling.couple import couple, coupling_memory
+
+    small = shortcuts(1_000)
+    couple(small.graphs, small.functions, small.times, "auto", precision=precision, max_iterations=2)
+    views = shortcuts(n)
+    needs = coupling_memory(views.graphs, views.functions, precision=precision)
+    budget = needs.held + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
+    result = couple(views.graphs, views.functions, "auto", "auto", precision=precision, memory=budget)
+    np.save(place, np.concatenate([graph.w for graph in result.graphs]), allow_pickle=False)
+    report = {
+        "vertices": n,
+        "way": result.settings["memory"]["derivatives"],
+        "precision": precision,
+        "seconds": result.seconds,
+        "memory": peak(),
+        "predicted": result.settings["memory"]["peak"],
+        "cost": result.cost,
         "status": result.status,
     }
     sys.stdout.write(json.dumps(report) + "\n")
