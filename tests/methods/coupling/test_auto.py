@@ -147,11 +147,11 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
 def test_default_alpha_is_the_papers_on_small_graphs_and_no_weaker_than_auto_on_large_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from cotherm.methods.coupling import couple as module
+    from cotherm.methods.coupling import doors
 
     views = ct.datasets.ring(30)
     assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
-    monkeypatch.setattr(module, "_LOCAL_ALREADY", 10)
+    monkeypatch.setattr(doors, "_SMALL", 10)
     assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
     faint = [0.1 * F for F in views.functions]
     auto = ct.couple(views.graphs, faint, alpha="auto", max_iterations=1).alpha

@@ -358,7 +358,7 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
 
 def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large graphs are numbered anew inside: frozen edges, a start and what callbacks are told are in the caller's."""
-    from cotherm.methods.coupling import couple as module
+    from cotherm.methods.coupling import near as module
 
     rng = np.random.default_rng(3)
     views = ct.datasets.ring(n=40)
@@ -385,7 +385,7 @@ def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch)
         return result, told
 
     plain, first_told = coupled()
-    monkeypatch.setattr(module, "_LOCAL_ALREADY", 0)
+    monkeypatch.setattr(module, "_IN_CACHE", 0)
     near, told = coupled()
     assert_allclose(near.cost, plain.cost, rtol=1e-6)
     assert_allclose(told[0], first_told[0])

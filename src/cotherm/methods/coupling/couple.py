@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,19 @@ from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.locality import Localized, localized, unchanged
 from cotherm.heat.coupling import checked_views, coupling_error
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
+from cotherm.methods.coupling.doors import (
+    checked_alpha,
+    free_edges,
+    is_auto,
+    require_finite,
+    routes_of,
+    start_weights,
+)
 from cotherm.methods.coupling.memory import CouplingMemory, chosen, predicted
-from cotherm.methods.coupling.path import ROUTES, Stage
+from cotherm.methods.coupling.near import Near
+from cotherm.methods.coupling.path import Stage
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Search, Step
@@ -30,13 +38,6 @@ from cotherm.methods.doors import positive, versions
 Edges = NDArray[np.intp]
 
 log = logging.getLogger("cotherm")
-
-# Up to this many vertices a graph is in the processor's caches, whatever its numbers, and the paper's α does.
-_LOCAL_ALREADY, _PAPERS_ALPHA = 2_000, 1e6
-# Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
-_ALL_ROUTES = 300
-_LARGEST_SQUARE = 1e70
-_LARGEST_COST = 1e140
 
 
 def couple(
@@ -112,33 +113,32 @@ def couple(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    given_times = None if _is_auto("times", times) else checks.times("times", times)
-    given_alpha, least_alpha = _alpha(alpha, max(g.n for g in graphs))
-    free = _free_edges(frozen, graphs)
+    given_times = None if is_auto("times", times) else checks.times("times", times)
+    given_alpha, least_alpha = checked_alpha(alpha, max(g.n for g in graphs))
+    free = free_edges(frozen, graphs)
     rho, pi = (positive(name, x, len(graphs), "graphs") for name, x in (("rigidity", rigidity), ("weights", weights)))
     omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
     tolerance = checks.real("tolerance", tolerance, positive=True)
     max_iterations = checks.integer("max_iterations", max_iterations, least=1)
     budget = None if isinstance(memory, str) and memory == "auto" else memory_of.amount("memory", memory)
     precision = checks.choice("precision", precision, ("float64", "float32"))
-    first = _start(start, graphs)
-    routes = _routes(path, graphs, warm=first is not None)
+    first = start_weights(start, graphs)
+    routes = routes_of(path, graphs, warm=first is not None)
     if callback is not None and not callable(callback):
         raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
     scaled = [F * np.sqrt(omega) for F in columns]
-    _require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
+    require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
     moments = chosen_times(graphs, scaled) if given_times is None else given_times
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
     needs = predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
     storage, peak = chosen(needs, budget, precision)
     log.info("couple: derivatives %s as %s, %s of memory at the peak", storage.way, precision, memory_of.words(peak))
 
-    near = [localized(g) if g.n > _LOCAL_ALREADY else unchanged(g) for g in graphs]
-    scaled = [F[g.vertices] for F, g in zip(scaled, near, strict=True)]
-    free = [_renumbered(edges, g) for edges, g in zip(free, near, strict=True)]
+    near = Near(graphs)
+    free = near.edges(free)
     problem = CouplingProblem(
-        [g.graph for g in near],
-        scaled,
+        near.graphs,
+        near.functions(scaled),
         moments,
         given_alpha or 1.0,
         free=free,
@@ -149,11 +149,11 @@ def couple(
     with limited_blas(max(g.n for g in graphs)):
         if given_alpha is None:
             problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
-            _require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
-        search = Search(problem, routes, tolerance, max_iterations, _told(callback, near))
-        found = search.run(problem.centre if first is None else _free_part(first, near, free))
-    weights_found = _given_back(problem.weights(found.u), near)
-    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, weights_found, strict=True))
+            require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
+        search = Search(problem, routes, tolerance, max_iterations, near.told(callback))
+        begin = problem.centre if first is None else problem.free_part(near.weights(first))
+        found = search.run(begin)
+    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, near.given_back(problem.weights(found.u)), strict=True))
     return Coupling(
         graphs=coupled,
         originals=tuple(graphs),
@@ -205,123 +205,11 @@ def coupling_memory(
     True
     """
     graphs, columns = checked_views(graphs, functions)
-    moments = chosen_times(graphs, columns) if _is_auto("times", times) else checks.times("times", times)
-    free = _free_edges(frozen, graphs)
+    moments = chosen_times(graphs, columns) if is_auto("times", times) else checks.times("times", times)
+    free = free_edges(frozen, graphs)
     precision = checks.choice("precision", precision, ("float64", "float32"))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
     return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
-
-
-def _alpha(alpha: float | str | None, largest: int) -> tuple[float | None, float]:
-    """α where it is a number, or None and the least it may be."""
-    if alpha is None:
-        return (_PAPERS_ALPHA, 0.0) if largest <= _LOCAL_ALREADY else (None, _PAPERS_ALPHA)
-    return (None, 0.0) if _is_auto("alpha", alpha) else (checks.real("alpha", alpha, positive=True), 0.0)
-
-
-def _is_auto(argument: str, value: Any) -> bool:
-    if isinstance(value, str) and value != "auto":
-        raise CothermError(argument, checks.describe(value), 'numbers, or "auto"')
-    return isinstance(value, str)
-
-
-def _free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:
-    if frozen is None:
-        return [np.arange(g.m) for g in graphs]
-    if isinstance(frozen, str | np.ndarray) or not isinstance(frozen, Sequence) or len(frozen) != len(graphs):
-        raise CothermError(
-            "frozen",
-            checks.describe(frozen),
-            f"a list with None, True, a mask or edge numbers for each of {len(graphs)} graphs",
-        )
-    return [_free_of(f"frozen[{k}]", held, g) for k, (held, g) in enumerate(zip(frozen, graphs, strict=True))]
-
-
-def _free_of(argument: str, held: Any, graph: Graph) -> Edges:
-    if held is None or held is False:
-        return np.arange(graph.m)
-    if held is True:
-        return np.arange(0)
-    array = checks.as_array(argument, held)
-    if array.dtype == np.bool_:
-        if array.shape != (graph.m,):
-            raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
-        return np.flatnonzero(~array)
-    return np.setdiff1d(np.arange(graph.m), checks.indices(argument, held, below=graph.m))
-
-
-def _routes(path: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[tuple[str, list[Stage] | None]]:
-    """Names, with the stages where the caller gave them."""
-    if isinstance(path, str):
-        path = checks.choice("path", path, ("auto", *ROUTES))
-        if path != "auto":
-            return [(path, None)]
-        if warm:
-            return [("straight", None)]
-        names = ROUTES if max(g.n for g in graphs) <= _ALL_ROUTES else ("times",)
-        return [(name, None) for name in names]
-    needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
-    if not isinstance(path, Sequence):
-        raise CothermError("path", checks.describe(path), needed)
-    stages = []
-    for k, stage in enumerate(path):
-        if not isinstance(stage, Stage):
-            raise CothermError(f"path[{k}]", checks.describe(stage), needed)
-        moments = checks.times(f"path[{k}].times", stage.times)
-        alpha = checks.real(f"path[{k}].alpha", stage.alpha, positive=True)
-        if not isinstance(stage.robust, bool):
-            raise CothermError(f"path[{k}].robust", checks.describe(stage.robust), "True or False")
-        stages.append(Stage(tuple(moments.tolist()), alpha, stage.robust))
-    return [("given", stages)]
-
-
-def _start(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
-    if start is None:
-        return None
-    given = start.graphs if isinstance(start, Coupling) else start
-    needed = f"{len(graphs)} graphs with the same edges as graphs, or a Coupling of them"
-    if not isinstance(given, Sequence) or len(given) != len(graphs):
-        raise CothermError("start", checks.describe(start), needed)
-    for k, (new, old) in enumerate(zip(given, graphs, strict=True)):
-        if not isinstance(new, Graph):
-            raise CothermError(f"start[{k}]", checks.describe(new), "a cotherm.Graph")
-        if new.n != old.n or not (np.array_equal(new.i, old.i) and np.array_equal(new.j, old.j)):
-            raise CothermError(f"start[{k}]", f"other edges than graphs[{k}]", needed)
-    return [g.w for g in given]
-
-
-def _free_part(weights: list[Floats], near: list[Localized], free: list[Edges]) -> Floats:
-    return np.concatenate([w[g.edges][edges] for w, g, edges in zip(weights, near, free, strict=True)])
-
-
-def _renumbered(edges: Edges, graph: Localized) -> Edges:
-    """The edges of the given graph by their numbers in this one, ascending."""
-    mask = np.zeros(graph.graph.m, dtype=bool)
-    mask[edges] = True
-    return np.flatnonzero(mask[graph.edges])
-
-
-def _given_back(weights: Sequence[Floats], near: list[Localized]) -> tuple[Floats, ...]:
-    return tuple(g.given_back(w) for w, g in zip(weights, near, strict=True))
-
-
-def _told(callback: Callable[[Step], Any] | None, near: list[Localized]) -> Callable[[Step], Any] | None:
-    """The callback, told weights by the caller's numbers."""
-    if callback is None:
-        return None
-    return lambda step: callback(replace(step, weights=_given_back(step.weights, near)))
-
-
-def _require_finite(columns: list[Floats], alpha: float) -> None:
-    """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
-    with np.errstate(over="ignore"):
-        size = max(float(np.sum(F**2)) for F in columns)
-    if not size < _LARGEST_SQUARE:
-        raise CothermError(
-            "functions", f"a sum of squares of {size:.1e}", f"less than {_LARGEST_SQUARE:.0e}", "Rescale them."
-        )
-    if not alpha * size**2 < _LARGEST_COST:
-        raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
 
 
 def _mismatch(columns: list[Floats]) -> float:

@@ -79,7 +79,7 @@ class CouplingProblem:
         self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
         self.contrasts = np.sqrt(alpha) * _contrasts(importance)
         self._rho = np.repeat(rigidity, np.diff(self.cuts))
-        self.centre = np.concatenate([g.w[edges] for g, edges in zip(graphs, free, strict=True)])
+        self.centre = self.free_part([g.w for g in graphs])
         pairs = zip(self._views, free, strict=True)
         self._gram = Gram([_incidence(view, edges) for view, edges in pairs], rigidity.tolist())
 
@@ -96,6 +96,10 @@ class CouplingProblem:
         """The part of the cost that no weights change: that of t = 0."""
         Q = np.array([np.ravel(F.T @ F) for F in self.functions])
         return int(np.sum(self.times == 0.0)) * float(np.sum((self.contrasts @ Q) ** 2))
+
+    def free_part(self, weights: Sequence[Floats]) -> Floats:
+        """Of all edge weights, graph by graph, those that may change."""
+        return np.concatenate([w[edges] for w, edges in zip(weights, self.free, strict=True)])
 
     def weights(self, u: Floats) -> list[Floats]:
         """All edge weights, graph by graph."""

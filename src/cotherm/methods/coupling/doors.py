@@ -1,0 +1,115 @@
+"""What :func:`cotherm.couple` asks of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import checks
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling.path import ROUTES, Stage
+from cotherm.methods.coupling.result import Coupling
+
+Edges = NDArray[np.intp]
+
+# Up to this many vertices in every graph the paper's α does.
+_SMALL, _PAPERS_ALPHA = 2_000, 1e6
+# Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
+_ALL_ROUTES = 300
+_LARGEST_SQUARE = 1e70
+_LARGEST_COST = 1e140
+
+
+def checked_alpha(alpha: float | str | None, largest: int) -> tuple[float | None, float]:
+    """α where it is a number, or None and the least it may be."""
+    if alpha is None:
+        return (_PAPERS_ALPHA, 0.0) if largest <= _SMALL else (None, _PAPERS_ALPHA)
+    return (None, 0.0) if is_auto("alpha", alpha) else (checks.real("alpha", alpha, positive=True), 0.0)
+
+
+def is_auto(argument: str, value: Any) -> bool:
+    if isinstance(value, str) and value != "auto":
+        raise CothermError(argument, checks.describe(value), 'numbers, or "auto"')
+    return isinstance(value, str)
+
+
+def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:
+    if frozen is None:
+        return [np.arange(g.m) for g in graphs]
+    if isinstance(frozen, str | np.ndarray) or not isinstance(frozen, Sequence) or len(frozen) != len(graphs):
+        raise CothermError(
+            "frozen",
+            checks.describe(frozen),
+            f"a list with None, True, a mask or edge numbers for each of {len(graphs)} graphs",
+        )
+    return [_free_of(f"frozen[{k}]", held, g) for k, (held, g) in enumerate(zip(frozen, graphs, strict=True))]
+
+
+def _free_of(argument: str, held: Any, graph: Graph) -> Edges:
+    if held is None or held is False:
+        return np.arange(graph.m)
+    if held is True:
+        return np.arange(0)
+    array = checks.as_array(argument, held)
+    if array.dtype == np.bool_:
+        if array.shape != (graph.m,):
+            raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
+        return np.flatnonzero(~array)
+    return np.setdiff1d(np.arange(graph.m), checks.indices(argument, held, below=graph.m))
+
+
+def routes_of(path: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[tuple[str, list[Stage] | None]]:
+    """Names, with the stages where the caller gave them."""
+    if isinstance(path, str):
+        path = checks.choice("path", path, ("auto", *ROUTES))
+        if path != "auto":
+            return [(path, None)]
+        if warm:
+            return [("straight", None)]
+        names = ROUTES if max(g.n for g in graphs) <= _ALL_ROUTES else ("times",)
+        return [(name, None) for name in names]
+    needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
+    if not isinstance(path, Sequence):
+        raise CothermError("path", checks.describe(path), needed)
+    stages = []
+    for k, stage in enumerate(path):
+        if not isinstance(stage, Stage):
+            raise CothermError(f"path[{k}]", checks.describe(stage), needed)
+        moments = checks.times(f"path[{k}].times", stage.times)
+        alpha = checks.real(f"path[{k}].alpha", stage.alpha, positive=True)
+        if not isinstance(stage.robust, bool):
+            raise CothermError(f"path[{k}].robust", checks.describe(stage.robust), "True or False")
+        stages.append(Stage(tuple(moments.tolist()), alpha, stage.robust))
+    return [("given", stages)]
+
+
+def start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
+    if start is None:
+        return None
+    given = start.graphs if isinstance(start, Coupling) else start
+    needed = f"{len(graphs)} graphs with the same edges as graphs, or a Coupling of them"
+    if not isinstance(given, Sequence) or len(given) != len(graphs):
+        raise CothermError("start", checks.describe(start), needed)
+    for k, (new, old) in enumerate(zip(given, graphs, strict=True)):
+        if not isinstance(new, Graph):
+            raise CothermError(f"start[{k}]", checks.describe(new), "a cotherm.Graph")
+        if new.n != old.n or not (np.array_equal(new.i, old.i) and np.array_equal(new.j, old.j)):
+            raise CothermError(f"start[{k}]", f"other edges than graphs[{k}]", needed)
+    return [g.w for g in given]
+
+
+def require_finite(columns: list[Floats], alpha: float) -> None:
+    """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
+    with np.errstate(over="ignore"):
+        size = max(float(np.sum(F**2)) for F in columns)
+    if not size < _LARGEST_SQUARE:
+        raise CothermError(
+            "functions", f"a sum of squares of {size:.1e}", f"less than {_LARGEST_SQUARE:.0e}", "Rescale them."
+        )
+    if not alpha * size**2 < _LARGEST_COST:
+        raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
