@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
 from tests import problems, references
+from tests.problems import refused
 
 
 def test_landmarks_are_smoothed_deltas() -> None:
@@ -21,20 +22,28 @@ def test_landmarks_are_smoothed_deltas() -> None:
     assert np.all((F > 0.01).sum(axis=0) > 3)
 
 
-@pytest.mark.parametrize(("landmarks", "part"), [([17], 0.04), ([5, 900], 0.04), (list(range(0, 1000, 20)), 0.01)])
-def test_on_large_graphs_bumps_cover_a_part_of_them(landmarks: list[int], part: float) -> None:
+@pytest.mark.parametrize("landmarks", [[17], [5, 900]])
+def test_bumps_cover_the_part_that_is_asked_for(landmarks: list[int]) -> None:
     graph = ct.knn_graph(np.random.default_rng(0).random((2_500, 2)), 8)
-    F = ct.landmark_functions(graph, landmarks)
+    F = ct.landmark_functions(graph, landmarks, cover=0.03)
     assert_allclose(np.linalg.norm(F, axis=0), 1.0)
-    assert_allclose(np.mean(1.0 / np.sum(F**4, axis=0)), part * 2_000, rtol=0.1)
+    assert_allclose(np.mean(1.0 / np.sum(F**4, axis=0)), 75.0, rtol=0.1)
+    assert_array_equal(ct.landmark_functions(graph, landmarks, cover=1e-6), ct.landmark_functions(graph, landmarks))
 
 
 def test_bumps_end_growing_where_there_is_nothing_left_to_cover() -> None:
     pieces = np.arange(0, 3_000, 3)
     graph = ct.Graph(3_000, [*pieces, *pieces + 1], [*pieces + 1, *pieces + 2], np.ones(2_000))
-    F = ct.landmark_functions(graph, [4])
+    F = ct.landmark_functions(graph, [4], cover=0.04)
     assert_allclose(F[3:6, 0], np.full(3, 3**-0.5), atol=1e-9)
     assert_allclose(np.linalg.norm(F), 1.0)
+
+
+def test_bad_covers() -> None:
+    graph = problems.ring(6)
+    for cover in (0.0, 1.0, -0.1, np.nan, "much"):
+        assert refused(lambda cover=cover: ct.landmark_functions(graph, [4], cover=cover)) == "cover"
+    assert refused(lambda: ct.landmark_functions(graph, [4], cover=0.1, time=1.0)) == "cover"
 
 
 def test_landmarks_without_smoothing_are_deltas() -> None:

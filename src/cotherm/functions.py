@@ -16,15 +16,14 @@ from cotherm.heat.flow import flow
 
 # Heat that smooths makes about this many moves along edges by default: to near neighbours.
 _MOVES = 2.0
-# On larger graphs near neighbours are ever less of what a landmark stands for: of the vertices beyond so many a bump
-# covers this part, or what there is for each of many landmarks to cover without covering the others.
-_FEW, _PART, _SHARE = 500, 0.04, 0.5
 # Heat from landmarks is not followed past so many doublings of the time of those moves.
 _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
 
 
-def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None = None) -> Floats:
+def landmark_functions(
+    graph: Graph, vertices: ArrayLike, *, time: float | None = None, cover: float | None = None
+) -> Floats:
     """A bump around each landmark: column c is e^{−time·L}δ_v, v = vertices[c], scaled to unit norm.
 
     Call it for every graph with the same landmarks in the same order. Bumps, not bare points (time = 0), are what lets
@@ -35,10 +34,11 @@ def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None 
     ----------
     graph : the graph.
     vertices : the landmarks, one or more vertex numbers.
-    time : how long heat spreads from each landmark. By default 2 divided by the median degree of the vertices that have
-        neighbours, so that heat makes about two moves along edges; on graphs of more than 500 vertices longer, until a
-        bump f covers 4 % of those beyond 500, or 1/(2q) for more than 12 landmarks. It covers 1/Σf⁴ vertices, the mean
-        over the landmarks counts, and at most 4,096 moves are made.
+    time : how long heat spreads from each landmark; by default 2 divided by the median degree of the vertices that have
+        neighbours, so that heat makes about two moves along edges.
+    cover : instead of a time, which part of the vertices a bump is to cover, for large graphs, on which two moves reach
+        next to nothing. A bump f covers 1/Σf⁴ vertices, the mean over the landmarks counts, and heat makes at least two
+        and at most 4,096 moves.
     """
     require_graph(graph)
     landmarks = checks.indices("vertices", vertices, below=graph.n)
@@ -46,7 +46,7 @@ def landmark_functions(graph: Graph, vertices: ArrayLike, *, time: float | None 
         raise CothermError("vertices", "no landmarks", "at least one vertex")
     points = np.zeros((graph.n, len(landmarks)))
     points[landmarks, np.arange(len(landmarks))] = 1.0
-    moment = _covering_time(graph, points) if time is None else checks.real("time", time)
+    moment = _spreading_time(graph, points, time, cover)
     with known_as("times", "time"):
         bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
     return bumps / np.linalg.norm(bumps, axis=0)
@@ -117,11 +117,21 @@ def _smoothing_time(graph: Graph) -> float:
     return _MOVES / float(np.median(live)) if len(live) else 0.0
 
 
-def _covering_time(graph: Graph, points: Floats) -> float:
-    """When bumps cover enough of the graph; between doublings of the time log cover is linear in log t."""
+def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: float | None) -> float:
+    if cover is None:
+        return _smoothing_time(graph) if time is None else checks.real("time", time)
+    if time is not None:
+        raise CothermError("cover", checks.describe(cover), "None where a time is given, or time=None")
+    part = checks.real("cover", cover, positive=True)
+    if part >= 1.0:
+        raise CothermError("cover", f"{part:g}", "a part of the vertices, above 0 and below 1")
+    return _covering_time(graph, points, part * graph.n)
+
+
+def _covering_time(graph: Graph, points: Floats, enough: float) -> float:
+    """When bumps cover so many vertices; between doublings of the time log cover is linear in log t."""
     first = _smoothing_time(graph)
-    enough = min(_PART, _SHARE / points.shape[1]) * (graph.n - _FEW)
-    if first == 0.0 or enough <= 1.0:
+    if first == 0.0:
         return first
     bumps, before, time = flow(graph, points, np.array([first]), "auto", _ROUGHLY)[0], 0.0, first
     for _ in range(_MOST_DOUBLINGS):

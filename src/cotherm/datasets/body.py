@@ -19,6 +19,8 @@ from cotherm.progress import track
 
 # Points further apart than this along the body (it is some 165 units tall) have no business being neighbours.
 _FAR = 40.0
+# Of the points beyond so many, a bump covers this part.
+_FEW, _BUMP = 500, 0.04
 # Most ends are near each other and a short search finds that out.
 _NEAR = 3.0
 # Numbers held at once while distances along the body are found: 64 MiB.
@@ -35,9 +37,14 @@ def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) ->
         knn_graph(points, 5, neighbour=5, name=pose)
         for points, pose in ((joined, "hands joined"), (apart, "hands apart"))
     )
-    bumps = landmark_functions(graphs[1], hands)
+    bumps = landmark_functions(graphs[1], hands, cover=_cover(graphs[1].n))
     wrong = (far_along(graphs[1], graphs[0]), np.zeros(graphs[1].m, dtype=bool))
     return Views(name, graphs, (bumps, bumps), times=(5.0, 10.0, 20.0), wrong=wrong, aligned=True)
+
+
+def _cover(n: int) -> float | None:
+    """So that bumps meet the other hand on any number of points: two moves on few, a part of those beyond on more."""
+    return _BUMP * (n - _FEW) / n if n > _FEW else None
 
 
 def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
