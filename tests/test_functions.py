@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,9 @@ def test_bumps_end_growing_where_there_is_nothing_left_to_cover() -> None:
 
 def test_bad_covers() -> None:
     graph = problems.ring(6)
-    for cover in (0.0, 1.0, -0.1, np.nan, "much"):
-        assert refused(lambda cover=cover: ct.landmark_functions(graph, [4], cover=cover)) == "cover"
+    covers: list[Any] = [0.0, 1.0, -0.1, np.nan, "much"]
+    for cover in covers:
+        assert refused(partial(ct.landmark_functions, graph, [4], cover=cover)) == "cover"
     assert refused(lambda: ct.landmark_functions(graph, [4], cover=0.1, time=1.0)) == "cover"
 
 
