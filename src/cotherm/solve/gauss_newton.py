@@ -36,6 +36,8 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_DAMPING = 1e12
 # Entries of the Jacobian up to which curvature is learned: it takes two Jacobians at a time, and equations of its own.
 _MOST_LEARNED = 5_000_000
+# Steps that are taken where the cost cannot tell any more.
+_MOST_BLIND = 8
 # A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
 _ACCEPT, _CORRECT = 1e-3, 0.5
 
@@ -128,19 +130,16 @@ def descend(
     """From u to a local minimum.
 
     Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or
-    within rounding. Stalled: no step lowers the cost by more than rounding, nor halves the gradient. A step that brings
-    less than ``least_gain`` of the cost, or of all that was gained, ends the descent as well, for where a rough answer
-    will do. ``watch`` is called at the start and after every step.
+    within rounding. Stalled: no step lowers the cost by more than rounding, nor do a few more, which are not counted,
+    bring the gradient there. A step that brings less than ``least_gain`` of the cost, or of all that was gained, ends
+    the descent as well, for where a rough answer will do. ``watch`` is called at the start and after every step.
     """
     here = _trial(problem, u, u <= 0.0)
     first = here.cost
     secant = Secant()
     damping, growth = _FIRST_DAMPING, 4.0
-    stalled: Descent | None = None
     for iteration in range(iterations):
         model = _Model(problem, here, secant)
-        if stalled is not None and not model.optimality < 0.5 * stalled.optimality:
-            return stalled
         watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
         if model.optimality <= tolerance:
             return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
@@ -148,14 +147,14 @@ def descend(
             there, promised = model.step(damping)
             gained = here.cost - there.cost
             if gained >= _ACCEPT * promised and gained > 0.0:
-                stalled = None
                 break
             if promised <= here.rounding:
-                # The cost no longer tells which is better. The gradient, which keeps twice the digits, still may.
                 stalled = Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
-                if least_gain or gained < -here.rounding:
+                if least_gain:
                     return stalled
-                break
+                highest, here = here.cost + here.rounding, there
+                del model  # with the Jacobians of both
+                return _led_by_gradient(problem, stalled, here, secant, damping, tolerance, highest)
             damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
@@ -163,7 +162,7 @@ def descend(
         damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
         # A small gain of a heavily damped step says little. A large part of the cost may be beyond mending: then
         # gains are measured against each other.
-        if 0.0 < gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
+        if gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
             return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
         if there.u.size * len(there.point.residuals) <= _MOST_LEARNED:
             secant.learn(*model.lesson(there))
@@ -173,6 +172,24 @@ def descend(
     status = Status.CONVERGED if model.optimality <= tolerance else Status.OUT_OF_BUDGET
     watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
     return Descent(here.u, here.cost, model.optimality, status, iterations)
+
+
+def _led_by_gradient(
+    problem: Problem, best: Descent, here: _Trial, secant: Secant, damping: float, tolerance: float, highest: float
+) -> Descent:
+    """A few more steps where the cost is rounding: the gradient, which keeps twice the digits, tells which is best."""
+    for _ in range(_MOST_BLIND):
+        if here.cost > highest:
+            break
+        model = _Model(problem, here, secant)
+        if model.optimality < best.optimality:
+            status = Status.CONVERGED if model.optimality <= tolerance else Status.STALLED
+            best = Descent(here.u, here.cost, model.optimality, status, best.iterations)
+        if best.status is Status.CONVERGED:
+            break
+        here = model.step(damping)[0]
+        del model  # and its Jacobian, before there is another
+    return best
 
 
 class _Model:

@@ -36,7 +36,7 @@ def _wrong_weight_left(views: Views, result: ct.Coupling) -> float:
 def test_auto_cuts_the_wrong_edges(make: Callable[[], Views]) -> None:
     views = make()
     result = ct.couple(views.graphs, views.functions, times="auto", alpha="auto")
-    assert result.optimality < 1e-5  # the cost of human is flat to its last digit before the gradient is at 1e-6
+    assert result.converged
     assert _wrong_weight_left(views, result) < 0.02
     assert (result.coupling < 0.01 * result.coupling_before).all()
 
