@@ -138,6 +138,8 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("cotherm.heat.flow.full_spectrum", never)
     monkeypatch.setattr("cotherm.heat.response._Dense", never)
+    small = np.linalg.eigh
+    monkeypatch.setattr("numpy.linalg.eigh", lambda A: small(A) if len(A) < 1_000 else never())
     graph = ring(5_000)
     F = ct.landmark_functions(graph, [0, 2_500])
     times = chosen_times([graph, graph], [F, F])
