@@ -62,6 +62,9 @@ def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) 
     assert all(row["cost_differs"] < 1e-6 for row in report["kept"])
     assert f"{report['kept'][1]['way']}, float32" in scale.table(report)
     assert f"{poses['wrong']} edges between the hands" in scale.table(report)
+    known = report["known"]
+    assert known["cut"]["cost"] == pytest.approx(known["given"]["cost"], rel=1e-6)
+    assert "short cuts cut" in scale.table(report)
 
 
 def test_the_benchmark_does_not_pass_over_data_that_are_not_there(

@@ -95,6 +95,14 @@ def _report() -> dict[str, Any]:
     ]
     return {
         "quick": True,
+        "asked": {
+            "families": ["heat"],
+            "data": True,
+            "largest": 100,
+            "seconds": None,
+            "patience": 0.5,
+            "memory": 2.0**33,
+        },
         "machine": {"processors": 2, "memory": 2**34, "bandwidth": 1e10, "system": "here", "python": "3"},
         "versions": {"numpy": "2", "absent": None},
         "memory_limit": 2**33,
@@ -142,6 +150,21 @@ def test_a_page_escapes_what_would_break_its_table() -> None:
     assert "absent" not in text
 
 
+def test_a_page_names_the_command_that_wrote_it() -> None:
+    from cotherm.benchmarks.suite.page import page
+
+    asked = "--quick --family heat --data DIR --patience 0.5 --largest 100 --memory 8GiB"
+    assert f"`cotherm bench suite {asked} --page FILE`" in page(_report(), {})
+
+
+@pytest.mark.usefixtures("only_naughty")
+def test_patience_multiplies_the_limits_of_the_problems() -> None:
+    as_they_are, shorter = (suite.run(patience=patience)["rows"] for patience in (None, 0.5))
+    given = [row["limit_seconds"] for row in as_they_are if row["limit_seconds"] is not None]
+    assert given
+    assert [row["limit_seconds"] for row in shorter if row["limit_seconds"] is not None] == [s / 2 for s in given]
+
+
 def test_bad_input_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "_family", lambda *_: pytest.fail("it ran"))
     monkeypatch.setattr(machine, "bandwidth", lambda: pytest.fail("it ran"))
@@ -160,6 +183,8 @@ def test_bad_input_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: 
         ({"page": blocked / "page.md"}, "page"),
         ({"largest": 0}, "largest"),
         ({"seconds": -1.0}, "seconds"),
+        ({"patience": 0.0}, "patience"),
+        ({"patience": 0.5, "seconds": 3.0}, "patience"),
         ({"memory": 0.0}, "memory"),
         ({"quick": "yes"}, "quick"),
     ]

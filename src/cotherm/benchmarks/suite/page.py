@@ -9,20 +9,33 @@ from cotherm.benchmarks.suite.table import cells, headline
 
 _HEAD = """# Benchmark suite
 
-Written by `cotherm bench suite{quick} --page`; every number and picture below comes from one run of it. Each row is a
-process of its own; memory is what solving added at its peak. *Times the least* is the time over that in which the
-machine's memory could move the bytes that must be moved."""
+Written by `{command}`; every number and picture below comes from one run of it.
+Each row is a process of its own; memory is what solving added at its peak. *Times the least* is the time over that in
+which the machine's memory could move the bytes that must be moved."""
 
 
 def page(report: dict[str, Any], pictures: Mapping[str, str]) -> str:
     """The page; ``pictures`` are the plots by name, and where the page finds them."""
-    parts = [_HEAD.format(quick=" --quick" if report["quick"] else ""), f"{headline(report)}.", _versions(report)]
+    parts = [_HEAD.format(command=_command(report)), f"{headline(report)}.", _versions(report)]
     for family in report["families"]:
         parts += [f"## {family['name'].capitalize()}", family["about"], _markdown(report, family)]
         parts += [
             f"![{name}]({place})" for name, place in pictures.items() if name.startswith(f"suite-{family['name']}-")
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _command(report: dict[str, Any]) -> str:
+    """What was asked for, as one would type it."""
+    asked = report["asked"]
+    words = ["cotherm bench suite"]
+    words += ["--quick"] if report["quick"] else []
+    words += [f"--family {name}" for name in asked["families"] or ()]
+    words += ["--data DIR"] if asked["data"] else []
+    words += [f"--{name} {asked[name]:g}" for name in ("seconds", "patience") if asked[name] is not None]
+    words += [f"--largest {asked['largest']}"] if asked["largest"] is not None else []
+    words += [f"--memory {asked['memory'] / 2**30:g}GiB"] if asked["memory"] is not None else []
+    return " ".join([*words, "--page FILE"])
 
 
 def _versions(report: dict[str, Any]) -> str:

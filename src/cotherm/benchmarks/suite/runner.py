@@ -42,6 +42,7 @@ class _Runner:
     quick: bool
     data: Data
     seconds: float | None
+    patience: float
     memory: float
     bandwidth: float
     say: Callable[[str], Any]
@@ -71,7 +72,8 @@ class _Runner:
                 locate(problem.file, self.data)
             except CothermError:
                 return Row.of(family, problem, contestant, NO_DATA, why=problem.file)
-        limits = Limits(problem.seconds if self.seconds is None else self.seconds, self.memory)
+        seconds = self.patience * problem.seconds if self.seconds is None else self.seconds
+        limits = Limits(seconds, self.memory)
         return judged(module, family, problem, contestant, limits, quick=self.quick, data=self.data)
 
 
@@ -84,6 +86,7 @@ def run(
     page: str | os.PathLike[str] | None = None,
     largest: int | None = None,
     seconds: float | None = None,
+    patience: float | None = None,
     memory: float | None = None,
     say: Callable[[str], Any] = lambda _: None,
 ) -> dict[str, Any]:
@@ -99,24 +102,36 @@ def run(
     page : a Markdown file for the tables and plots, which go to a folder ``images`` beside it.
     largest : leave out problems with more vertices or points.
     seconds : the limit for every contestant on every problem; by default each problem has its own.
+    patience : what the problems' own limits are multiplied by; not beside ``seconds``.
     memory : the limit of each contestant's process in bytes; by default three quarters of the machine's.
     say : called with a line for every row as it is done.
     """
     chosen = _chosen(NAMES if families is None else families)
     _check_data(data)
     most = None if largest is None else checks.integer("largest", largest, least=1)
+    if seconds is not None and patience is not None:
+        raise CothermError("patience", "given beside seconds", "one of both")
     folders = _places(out, page)
     runner = _Runner(
         quick=checks.boolean("quick", quick),
         data=data,
         seconds=None if seconds is None else checks.real("seconds", seconds, positive=True),
+        patience=1.0 if patience is None else checks.real("patience", patience, positive=True),
         memory=_SHARE * machine.memory() if memory is None else checks.real("memory", memory, positive=True),
         bandwidth=0.0,
         say=say,
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
-    about = {"benchmark": "suite", "quick": quick, "machine": described, "versions": machine.versions()}
+    asked = {
+        "families": None if families is None else chosen,
+        "data": data is not None,
+        "largest": most,
+        "seconds": seconds,
+        "patience": patience,
+        "memory": memory,
+    }
+    about = {"benchmark": "suite", "quick": quick, "asked": asked, "machine": described, "versions": machine.versions()}
     # A run may take hours: what is done is kept, should it end early.
     runner.done = lambda: _write_numbers(about | _report(runner), folders[0])
     for name in chosen:

@@ -25,7 +25,14 @@ examples:
 NAMES = ("heat", "couple", "scale", "profile", "routes", "diagonalize", "match", "suite")
 _WITH_DATA = ("couple", "scale", "diagonalize", "match", "suite")
 # Options of the suite alone, and what its function calls them.
-_OF_SUITE = {"family": "families", "out": "out", "page": "page", "largest": "largest", "seconds": "seconds"}
+_OF_SUITE = {
+    "family": "families",
+    "out": "out",
+    "page": "page",
+    "largest": "largest",
+    "seconds": "seconds",
+    "patience": "patience",
+}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     suite.add_argument("--page", type=Path, metavar="FILE", help="write a Markdown page of tables and plots")
     suite.add_argument("--largest", type=int, metavar="N", help="leave out problems larger than N")
     suite.add_argument("--seconds", type=float, metavar="S", help="limit of every contestant on every problem")
+    suite.add_argument("--patience", type=float, metavar="X", help="multiply the problems' own limits by this")
     suite.add_argument("--memory", metavar="SIZE", help="limit of every contestant, such as 8GiB (default: 3/4 of all)")
 
 
