@@ -73,15 +73,15 @@ class Batch:
         pairs = zip(self.separations, self.numbers, strict=True)
         return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
 
-    def write(self, x: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats) -> None:
-        """From the terms applied to F, (n, terms, q), the derivatives by the weights of the edges (i, j).
+    def write(self, x: Floats, i: NDArray[Any], j: NDArray[Any], scale: Floats, out: Floats) -> None:
+        """From the terms applied to F, (n, terms, q), the derivatives by the weights of the edges (i, j), pairs scaled.
 
         They go to the columns of their times in ``out``, (edges, times · pairs) or wider, contiguous.
         """
         pairs = x.shape[2] * (x.shape[2] + 1) // 2
         start = 0
         for parts, k in zip(self.separations, self.numbers, strict=True):
-            edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, out, k * pairs)
+            edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, scale, out, k * pairs)
             start += len(parts.signs)
 
 

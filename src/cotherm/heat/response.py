@@ -83,8 +83,7 @@ class View:
         """See :class:`State`; ``terms`` applies those of a batch to F."""
         i, j = self.graph.i[edges], self.graph.j[edges]
         for batch in batches:
-            batch.write(terms(batch), i, j, out)
-        out[:, : self.size] *= np.tile(self.scale, len(self.times))
+            batch.write(terms(batch), i, j, self.scale, out)
 
     def rows(self, terms: Terms, batches: list[Batch], edges: NDArray[np.intp]) -> EdgeRows:
         """See :class:`State`."""
@@ -93,8 +92,7 @@ class View:
 
         def write(numbers: NDArray[np.intp], out: Floats) -> None:
             for batch, x in kept:
-                batch.write(x, i[numbers], j[numbers], out)
-            out[:, : self.size] *= np.tile(self.scale, len(self.times))
+                batch.write(x, i[numbers], j[numbers], self.scale, out)
 
         return write
 

@@ -13,6 +13,7 @@ correction), at the price of one evaluation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.blocks import mapped, summed
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
 from cotherm.solve.secant import Secant
@@ -201,7 +203,7 @@ class _Model:
         self._J = here.point.jacobian
         r = here.point.residuals
         pull, push = self._metric.apply(here.u - problem.centre), self._J.dot(r)
-        self._slope = pull + push  # half the gradient
+        self._slope = mapped(np.add, pull, push)  # half the gradient
         self.optimality = self._measure(pull, push)
         rows, self._fewer = _compressed(self._J)
         self._definite = rows.shape[1]
@@ -211,8 +213,7 @@ class _Model:
 
     def _measure(self, pull: Floats, push: Floats) -> float:
         """The projected gradient relative to the two gradients that balance in it; 0 once it is rounding."""
-        projected = np.where(self._here.u > 0.0, self._slope, np.minimum(self._slope, 0.0))
-        size = float(np.linalg.norm(projected))
+        size = math.sqrt(summed(_projected, self._here.u, self._slope))
         if size <= float(np.sqrt(self._J.squares.sum())) * self._here.point.noise:
             return 0.0
         return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
@@ -231,7 +232,7 @@ class _Model:
 
     def _propose(self, damping: float, residuals: Floats, held: Mask) -> tuple[_Trial, float]:
         u = self._here.u
-        centre = (self._problem.centre + damping * u) / (1.0 + damping)
+        centre = mapped(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.centre, u)
         v, held, curved = self._nearest(centre, damping, residuals, held)
         s = v - u
         change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.transposed_dot(s))
@@ -257,6 +258,11 @@ class _Model:
         """A step, and what the curvature of the residuals does to it."""
         r = there.point.residuals
         return there.u - self._here.u, there.point.jacobian.dot(r) - self._J.dot(r)
+
+
+def _projected(u: Floats, slope: Floats) -> float:
+    """The square of the slope along which u may move, being bounded by zero."""
+    return _square(np.where(u > 0.0, slope, np.minimum(slope, 0.0)))
 
 
 def _compressed(J: Tall) -> tuple[Tall, Callable[[Floats], Floats]]:

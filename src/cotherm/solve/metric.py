@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.blocks import mapped
 from cotherm.solve.incidence import Incidence, Solver
 from cotherm.solve.tall import Tall
 
@@ -84,7 +85,7 @@ class Diagonal:
         return np.zeros_like(self.diagonal)
 
     def apply(self, d: Floats) -> Floats:
-        return self.diagonal * d
+        return mapped(np.multiply, self.diagonal, d)
 
     def prepared(self, E: Tall) -> Prepared:
         return _DiagonalPrepared(self.diagonal, E)
@@ -93,7 +94,7 @@ class Diagonal:
 class _DiagonalPrepared:
     def __init__(self, s: Floats, E: Tall) -> None:
         self.s = s
-        self._square = _FreeSquare(E, 1.0 / np.sqrt(s))
+        self._square = _FreeSquare(E, mapped(lambda s: 1.0 / np.sqrt(s), s))
 
     def restricted(self, held: Mask) -> Restricted:
         return _DiagonalPart(self.s, held, self._square.without(held))
@@ -104,10 +105,14 @@ class _DiagonalPart:
         self._s, self._held, self.gram = s, held, gram
 
     def inverse(self, y: Floats) -> Floats:
-        return np.where(self._held, 0.0, y / self._s)
+        return mapped(lambda held, y, s: np.where(held, 0.0, y / s), self._held, y, self._s)
 
     def pulled(self, centre: Floats) -> Floats:
-        return np.where(self._held, 0.0, centre)
+        return mapped(_free, self._held, centre)
+
+
+def _free(held: Mask, x: Floats) -> Floats:
+    return np.where(held, 0.0, x)
 
 
 class Gram:
@@ -148,7 +153,7 @@ class _Block:
         self.last: Floats | None = None
 
     def apply(self, d: Floats) -> Floats:
-        return self.rho * (2.0 * d + self.C.transposed_dot(self.C.dot(d)))
+        return mapped(lambda d, y: self.rho * (2.0 * d + y), d, self.C.transposed_dot(self.C.dot(d)))
 
 
 class _GramPrepared:
@@ -185,18 +190,19 @@ class _BlockPart:
         self._block, self._held, self._solve, self.gram = block, held, solve, gram
 
     def inverse(self, y: Floats) -> Floats:
-        y = np.where(self._held, 0.0, y)
-        C = self._block.C
-        x = (0.5 / self._block.rho) * (y - C.transposed_dot(self._solve_one(C.dot(y))))
-        return np.where(self._held, 0.0, x)
+        C, half = self._block.C, 0.5 / self._block.rho
+        y = mapped(_free, self._held, y)
+        pulled = C.transposed_dot(self._solve_one(C.dot(y)))
+        return mapped(lambda held, y, x: np.where(held, 0.0, half * (y - x)), self._held, y, pulled)
 
     def pulled(self, centre: Floats) -> Floats:
         # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
         if not self._held.any():
             return centre.copy()
         C = self._block.C
-        pull = C.transposed_dot(self._solve_one(C.dot(np.where(self._held, centre, 0.0))))
-        return np.where(self._held, 0.0, centre + pull)
+        held = mapped(lambda held, c: np.where(held, c, 0.0), self._held, centre)
+        pull = C.transposed_dot(self._solve_one(C.dot(held)))
+        return mapped(lambda held, c, p: np.where(held, 0.0, c + p), self._held, centre, pull)
 
     def _solve_one(self, y: Floats) -> Floats:
         return self._solve(y[:, np.newaxis], _CG_TOLERANCE, None)[:, 0]
@@ -222,7 +228,7 @@ class _FreeSquare:
 
     def __init__(self, E: Tall, scale: Floats | None = None) -> None:
         self._E, self._scale = E, scale
-        self._sizes = E.squares if scale is None else E.squares * scale**2
+        self._sizes = E.squares if scale is None else mapped(lambda x, a: x * a**2, E.squares, scale)
         self._held: Mask | None = None
         self._square = np.zeros((E.shape[1], E.shape[1]))
 

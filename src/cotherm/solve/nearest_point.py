@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.blocks import mapped, summed
 from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
 from cotherm.solve.pivoting import Mask, misplaced
@@ -59,8 +60,9 @@ class NearestPoint:
             if eta is None:
                 return None
             force = E.dot(eta)
-            v = z - part.inverse(force)
-            wrong = misplaced(held, v, self._metric.apply(v - centre) + force)
+            v = mapped(np.subtract, z, part.inverse(force))
+            slope = mapped(np.add, self._metric.apply(mapped(np.subtract, v, centre)), force)
+            wrong = misplaced(held, v, slope)
             if not wrong.any():
                 break
             held = held ^ wrong
@@ -109,7 +111,7 @@ class _Multipliers:
 
     def towards(self, other: _Multipliers, step: float) -> _Multipliers:
         pairs = ((self.y, other.y), (self.eta, other.eta), (self.force, other.force))
-        return _Multipliers(*(a + step * (b - a) for a, b in pairs))
+        return _Multipliers(*(mapped(lambda a, b: a + step * (b - a), *pair) for pair in pairs))
 
 
 class _Dual:
@@ -150,12 +152,19 @@ class _Dual:
 
     def _slope(self, here: _Multipliers, there: _Multipliers, step: float) -> float:
         """Half the derivative of φ along the way, at some part of it."""
-        now = here.towards(there, step)
-        v = np.maximum(0.0, self._centre - now.force / self._metric.diagonal)
-        dy, deta = there.y - here.y, there.eta - here.eta
-        rows = dy @ (self._Rc + now.y)
-        equations = deta @ (self._b + now.eta / self._weights)
-        return float((there.force - here.force) @ v - rows - equations)
+
+        def unknowns(old: Floats, new: Floats, centre: Floats, s: Floats) -> float:
+            way = new - old
+            return float(way @ np.maximum(0.0, centre - (old + step * way) / s))
+
+        def rows(old: Floats, new: Floats, Rc: Floats) -> float:
+            way = new - old
+            return float(way @ (Rc + old + step * way))
+
+        deta = there.eta - here.eta
+        equations = deta @ (self._b + (here.eta + step * deta) / self._weights)
+        gained = summed(unknowns, here.force, there.force, self._centre, self._metric.diagonal)
+        return gained - summed(rows, here.y, there.y, self._Rc) - float(equations)
 
 
 def _solve_definite(K: Floats, rhs: Floats) -> Floats:

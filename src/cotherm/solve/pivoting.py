@@ -43,4 +43,5 @@ def misplaced(held: Mask, v: Floats, slope: Floats) -> Mask:
 
 
 def _negative(x: Floats) -> Mask:
-    return np.asarray(x < -_ROUNDING * np.abs(x).max(initial=0.0))
+    largest = max(-x.min(initial=0.0), x.max(initial=0.0))
+    return np.asarray(x < -_ROUNDING * largest)

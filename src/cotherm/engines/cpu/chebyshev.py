@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled, prefetch
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian
-from cotherm.engines.cpu.rows import FINGERPRINT, add_register, add_row, register, set_row, store_row
+from cotherm.engines.cpu.rows import FINGERPRINT, add_register, add_row, panels, register, set_row, store_row
 from cotherm.engines.cpu.team import Team
 from cotherm.progress import track
 
@@ -47,15 +46,15 @@ def chebyshev_sums_by_vertex(matrix: OrderedLaplacian, F: Floats, coefficients: 
 def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]) -> Floats:
     """(n, times, q), put where there is room; if one panel is all and already in order, it needs no other place."""
     times, (n, q) = coefficients.shape[1], F.shape
-    panels = _panels(q)
+    parts = panels(q, _WIDEST)
     steps = len(coefficients) - 1
-    result = room(times, n, q) if len(panels) > 1 else None
-    with Team(work=matrix.work(panels[0][1] - panels[0][0])) as team:
+    result = room(times, n, q) if len(parts) > 1 else None
+    with Team(work=matrix.work(parts[0][1] - parts[0][0])) as team:
         cuts = matrix.cuts(team.pieces)
-        progress = iter(track(range(steps * len(panels)), total=steps * len(panels), label="heat flow"))
-        for first, last in panels:
+        progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
+        for first, last in parts:
             sums = _panel_sums(team, cuts, matrix, F[:, first:last], coefficients, progress)
-            if len(panels) == 1 and matrix.in_order:
+            if len(parts) == 1 and matrix.in_order:
                 result = sums
                 break
             if result is None:
@@ -65,13 +64,6 @@ def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Calla
         next(progress, None)  # lets the bar close
     assert result is not None
     return result
-
-
-def _panels(q: int) -> list[tuple[int, int]]:
-    """Split q columns into equal panels, as few as the widest allows."""
-    count = -(-q // _WIDEST)
-    ends = [q * k // count for k in range(count + 1)]
-    return list(pairwise(ends))
 
 
 def _panel_sums(

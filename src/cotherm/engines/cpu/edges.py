@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -10,68 +11,71 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
-from cotherm.engines.cpu.rows import FINGERPRINT, add_product, register, set_row, store_row
+from cotherm.engines.cpu.rows import FINGERPRINT, add_outer, clear_square, panels, square, store_square
 from cotherm.engines.cpu.team import Team
 
-# Edges are worked off in bundles of this many, side by side in vector registers.
-_LANES = 8
+# Functions are taken in panels of at most this many: the products of two panels fit the vector registers.
+_WIDEST = 8
 
 
 def edge_products(
-    x: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats, first: int, out: Floats, column: int
+    x: Floats,
+    i: NDArray[Any],
+    j: NDArray[Any],
+    weights: Floats,
+    first: int,
+    scale: Floats,
+    out: NDArray[Any],
+    column: int,
 ) -> None:
-    """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, into out[:, column : column + pairs].
+    """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, times the scale of the pair.
 
-    x is (n, all terms, q), contiguous; the terms meant are those from ``first`` on, as many as there are weights. Edges
-    come sorted, so that one end of the next edge is at hand.
+    It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms meant are those from
+    ``first`` on, as many as there are weights. Edges come sorted, so that one end of the next edge is at hand.
     """
     (n, held, q), terms = x.shape, len(weights)
-    with Team(len(i) * terms * q * q / _LANES) as team:
+    rows = x.reshape(n, held * q)
+    with Team(len(i) * terms * q * q / _WIDEST) as team:
         cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
-        team.run(_kernel(), cuts, x.reshape(n, held * q), q, first * q, i, j, weights, out, column)
+        for (a, a_end), (b, b_end) in combinations_with_replacement(panels(q, _WIDEST), 2):
+            kernel = _kernel(a_end - a, b_end - b, int(a == b))
+            tall = np.arange(a, a_end)
+            # Pair (r, c) is in column r·q − r(r − 1)/2 + c − r.
+            places = tall * q - tall * (tall - 1) // 2 + np.maximum(b, tall) - tall
+            columns = first * q + a, first * q + b
+            team.run(kernel, cuts, rows, q, *columns, i, j, weights, scale, places, out[:, column:])
 
 
 @cache
-def _kernel() -> Any:
-    lanes, fingerprint = _LANES, FINGERPRINT
+def _kernel(height: int, width: int, same: int) -> Any:
+    """For the pairs of two panels of so many functions; of one panel with itself only those a ≤ b."""
+    fingerprint = FINGERPRINT
 
     @compiled
     def products(
-        lo: int, hi: int, x: Any, q: int, offset: int, i: Any, j: Any, weights: Any, out: Any, column: int
+        lo: int,
+        hi: int,
+        x: Any,
+        q: int,
+        a: int,
+        b: int,
+        i: Any,
+        j: Any,
+        weights: Any,
+        scale: Any,
+        places: Any,
+        out: Any,
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
-        terms = len(weights)
-        rows, start = np.uint64(terms * q), np.uint64(offset)
-        # Row r·q + a holds b_eᵀx_a(r) for the edges of the bundle, edge by edge and turned; then weighted.
-        gaps = np.zeros((lanes, terms * q))
-        turned, weighted = np.zeros((terms * q, lanes)), np.zeros((terms * q, lanes))
-        weight = np.repeat(weights, q)
-        pairs = q * (q + 1) // 2
-        bundle = np.empty((pairs, lanes))
-        total = register(lanes)
-        for first in range(lo, hi, lanes):
-            count = min(lanes, hi - first)
-            for lane in range(np.uint64(count)):
-                e = np.uint64(first) + lane
-                head, tail = np.uint64(i[e]), np.uint64(j[e])
-                for r in range(rows):
-                    gaps[lane, r] = x[head, start + r] - x[tail, start + r]
-            for r in range(rows):
-                for lane in range(np.uint64(lanes)):
-                    turned[r, lane] = gaps[lane, r]
-                set_row(total, lanes, weight[r], turned, r)
-                store_row(total, lanes, weighted, r)
-            pair = np.uint64(0)
-            for a in range(q):
-                for b in range(a, q):
-                    set_row(total, lanes, 0.0, turned, np.uint64(0))
-                    for s in range(terms):
-                        add_product(total, lanes, weighted, np.uint64(s * q + a), turned, np.uint64(s * q + b))
-                    store_row(total, lanes, bundle, pair)
-                    pair += np.uint64(1)
-            for lane in range(count):
-                for p in range(pairs):
-                    out[first + lane, column + p] = bundle[p, lane]
+        total = square(height, width)
+        for e in range(np.uint64(lo), np.uint64(hi)):
+            head, tail = np.uint64(i[e]), np.uint64(j[e])
+            clear_square(total, height, width)
+            for s in range(len(weights)):
+                here = a + s * q
+                there = here if same else b + s * q  # of one panel one gap, not two
+                add_outer(total, height, width, weights[s], x, head, tail, here, there)
+            store_square(total, height, width, same, scale, places, out, e)
 
     return products

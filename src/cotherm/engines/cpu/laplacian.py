@@ -76,9 +76,10 @@ def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Flo
 def _breadth_first_rows(team: Team, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
     """Rows of W in breadth-first order, still with the caller's vertex numbers as columns."""
     halves = [n * k // team.size for k in range(team.size + 1)]
+    counts = np.zeros(n, dtype=np.int32)  # small, for they are counted up in no order
+    team.run(_count_ends, halves, i, j, counts)
     offsets = np.zeros(n + 1, dtype=np.int64)
-    team.run(_count_ends, halves, i, j, offsets[1:])
-    np.cumsum(offsets, out=offsets)
+    np.cumsum(counts, out=offsets[1:])
     # Arrays are made by NumPy, not inside the kernels: NumPy asks for huge pages, which random access needs.
     # A neighbour's number and the weight side by side, both as float64: one place in memory instead of two.
     entries = np.empty((2 * len(w), 2))

@@ -3,12 +3,15 @@
 A ``register`` is a row of ``width`` float64 that lives in the processor's vector registers. Loops over the columns,
 as Numba compiles them, stay scalar.
 Widths are literals, known when compiling; row numbers are unsigned; rows must be contiguous.
+
+A ``square`` is as many registers as one has numbers, for products of every number of one row with every one of another.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +109,106 @@ def store_row(_typing: Any, source: Any, width: Any, array: Any, row: Any) -> An
         builder.store(values, _view(builder, address, width), align=8)
 
     return types.void(source, width, array, row), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def square(_typing: Any, height: Any, width: Any) -> Any:
+    """New registers, ``height`` of ``width`` numbers, not yet set."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        place = cgutils.alloca_once(builder, ir.ArrayType(_vector(width), height.literal_value))
+        return builder.bitcast(place, ir.DoubleType().as_pointer())
+
+    return types.CPointer(types.float64)(height, width), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def clear_square(_typing: Any, target: Any, height: Any, width: Any) -> Any:
+    """target = 0."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        for k in range(height.literal_value):
+            builder.store(
+                ir.Constant(_vector(width), [0.0] * width.literal_value), _line(builder, arguments[0], width, k)
+            )
+
+    return types.void(target, height, width), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def add_outer(
+    _typing: Any, target: Any, height: Any, width: Any, factor: Any, array: Any, head: Any, tail: Any, a: Any, b: Any
+) -> Any:
+    """target += factor · g[a : a + height] ⊗ g[b : b + width] with g = array[head] − array[tail]."""
+    del factor  # always a float64
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, weight = arguments[0], arguments[3]
+
+        def gap(column: Any, size: Any) -> Any:
+            ends = []
+            for row in arguments[5:7]:
+                address = row_address(context, builder, signature.args[4], arguments[4], row)
+                start = builder.gep(builder.bitcast(address, ir.DoubleType().as_pointer()), [column])
+                ends.append(builder.load(_view(builder, start, size), align=8))
+            return builder.fsub(*ends)
+
+        tall, wide = gap(arguments[7], height), gap(arguments[8], width)
+        tall = builder.fmul(_spread(builder, weight, height), tall)
+        for k in range(height.literal_value):
+            line = _line(builder, place, width, k)
+            number = builder.extract_element(tall, ir.Constant(ir.IntType(32), k))
+            product = builder.fmul(_spread(builder, number, width), wide, flags=_FUSED)
+            builder.store(builder.fadd(builder.load(line), product, flags=_FUSED), line)
+
+    return types.void(target, height, width, types.float64, array, head, tail, a, b), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def store_square(
+    _typing: Any, source: Any, height: Any, width: Any, upper: Any, scale: Any, places: Any, array: Any, row: Any
+) -> Any:
+    """array[row, p : …] = scale[p : …] · source[k] with p = places[k], for every k.
+
+    Where ``upper`` is 1, only from the diagonal on. The array may be of float32.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        counted, scales = (_data(context, builder, signature.args[k], arguments[k]) for k in (5, 4))
+        address = row_address(context, builder, signature.args[6], arguments[6], arguments[7])
+        number = ir.FloatType() if signature.args[6].dtype == types.float32 else ir.DoubleType()
+        target = builder.bitcast(address, number.as_pointer())
+        for k in range(height.literal_value):
+            first = k if upper.literal_value else 0
+            count = width.literal_value - first
+            line = builder.load(_line(builder, arguments[0], width, k))
+            kept = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, width.literal_value)))
+            values = builder.shuffle_vector(line, ir.Constant(_vector(width), ir.Undefined), kept)
+            place = builder.load(builder.gep(counted, [ir.Constant(ir.IntType(32), k)]))
+            some = ir.VectorType(ir.DoubleType(), count)
+            factors = builder.load(builder.bitcast(builder.gep(scales, [place]), some.as_pointer()), align=8)
+            values = builder.fmul(values, factors)
+            kind = ir.VectorType(number, count)
+            values = values if kind == some else builder.fptrunc(values, kind)
+            builder.store(values, builder.bitcast(builder.gep(target, [place]), kind.as_pointer()), align=4)
+
+    return types.void(source, height, width, upper, scale, places, array, row), codegen
+
+
+def panels(columns: int, widest: int) -> list[tuple[int, int]]:
+    """Columns in equal panels, first to last, as few as the widest allows."""
+    count = -(-columns // widest)
+    ends = [columns * k // count for k in range(count + 1)]
+    return list(pairwise(ends))
+
+
+def _line(builder: Any, block: Any, width: Any, k: int) -> Any:
+    """The address of a register of a square."""
+    return builder.gep(_view(builder, block, width), [ir.Constant(ir.IntType(32), k)])
+
+
+def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
+    return context.make_array(array_type)(context, builder, array).data
 
 
 def _with_row(

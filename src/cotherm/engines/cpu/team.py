@@ -13,9 +13,10 @@ import numba
 
 # Waking a thread costs some 0.1 ms; below this many multiply-adds one thread is as fast.
 _WORTH_A_THREAD = 1_000_000
-# Handing out a slice costs some 0.01 ms; one of this many multiply-adds takes fifty times as long.
-_WORTH_A_SLICE = 2_000_000
-_MOST_SLICES = 8
+# Handing out a slice costs some 0.01 ms; one of this many multiply-adds takes twenty times as long or more.
+_WORTH_A_SLICE = 1_000_000
+# Short slices end at nearly the same time, and keep threads near each other, where they share what is in the caches.
+_MOST_SLICES = 64
 
 
 class Team:

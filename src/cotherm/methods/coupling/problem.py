@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.blocks import mapped, summed
 from cotherm.graphs.graph import Graph
 from cotherm.heat.response import State, View
 from cotherm.methods.coupling.jacobian import Jacobian
@@ -111,16 +112,24 @@ class CouplingProblem:
         return result
 
     def distance(self, u: Floats) -> float:
-        d = u - self.centre
         if self.robust is None:
+            d = u - self.centre
             return float(d @ self._gram.apply(d))
-        # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
-        return float(4.0 * np.sum(self._rho * d**2 / (np.hypot(1.0, d / self.robust) + 1.0)))
+        kappa = self.robust
+
+        def robust(rho: Floats, u: Floats, centre: Floats) -> float:
+            # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
+            d = u - centre
+            return float(4.0 * np.sum(rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)))
+
+        return summed(robust, self._rho, u, self.centre)
 
     def metric(self, u: Floats) -> Metric:
         if self.robust is None:
             return self._gram
-        return Diagonal(2.0 * self._rho / np.hypot(1.0, (u - self.centre) / self.robust))
+        kappa = self.robust
+        form = mapped(lambda rho, u, c: 2.0 * rho / np.hypot(1.0, (u - c) / kappa), self._rho, u, self.centre)
+        return Diagonal(form)
 
     def at(self, u: Floats) -> CouplingPoint:
         return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))

@@ -1,0 +1,35 @@
+"""Long vectors a block at a time, against the same formula in one piece."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from cotherm.engines.cpu.blocks import mapped, summed
+
+
+def _blend(held: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.where(held, 0.0, x / (1.0 + y))
+
+
+@pytest.mark.parametrize("length", [0, 1, 65_536, 65_537, 1_000_003])
+def test_blocks_make_what_one_piece_makes(length: int) -> None:
+    rng = np.random.default_rng(length)
+    x, y = rng.random((2, length))
+    held = rng.random(length) < 0.3
+    assert_array_equal(mapped(_blend, held, x, y), _blend(held, x, y))
+    assert_allclose(summed(np.dot, x, y), x @ y, rtol=1e-12)
+
+
+def test_a_sum_is_the_same_whatever_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).random(1_000_003)
+    several = [summed(np.sum, x) for _ in range(5)]
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    assert set(several) == {summed(np.sum, x)}
+
+
+def test_an_error_in_a_block_is_not_lost() -> None:
+    with pytest.raises(ZeroDivisionError):
+        summed(lambda x: 1 / 0 if x[0] else 0.0, np.arange(300_000))
