@@ -39,6 +39,11 @@ _NAMES = {
     "_dot": "Jacobian times few numbers",
     "_transposed_dot": "Jacobian's transpose times edges",
     "_squares": "Jacobian's rows squared",
+    "_map": "vectors of edges: formulas",
+    "_sum": "vectors of edges: sums",
+    "_fill_rows": "the graph by rows",
+    "_count_ends": "the graph's degrees",
+    "_relabel_and_sum": "the graph in its order",
 }
 
 
@@ -141,7 +146,7 @@ def _report(ledger: Ledger, seconds: float, bandwidth: float, vertices: int, edg
     accounted = sum(ledger.seconds.values())
     fast = [name for name in ledger.seconds if ledger.bytes[name] >= _AT_LIMIT * bandwidth * ledger.seconds[name]]
     at_limit = sum(ledger.seconds[name] for name in fast)
-    rest = {"name": "the rest: vectors in NumPy, small systems", "calls": 0, "speed": 0.0, "of_copy": 0.0}
+    rest = {"name": "the rest: other vectors, small systems", "calls": 0, "speed": 0.0, "of_copy": 0.0}
     parts.append({**rest, "seconds": max(0.0, seconds - accounted)})
     return {
         "benchmark": "profile",

@@ -26,26 +26,26 @@ Vector = NDArray[Any]
 def mapped(formula: Callable[..., Any], *vectors: Vector) -> Floats:
     """The formula, number by number, of vectors of one length."""
     out = np.empty(len(vectors[0]))
-
-    def one(lo: int, hi: int) -> None:
-        out[lo:hi] = formula(*(x[lo:hi] for x in vectors))
-
-    _in_blocks(one, len(out))
+    _in_blocks(_map, len(out), formula, out, *vectors)
     return out
 
 
 def summed(formula: Callable[..., Any], *vectors: Vector) -> float:
     """The sum of what the formula makes of blocks of the vectors, in one order whatever the threads."""
-
-    def one(lo: int, hi: int) -> float:
-        return float(formula(*(x[lo:hi] for x in vectors)))
-
-    return sum(_in_blocks(one, len(vectors[0])))
+    return float(sum(_in_blocks(_sum, len(vectors[0]), formula, *vectors)))
 
 
-def _in_blocks(task: Callable[[int, int], Any], length: int) -> list[Any]:
+def _in_blocks(task: Callable[..., Any], length: int, *arguments: Any) -> list[Any]:
     if length <= _AT_ONCE:
-        return [task(0, length)]
+        return [task(0, length, *arguments)]
     cuts = [*range(0, length, _AT_ONCE), length]
     with Team(work=_FORMULA * length) as team:
-        return team.run(task, cuts)
+        return team.run(task, cuts, *arguments)
+
+
+def _map(lo: int, hi: int, formula: Callable[..., Any], out: Floats, *vectors: Vector) -> None:
+    out[lo:hi] = formula(*(x[lo:hi] for x in vectors))
+
+
+def _sum(lo: int, hi: int, formula: Callable[..., Any], *vectors: Vector) -> float:
+    return float(formula(*(x[lo:hi] for x in vectors)))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import checks
 from cotherm import memory as memory_of
 from cotherm.arrays import Floats
+from cotherm.engines.heap import kept_memory
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -146,7 +147,7 @@ def couple(
         importance=pi,
         storage=storage,
     )
-    with limited_blas(max(g.n for g in graphs)):
+    with limited_blas(max(g.n for g in graphs)), kept_memory(peak):
         if given_alpha is None:
             problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
             require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
