@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numba
 import numpy as np
 import pytest
@@ -30,6 +33,13 @@ def test_a_sum_is_the_same_whatever_the_threads(monkeypatch: pytest.MonkeyPatch)
     assert set(several) == {summed(np.sum, x)}
 
 
-def test_an_error_in_a_block_is_not_lost() -> None:
+def test_an_error_in_a_block_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def elsewhere(x: np.ndarray) -> float:
+        if threading.current_thread() is threading.main_thread():
+            time.sleep(0.01)  # leaves some blocks to the others
+            return 0.0
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 2)
     with pytest.raises(ZeroDivisionError):
-        summed(lambda x: 1 / 0 if x[0] else 0.0, np.arange(300_000))
+        summed(elsewhere, np.zeros(1_000_003))

@@ -39,6 +39,7 @@ _NAMES = {
     "_dot": "Jacobian times few numbers",
     "_transposed_dot": "Jacobian's transpose times edges",
     "_squares": "Jacobian's rows squared",
+    "_amounts": "sizes of functions",
     "_map": "vectors of edges: formulas",
     "_sum": "vectors of edges: sums",
     "_fill_rows": "the graph by rows",
@@ -119,8 +120,8 @@ def _bytes(name: str, arguments: Sequence[Any]) -> float:
     if name == "step":
         *_, previous, due, sums = arrays
         return once + previous.nbytes + (sums.nbytes if due.any() else -sums.nbytes)
-    if name == "products":  # only the columns of one time are written
-        return once
+    if name == "products":  # of the terms and of the columns only those of one time
+        return _bytes_of_products(arguments)
     if name == "move":
         return once + arrays[-1].nbytes + arrays[-2].nbytes
     if name == "_add_rows":  # of the sums only those of the block's edges
@@ -128,6 +129,15 @@ def _bytes(name: str, arguments: Sequence[Any]) -> float:
     if name == "turn":
         return once + arrays[-1].nbytes
     return once
+
+
+def _bytes_of_products(arguments: Sequence[Any]) -> float:
+    x, _, a, b, i, j, weights, _, places, out = arguments
+    height = len(places)
+    # Panels of functions are equally wide, or nearly.
+    pairs = height * (height + 1) // 2 if a == b else height**2
+    ends = x.itemsize * len(x) * len(weights) * (height if a == b else 2 * height)
+    return float(ends + i.nbytes + j.nbytes + out.itemsize * len(out) * pairs)
 
 
 def _report(ledger: Ledger, seconds: float, bandwidth: float, vertices: int, edges: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 Blocks of more than 32 MB are mapped when they are asked for and unmapped when they are given back: each is new to the
 process, page by page, every time. Where one follows another that takes as long as to compute what goes into them.
+Blocks that other threads than the main one ask for come from places of their own and are mapped as ever.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-# Where less is asked for in all, the C library keeps blocks by itself.
-_WORTH_KEEPING = 100e6
+# Where less is asked for in all, hardly a block is so large.
+_WORTH_KEEPING = 150e6
 
 # Options of mallopt, and the values that glibc comes to by itself once blocks of 32 MB have been given back.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
@@ -31,7 +32,7 @@ _users = 0
 def kept_memory(size: float) -> Iterator[None]:
     """Within, memory is kept for reuse, if about ``size`` bytes are worth it; afterwards it is given back.
 
-    Who has set up the allocator in the environment is left alone.
+    An allocator that is set up in the environment is left alone; what a program has set up by itself is not known.
     """
     library = _glibc() if size >= _WORTH_KEEPING else None
     if library is None:
@@ -65,7 +66,7 @@ def _glibc() -> Any:
     """The C library, or None where it is another or is set up already."""
     if not sys.platform.startswith("linux") or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", ""):
         return None
-    if any(name.startswith("MALLOC_") and name.endswith("_") for name in os.environ):
+    if any(name.startswith("MALLOC_") for name in os.environ):
         return None
     library = ctypes.CDLL(None)
     return library if hasattr(library, "gnu_get_libc_version") else None

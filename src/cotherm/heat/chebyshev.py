@@ -16,6 +16,7 @@ from scipy.special import ive
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
+from cotherm.engines.cpu.columns import column_amounts
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -93,14 +94,13 @@ def tail_tolerances(matrix: OrderedLaplacian, F: Floats, times: Floats, toleranc
 
     Two lower bounds on ‖e^{−tL}f‖ / ‖f‖ serve: heat keeps the mean of f, and nothing decays faster than e^{−tλ}.
     """
-    sizes = np.maximum(F.max(axis=0), -F.min(axis=0))
+    sizes, sums, squares = column_amounts(F)
     live = sizes > 0
     if not live.any():
         return np.full(len(times), _COARSEST)
     if sizes[live].min() < _SQUARABLE[0] or sizes.max() > _SQUARABLE[1]:
         return np.full(len(times), _ROUNDING)
-    norms = np.sqrt(np.einsum("ij,ij->j", F, F))
-    kept = np.abs(F.sum(axis=0)[live]) / (np.sqrt(matrix.n) * norms[live])
+    kept = np.abs(sums[live]) / np.sqrt(matrix.n * squares[live])
     with np.errstate(over="ignore"):
         fastest = np.exp(-times[:, np.newaxis] * matrix.bound)
     smallest = np.maximum(kept, fastest).min(axis=1)

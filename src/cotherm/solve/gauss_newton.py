@@ -262,7 +262,8 @@ class _Model:
 
 def _projected(u: Floats, slope: Floats) -> float:
     """The square of the slope along which u may move, being bounded by zero."""
-    return _square(np.where(u > 0.0, slope, np.minimum(slope, 0.0)))
+    free = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
+    return float(np.sum(free * free))
 
 
 def _compressed(J: Tall) -> tuple[Tall, Callable[[Floats], Floats]]:

@@ -155,11 +155,11 @@ class _Dual:
 
         def unknowns(old: Floats, new: Floats, centre: Floats, s: Floats) -> float:
             way = new - old
-            return float(way @ np.maximum(0.0, centre - (old + step * way) / s))
+            return float(np.sum(way * np.maximum(0.0, centre - (old + step * way) / s)))
 
         def rows(old: Floats, new: Floats, Rc: Floats) -> float:
             way = new - old
-            return float(way @ (Rc + old + step * way))
+            return float(np.sum(way * (Rc + old + step * way)))
 
         deta = there.eta - here.eta
         equations = deta @ (self._b + (here.eta + step * deta) / self._weights)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 
 # Where a contestant leaves the number of a process it started.
 CHILD = "COTHERM_TEST_CHILD"
@@ -44,18 +44,18 @@ def _never(_: Data) -> int:
     raise RuntimeError("no such problem\nand more that is not shown")
 
 
-def _good(n: int, _: float) -> int:
+def _good(n: int, _: Limits) -> int:
     sys.stdout.write("contestants may print\n")
     return n
 
 
-def _sleeps(n: int, _: float) -> int:
+def _sleeps(n: int, _: Limits) -> int:
     if n >= 100:
         time.sleep(60.0)
     return n
 
 
-def _sleeps_with_child(n: int, _: float) -> int:
+def _sleeps_with_child(n: int, _: Limits) -> int:
     if n > 1:
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
         Path(os.environ[CHILD]).write_text(str(child.pid), encoding="ascii")
@@ -63,7 +63,7 @@ def _sleeps_with_child(n: int, _: float) -> int:
     return n
 
 
-def _grows(n: int, _: float) -> int:
+def _grows(n: int, _: Limits) -> int:
     held = []
     while n > 1:
         held.append(np.ones(10 * MB // 8))
@@ -71,26 +71,26 @@ def _grows(n: int, _: float) -> int:
     return len(held)
 
 
-def _holds(n: int, _: float) -> int:
+def _holds(n: int, _: Limits) -> int:
     """50 MB for a moment, which are gone when it ends."""
     return n if n == 1 else int(n * np.ones(50 * MB // 8)[0])
 
 
-def _raises(_: int, __: float) -> int:
+def _raises(_: int, __: Limits) -> int:
     raise ValueError("not today\nor ever")
 
 
-def _dies(n: int, _: float) -> int:
+def _dies(n: int, _: Limits) -> int:
     if n > 1:
         os.kill(os.getpid(), signal.SIGABRT)
     return n
 
 
-def _no_room(_: int, __: float) -> int:
+def _no_room(_: int, __: Limits) -> int:
     raise MemoryError
 
 
-def _counts(_: int, __: float) -> int:
+def _counts(_: int, __: Limits) -> int:
     global _calls  # noqa: PLW0603
     _calls += 1
     return _calls

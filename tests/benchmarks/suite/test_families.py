@@ -13,7 +13,7 @@ import scipy.linalg
 
 from cotherm.benchmarks import couple as optimisers
 from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbours, surgery
-from cotherm.benchmarks.suite.parts import Family, Figure
+from cotherm.benchmarks.suite.parts import Family, Figure, Limits
 from cotherm.datasets import ambiguous, circles, ring, shortcuts
 from cotherm.heat.chebyshev import ordered
 
@@ -60,7 +60,7 @@ def test_contestants_solve_a_tiny_problem(name: str, contestant: str) -> None:
     if solver.needs is not None and find_spec(solver.needs.module) is None:
         pytest.skip(solver.needs.install)
     tiny = family.problems(True)[0].tiny()
-    figures = family.judge(tiny, solver.solve(solver.given(tiny), 0.3))
+    figures = family.judge(tiny, solver.solve(solver.given(tiny), Limits(0.3, 8e9)))
     assert list(figures) == [figure.name for figure in family.figures]
     for figure in family.figures:
         _sensible(figure, figures[figure.name])

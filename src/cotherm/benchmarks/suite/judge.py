@@ -48,6 +48,7 @@ def judged(
         "problem": problem.name,
         "contestant": contestant.name,
         "seconds": limits.seconds,
+        "memory": limits.memory,
         "quick": quick,
         "data": None if data is None else os.fspath(data),
     }

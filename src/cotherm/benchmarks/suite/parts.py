@@ -45,14 +45,22 @@ class Library:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Of one contestant on one problem."""
+
+    seconds: float
+    memory: float  # bytes of the whole process
+
+
+@dataclass(frozen=True)
 class Contestant:
-    """One solver: ``solve(given, seconds)`` hands in an answer, of which the judge alone knows how good it is.
+    """One solver: ``solve(given, limits)`` hands in an answer, of which the judge alone knows how good it is.
 
     Solvers that go on improving their answer hand in what they have before the seconds are over.
     """
 
     name: str
-    solve: Callable[[Any, float], Any]
+    solve: Callable[[Any, Limits], Any]
     needs: Library | None = None
     given: Callable[[Any], Any] = as_given  # what it gets of the problem, made before the clock starts
     bytes_moved: Callable[[Any], float | None] | None = None  # from and to memory at least, where that is known
@@ -81,14 +89,6 @@ class Family:
     def entered(self, problem: Problem) -> list[Contestant]:
         """Those the problem is meant for."""
         return [one for one in self.contestants if problem.among is None or one.name in problem.among]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Of one contestant on one problem."""
-
-    seconds: float
-    memory: float  # bytes of the whole process
 
 
 @dataclass(frozen=True)

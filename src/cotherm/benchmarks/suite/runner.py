@@ -125,11 +125,11 @@ def run(
     runner.bandwidth = described["bandwidth"]
     asked = {
         "families": None if families is None else chosen,
-        "data": data is not None,
+        "data": bool(data or os.environ.get(VARIABLE)),
         "largest": most,
-        "seconds": seconds,
-        "patience": patience,
-        "memory": memory,
+        "seconds": runner.seconds,
+        "patience": None if patience is None else runner.patience,
+        "memory": None if memory is None else runner.memory,
     }
     about = {"benchmark": "suite", "quick": quick, "asked": asked, "machine": described, "versions": machine.versions()}
     # A run may take hours: what is done is kept, should it end early.

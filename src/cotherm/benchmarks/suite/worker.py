@@ -14,12 +14,13 @@ import sys
 import time
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
 
-from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Problem
+from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Limits, Problem
 
 # The tiny problem need not be solved well.
 _WARM_SECONDS = 1.0
@@ -52,11 +53,12 @@ def _run(task: dict[str, Any], channel: TextIO) -> None:
     family: Family = import_module(task["module"]).FAMILY
     problem = next(one for one in family.problems(task["quick"]) if one.name == task["problem"])
     contestant = next(one for one in family.contestants if one.name == task["contestant"])
-    instance, given = _ready(problem, contestant, task["data"])
+    limits = Limits(task["seconds"], task["memory"])
+    instance, given = _ready(problem, contestant, limits, task["data"])
     before = _fresh_peak()
     _tell(channel, "solving")
     start = time.perf_counter()
-    answer = contestant.solve(given, task["seconds"])
+    answer = contestant.solve(given, limits)
     seconds = time.perf_counter() - start
     after = _status("VmHWM")
     memory = None if before is None or after is None else max(0, after - before)
@@ -65,9 +67,9 @@ def _run(task: dict[str, Any], channel: TextIO) -> None:
     _tell(channel, "judged", figures=dict(family.judge(instance, answer)), bytes_moved=moved)
 
 
-def _ready(problem: Problem, contestant: Contestant, data: str | None) -> tuple[Any, Any]:
+def _ready(problem: Problem, contestant: Contestant, limits: Limits, data: str | None) -> tuple[Any, Any]:
     """The problem and what of it the contestant gets, after it has solved a tiny one."""
-    contestant.solve(contestant.given(problem.tiny()), _WARM_SECONDS)
+    contestant.solve(contestant.given(problem.tiny()), replace(limits, seconds=_WARM_SECONDS))
     instance = problem.make(data)
     return instance, contestant.given(instance)
 

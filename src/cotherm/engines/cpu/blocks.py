@@ -31,7 +31,10 @@ def mapped(formula: Callable[..., Any], *vectors: Vector) -> Floats:
 
 
 def summed(formula: Callable[..., Any], *vectors: Vector) -> float:
-    """The sum of what the formula makes of blocks of the vectors, in one order whatever the threads."""
+    """The sum of what the formula makes of blocks of the vectors, in one order whatever the threads of ours.
+
+    Formulas had better not call BLAS, which has threads of its own.
+    """
     return float(sum(_in_blocks(_sum, len(vectors[0]), formula, *vectors)))
 
 

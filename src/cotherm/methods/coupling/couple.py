@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -135,40 +135,52 @@ def couple(
     storage, peak = chosen(needs, budget, precision)
     log.info("couple: derivatives %s as %s, %s of memory at the peak", storage.way, precision, memory_of.words(peak))
 
-    near = Near(graphs)
-    free = near.edges(free)
-    problem = CouplingProblem(
-        near.graphs,
-        near.functions(scaled),
-        moments,
-        given_alpha or 1.0,
-        free=free,
-        rigidity=rho,
-        importance=pi,
-        storage=storage,
-    )
-    with limited_blas(max(g.n for g in graphs)), kept_memory(peak):
+    def solved() -> _Solved:
+        # In a function of its own: what it takes is given up when it ends, before memory goes back to the system.
+        near = Near(graphs)
+        problem = CouplingProblem(
+            near.graphs,
+            near.functions(scaled),
+            moments,
+            given_alpha or 1.0,
+            free=near.edges(free),
+            rigidity=rho,
+            importance=pi,
+            storage=storage,
+        )
         if given_alpha is None:
             problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
             require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
         search = Search(problem, routes, tolerance, max_iterations, near.told(callback))
         begin = problem.centre if first is None else problem.free_part(near.weights(first))
         found = search.run(begin)
-    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, near.given_back(problem.weights(found.u)), strict=True))
+        return _Solved(
+            weights=near.given_back(problem.weights(found.u)),
+            alpha=problem.alpha,
+            cost=found.cost + problem.constant,
+            distance=problem.distance(found.u),
+            optimality=found.optimality,
+            status=found.status,
+            history=tuple(search.history),
+        )
+
+    with limited_blas(max(g.n for g in graphs)), kept_memory(peak - needs.held):
+        answer = solved()
+    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, answer.weights, strict=True))
     return Coupling(
         graphs=coupled,
         originals=tuple(graphs),
         functions=tuple(columns),
         times=tuple(moments.tolist()),
-        alpha=problem.alpha,
-        cost=found.cost + problem.constant,
-        distance=problem.distance(found.u),
+        alpha=answer.alpha,
+        cost=answer.cost,
+        distance=answer.distance,
         coupling_before=coupling_error(graphs, columns, moments),
         coupling=coupling_error(coupled, columns, moments),
         mismatch=_mismatch(columns),
-        status=found.status,
-        optimality=found.optimality,
-        history=tuple(search.history),
+        status=answer.status,
+        optimality=answer.optimality,
+        history=answer.history,
         settings={
             "times": "auto" if given_times is None else moments.tolist(),
             "alpha": alpha if alpha is None or isinstance(alpha, str) else given_alpha,
@@ -211,6 +223,18 @@ def coupling_memory(
     precision = checks.choice("precision", precision, ("float64", "float32"))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
     return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
+
+
+class _Solved(NamedTuple):
+    """An answer, without what it took to find it; weights are those of the given graphs' edges."""
+
+    weights: list[Floats]
+    alpha: float
+    cost: float
+    distance: float
+    optimality: float
+    status: str
+    history: tuple[Any, ...]
 
 
 def _mismatch(columns: list[Floats]) -> float:

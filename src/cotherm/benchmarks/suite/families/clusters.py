@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cotherm.arrays import Ints
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, ambiguous, digits, nus, sources
 from cotherm.evaluate import clustering_scores
 from cotherm.functions import label_functions
@@ -90,7 +90,7 @@ def _unlabelled(problem: Labelled) -> Items:
     return Items(tuple(graph.bare() for graph in problem.items.graphs), problem.items.classes)
 
 
-def _single(items: Items, _: float) -> Ints:
+def _single(items: Items, _: Limits) -> Ints:
     """Each view by itself, (views, n): the judge takes the best."""
     return np.array([_spectral(graph, items.classes) for graph in items.graphs])
 
@@ -99,14 +99,14 @@ def _spectral(graph: Graph, count: int) -> Ints:
     return unit_row_clusters(lowest_normalized(graph, count).vectors, count, seed=0)
 
 
-def _average(items: Items, _: float) -> Ints:
+def _average(items: Items, _: Limits) -> Ints:
     return average(items.graphs, normalized=True).clusters(items.classes)[0]
 
 
-def _coupled(items: Items, seconds: float) -> Ints:
+def _coupled(items: Items, limits: Limits) -> Ints:
     """Coupled by the clusters that the average finds, then averaged anew: no classes are needed for it."""
-    end = time.perf_counter() + _OWN_SHARE * seconds
-    F = label_functions(_average(items, seconds))
+    end = time.perf_counter() + _OWN_SHARE * limits.seconds
+    F = label_functions(_average(items, limits))
     result = couple(
         items.graphs,
         [F] * len(items.graphs),
@@ -117,15 +117,15 @@ def _coupled(items: Items, seconds: float) -> Ints:
     return average(result.graphs, normalized=True).clusters(items.classes)[0]
 
 
-def _fused(items: Items, _: float) -> Ints:
+def _fused(items: Items, _: Limits) -> Ints:
     return fuse_similarity(items.graphs, neighbours=_FUSED_NEIGHBOURS).clusters(items.classes)[0]
 
 
-def _coregularized(items: Items, _: float) -> Ints:
+def _coregularized(items: Items, _: Limits) -> Ints:
     return coregularize(items.graphs, items.classes).common_clusters(items.classes)
 
 
-def _snfpy(items: Items, _: float) -> Ints:
+def _snfpy(items: Items, _: Limits) -> Ints:
     """snfpy's fusion, clustered as ours. It calls a check of scikit-learn's by a name that is gone since 1.8."""
     import snf
     from sklearn.utils import check_array

@@ -7,7 +7,7 @@ from typing import Any
 
 from cotherm.arrays import Ints
 from cotherm.benchmarks import match as duels
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 
 _TINY = 200
 _FILE = "tosca5k/michael7.vts"
@@ -48,11 +48,11 @@ def _tiny() -> duels.Problem:
     return duels.modelled(_TINY)[0]
 
 
-def _by(contestant: Callable[[duels.Problem], Ints]) -> Callable[[Any, float], Ints]:
+def _by(contestant: Callable[[duels.Problem], Ints]) -> Callable[[Any, Limits], Ints]:
     return lambda problem, _: contestant(problem)
 
 
-def _meshes(problem: duels.Problem, _: float) -> Ints:
+def _meshes(problem: duels.Problem, _: Limits) -> Ints:
     """pyFM from the meshes on; the tiny problem, a sample without a surface, is not for it."""
     return duels.meshes(problem) if problem.meshes is not None else problem.places
 

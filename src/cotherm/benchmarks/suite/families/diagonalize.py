@@ -10,7 +10,7 @@ import scipy.linalg
 
 from cotherm.arrays import Floats
 from cotherm.benchmarks import diagonalize as duels
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, nus, shortcuts
 from cotherm.engines.threads import limited_blas
 
@@ -48,8 +48,8 @@ def _tiny() -> Floats:
     return duels.matrices(circles(16), normalized=False)
 
 
-def _by(contestant: duels.Contestant) -> Callable[[Any, float], Floats]:
-    def solve(A: Floats, _: float) -> Floats:
+def _by(contestant: duels.Contestant) -> Callable[[Any, Limits], Floats]:
+    def solve(A: Floats, _: Limits) -> Floats:
         with limited_blas(A.shape[1]):
             return contestant(A)
 

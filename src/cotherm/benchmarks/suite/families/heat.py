@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from cotherm.arrays import Floats
 from cotherm.benchmarks import heat as duels
-from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import exponential_coefficients
 
@@ -52,15 +52,15 @@ def _of(series: str, n: int, seconds: float) -> Problem:
     return Problem(f"{series}, {n:,}", series, n, lambda _: _make(n), lambda: _make(_TINY), seconds)
 
 
-def _ours(task: Flow, _: float) -> Floats:
+def _ours(task: Flow, _: Limits) -> Floats:
     return duels.ours(task.graph, task.F, task.t)
 
 
-def _expm_multiply(task: Flow, _: float) -> Floats:
+def _expm_multiply(task: Flow, _: Limits) -> Floats:
     return duels.scipy_expm_multiply(task.graph, task.F, task.t)
 
 
-def _plain(task: Flow, _: float) -> Floats:
+def _plain(task: Flow, _: Limits) -> Floats:
     return duels.plain_chebyshev(task.graph, task.F, task.t)
 
 
@@ -82,7 +82,7 @@ def _filter(task: Flow) -> Filter:
     return Filter(filters.Heat(graph, task.t * float(graph.lmax)), order, task)
 
 
-def _filtered(given: Filter, _: float) -> Floats:
+def _filtered(given: Filter, _: Limits) -> Floats:
     return np.asarray(given.heat.filter(given.flow.F, method="chebyshev", order=given.order))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.graphs.search.neighbours import MOST_EXACT, nearest_neighbours
 
 _OURS, _SKLEARN, _TREE = "cotherm nearest_neighbours", "scikit-learn NearestNeighbors", "SciPy cKDTree"
@@ -54,12 +54,12 @@ def _of(n: int, d: int, seconds: float) -> Problem:
     return Problem(f"{series}, {n:,}", series, n, lambda _: points(n, d), lambda: points(small, d), seconds)
 
 
-def _ours(X: Floats, _: float) -> Found:
+def _ours(X: Floats, _: Limits) -> Found:
     found = nearest_neighbours(X, _K)
     return Found(found.indices, found.recall)
 
 
-def _sklearn(X: Floats, _: float) -> Found:
+def _sklearn(X: Floats, _: Limits) -> Found:
     """By whichever of its methods it thinks best, all processors."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -67,7 +67,7 @@ def _sklearn(X: Floats, _: float) -> Found:
     return Found(model.kneighbors(return_distance=False), None)
 
 
-def _tree(X: Floats, _: float) -> Found:
+def _tree(X: Floats, _: Limits) -> Found:
     """SciPy's k-d tree; the nearest of every point is the point itself."""
     from scipy.spatial import cKDTree
 
@@ -75,7 +75,7 @@ def _tree(X: Floats, _: float) -> Found:
     return Found(indices[:, 1:], None)
 
 
-def _descent(X: Floats, _: float) -> Found:
+def _descent(X: Floats, _: Limits) -> Found:
     """pynndescent with its defaults; it counts the point itself."""
     from pynndescent import NNDescent
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.benchmarks import couple as optimisers
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Problem
+from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, human, man, nus, ring, shortcuts
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
@@ -27,6 +27,8 @@ _SHORT_CUT_ALPHA = 15.0
 _DENSE, _TOLERANCE = 1_000, 1e-11
 # Those who improve their answer as long as they may leave time to hand it in.
 _OWN_SHARE = 0.8
+# Of the memory, what a coupling may plan for: its forecast is good to a tenth or two.
+_PLANNED = 0.85
 _TINY = 300
 # Who couples at other times answers another question: without a truth there is nothing to judge that by.
 _SAME_COST = (optimisers.OURS, optimisers.LBFGSB, optimisers.TRUST, optimisers.TORCH)
@@ -86,20 +88,22 @@ def _tiny() -> Surgery:
     return _short_cuts(_TINY, "strip")
 
 
-def _coupled(task: Surgery, seconds: float, *, auto: bool = False) -> Floats:
+def _coupled(task: Surgery, limits: Limits, *, auto: bool = False) -> Floats:
     """The public verb: at the problem's times and α, or at those it chooses itself."""
-    watch = optimisers.Lowest(_OWN_SHARE * seconds)
+    watch = optimisers.Lowest(_OWN_SHARE * limits.seconds)
     views = task.views
     asked: Any = ("auto", "auto") if auto else (views.times, task.alpha)
-    result = couple(views.graphs, views.functions, *asked, callback=lambda _: watch.time_is_up)
+    result = couple(
+        views.graphs, views.functions, *asked, memory=_PLANNED * limits.memory, callback=lambda _: watch.time_is_up
+    )
     return np.concatenate([graph.w for graph in result.graphs])
 
 
-def _by(optimiser: Callable[[Any, optimisers.Watch], None]) -> Callable[[Any, float], Floats]:
+def _by(optimiser: Callable[[Any, optimisers.Watch], None]) -> Callable[[Any, Limits], Floats]:
     """An optimiser that is given our cost and gradient, or makes its own."""
 
-    def solve(problem: Any, seconds: float) -> Floats:
-        watch = optimisers.Lowest(_OWN_SHARE * seconds)
+    def solve(problem: Any, limits: Limits) -> Floats:
+        watch = optimisers.Lowest(_OWN_SHARE * limits.seconds)
         with limited_blas(max(graph.n for graph in problem.graphs)):
             optimiser(problem, watch)
         return problem.centre if watch.weights is None else watch.weights
