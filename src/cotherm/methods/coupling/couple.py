@@ -228,7 +228,7 @@ def coupling_memory(
 class _Solved(NamedTuple):
     """An answer, without what it took to find it; weights are those of the given graphs' edges."""
 
-    weights: list[Floats]
+    weights: Sequence[Floats]
     alpha: float
     cost: float
     distance: float
