@@ -3,7 +3,7 @@
 Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbours. Poses: hands joined and apart, all 52,565 vertices
 of a scanned body, a bump on each hand, five neighbours; without its data a modelled body of 5,000 points. Derivatives
 are stored, in float64 and float32, recomputed and streamed: what each way takes, and how far its answer is off. And
-couplings that start where the planted edges are cut already: the most that coupling smaller graphs first could save.
+couplings that start where the planted edges are cut already: about what coupling smaller graphs first could save.
 
 Every size runs in a process of its own, so that its peak of memory is its own; compiling is not counted.
 """
@@ -200,7 +200,7 @@ def kept(n: int, way: str, precision: str, place: str) -> None:
 def known(n: int) -> None:
     """Couple from the graphs as they are, and from where the planted edges are cut already: what coarser graphs tell.
 
-    Coupling graphs made of fewer vertices first could at best find the planted edges, and it would take time as well.
+    What graphs of fewer vertices would tell is above all which edges to cut, and coupling them would take time as well.
     """
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple
