@@ -8,6 +8,7 @@ import pytest
 
 import cotherm as ct
 from cotherm import CothermError
+from cotherm.cli.header import Header
 from cotherm.cli.labels import read_labels
 from cotherm.cli.views import View
 
@@ -20,10 +21,14 @@ def view(names: tuple[str, ...] | None, name: str = "one") -> View:
     return View(graph, names)
 
 
-def read(tmp_path: Path, text: str, *views: View, column: str | None = None) -> list[list[str]]:
+def read(
+    tmp_path: Path, text: str, *views: View, column: str | None = None, titled: bool | None = None
+) -> list[list[str]]:
     place = tmp_path / "labels.csv"
     place.write_text(text, encoding="utf-8")
-    return [labels.tolist() for labels in read_labels(views or (view(NAMES),), [str(place)], column).of]
+    said = frozenset([str(place.resolve())])
+    header = Header(titled=said if titled else frozenset(), untitled=said if titled is False else frozenset())
+    return [labels.tolist() for labels in read_labels(views or (view(NAMES),), [str(place)], column, header).of]
 
 
 def lines(*rows: str) -> str:
@@ -38,7 +43,6 @@ NAMED = [f"{name},{kind}" for name, kind in zip(NAMES, KINDS, strict=True)]
     [
         lines(*KINDS),
         lines("kind", *KINDS),
-        lines("x", *KINDS),  # a title like a label: the number of rows tells
         lines(*NAMED),
         lines("id,kind", *NAMED),
         lines("who,kind", *NAMED),
@@ -52,8 +56,76 @@ def test_all_ways_to_say_the_same(tmp_path: Path, text: str) -> None:
 
 
 def test_a_label_that_occurs_once_is_no_title(tmp_path: Path) -> None:
-    assert read(tmp_path, lines("rare", *KINDS[1:]))[0][0] == "rare"
     assert read(tmp_path, lines("a,rare", *NAMED[1:]))[0][0] == "rare"
+    assert read(tmp_path, lines("rare", *KINDS[1:]), titled=False)[0][0] == "rare"
+
+
+@pytest.mark.parametrize("names", [NAMES, None])
+@pytest.mark.parametrize(
+    ("text", "titled", "found"),
+    [
+        # A title like a label, or a label too many: the same text.
+        (lines("x", *KINDS), True, KINDS),
+        (lines("x,x", *(f"{kind},{kind}" for kind in KINDS)), True, KINDS),
+        # A label that occurs once, or a title over a file that was cut short: the same text.
+        (lines("rare", *KINDS[1:]), False, ["rare", *KINDS[1:]]),
+        (lines("kind", *KINDS[1:]), False, ["kind", *KINDS[1:]]),
+        (lines("kind", *KINDS[:5]), False, ["kind", *KINDS[:5]]),
+    ],
+)
+def test_the_number_of_rows_never_decides_on_a_title(
+    tmp_path: Path, names: tuple[str, ...] | None, text: str, titled: bool, found: list[str]
+) -> None:
+    views = view(names), view(names, "two")
+    with pytest.raises(CothermError, match=r"--header .*labels\.csv or --no-header") as caught:
+        read(tmp_path, text, *views)
+    assert "line 1" in caught.value.argument
+    assert read(tmp_path, text, *views, titled=titled) == [found, found]
+    with pytest.raises(CothermError, match="labels for one"):
+        read(tmp_path, text, *views, titled=not titled)
+
+
+@pytest.mark.parametrize("unknown", range(6))
+@pytest.mark.parametrize("empty", ["", "NA", "?", '""'])
+@pytest.mark.parametrize("title", ["kind", None])
+def test_an_unknown_label_moves_no_other(tmp_path: Path, unknown: int, empty: str, title: str | None) -> None:
+    kinds = [*KINDS[:unknown], empty, *KINDS[unknown + 1 :]]
+    found = [*KINDS[:unknown], "", *KINDS[unknown + 1 :]]
+    rows = kinds if title is None else [title, *kinds]
+    assert read(tmp_path, lines(*rows), view(None)) == [found]
+    pairs = [f"{kind},{kind}" for kind in kinds]
+    rows = pairs if title is None else [f"{title},{title}", *pairs]
+    assert read(tmp_path, lines(*rows), view(None), view(None, "two")) == [found, found]
+
+
+def test_rows_after_the_last_label_are_none(tmp_path: Path) -> None:
+    assert read(tmp_path, lines("kind", *KINDS, "", "", "")) == [KINDS]
+    assert read(tmp_path, lines(*KINDS, "")) == [KINDS]
+    assert read(tmp_path, lines("id,kind", *NAMED, ",", ",")) == [KINDS]
+
+
+@pytest.mark.parametrize("rows", [["kind", *KINDS[:4]], [*KINDS, "x", "y"], ["cluster", *"01100"], [*KINDS[:5]]])
+def test_too_few_or_too_many_labels_are_refused(tmp_path: Path, rows: list[str]) -> None:
+    with pytest.raises(CothermError, match="labels for one"):
+        read(tmp_path, lines(*rows))
+
+
+def test_a_title_over_numbers_is_one(tmp_path: Path) -> None:
+    assert read(tmp_path, lines("cluster", *"010011")) == [[*"010011"]]
+    assert read(tmp_path, lines(*"010011")) == [[*"010011"]]
+
+
+def test_an_item_of_nobody_is_no_title(tmp_path: Path) -> None:
+    place = tmp_path / "labels.csv"
+    place.write_text(lines("stranger,y", *NAMED))
+    found = read_labels([view(NAMES)], [str(place)], None)
+    assert found.of[0].tolist() == KINDS
+    assert "column" not in found.reading[0]
+
+
+def test_a_quotation_mark_left_open_swallows_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CothermError, match="quotation mark"):
+        read(tmp_path, lines("id,kind", NAMED[0], 'b,"x', *NAMED[2:]))
 
 
 def test_unknown_labels(tmp_path: Path) -> None:

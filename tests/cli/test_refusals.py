@@ -114,6 +114,14 @@ def test_existing_outputs_are_kept_without_force(run: Run, place: Path) -> None:
         (["--metric", "taxi"], "--metric"),
         (["--landmarks", "x.csv"], "--landmarks"),
         (["--bogus"], "--bogus"),
+        (["--neighbours", "1_0"], "--neighbours"),
+        (["--neighbours", "\u0661"], "--neighbours"),
+        (["--neighbours", "9" * 5_000], "--neighbours"),
+        (["--times", "1_0,20"], "--times"),
+        (["--alpha", "\uff11"], "--alpha"),
+        (["--known", "0_1.5"], "--known"),
+        (["--header", "elsewhere.csv"], "--header"),
+        (["--no-header", "elsewhere.csv"], "--no-header"),
     ],
 )
 def test_options_of_couple(run: Run, place: Path, arguments: list[str], named: str) -> None:
@@ -132,6 +140,40 @@ def test_landmarks_that_are_not_there(run: Run, place: Path) -> None:
         (place / "pairs.csv").write_text(text)
         said = refused(run, place, "couple", *views, "--landmarks", place / "pairs.csv", "--out", place / "x.npz")
         assert named in said
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("99,98\n1,2\n3,4\n", "line 1"),
+        ("item-99,item-98\nitem-1,item-1\n", "line 1"),
+        ("left,right\nitem-1,item-1\nitem-x,item-2\n", "line 3"),
+        ("1,2\n,\n3,4\n", "line 2"),
+        ("1,2\n" + "7" * 5_000 + ",3\n", "line 2"),
+        ("1,2\n\u0663,3\n", "line 2"),
+        ("1,2\n1_0,3\n", "line 2"),
+        ("1\n\n3\n", "line 2"),
+    ],
+)
+def test_no_landmark_is_passed_over(run: Run, place: Path, text: str, where: str) -> None:
+    (place / "pairs.csv").write_text(text, encoding="utf-8")
+    views = [place / "first.csv", place / "second.csv"]
+    said = refused(run, place, "couple", *views, "--landmarks", place / "pairs.csv", "--out", place / "x.npz")
+    assert f"pairs.csv: {where}" in said
+
+
+def test_titles_of_landmarks(run: Run, place: Path) -> None:
+    views = [place / "first.csv", place / "second.csv"]
+    out = [place / "a.npy", place / "b.npy"]
+    for titles in ("left,right", "first,second", "item_a,item_b"):
+        (place / "pairs.csv").write_text(f"{titles}\nitem-1,item-1\nitem-5,5\n")
+        answer = run("functions", *views, "--landmarks", place / "pairs.csv", "--out", *out, "--force")
+        assert answer.code == 0
+        assert f"2 landmarks (titles {titles.replace(',', ', ')})" in answer.out
+        assert np.load(out[0]).argmax(axis=0).tolist() == [1, 5]
+    (place / "pairs.csv").write_text("item-a,item-b\nitem-1,item-1\nitem-5,5\n")
+    given = ["functions", *views, "--landmarks", place / "pairs.csv", "--out", *out, "--force"]
+    assert run(*given, "--header", place / "pairs.csv").code == 0
 
 
 def test_functions_that_do_not_fit(run: Run, place: Path) -> None:

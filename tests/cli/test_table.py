@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cotherm import CothermError
+from cotherm.cli.header import Header
 from cotherm.cli.table import Table, read_table
 
 
@@ -89,3 +90,87 @@ def test_other_encodings_are_named(tmp_path: Path) -> None:
     place.write_bytes("a,b\n1,2\n".encode("utf-16"))
     with pytest.raises(CothermError, match="UTF-16"):
         read_table(place)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("1,NA,3\n4,5,6\n", "line 1, column 2"),
+        ("1,2.O,3\n4,5,6\n", "line 1, column 2"),
+        ("2.O\n1\n2\n", "line 1, column 1"),
+        ("NA\n1\n2\n", "line 1, column 1"),
+        ("x,NA,NA\ny,1,2\nz,3,4\n", "line 1, column 2"),
+        (",,\n1,2,3\n4,5,6\n", "line 1, column 1"),
+        ("a,b,c\n1,2,3\n,,\n4,5,6\n", "line 3, column 1 (a)"),
+        ("1,2,3\n,,\n4,5,6\n", "line 2, column 1"),
+        ("1,2,3\n4,5,6\n,,\n", "line 3, column 1"),
+        ("a\n1\n\n2\n", "line 3, column 1 (a)"),
+        ("a,b\n1,2\n\n3,x\n", "line 4, column 2 (b)"),
+        ("1,2\n3,1_000\n", "line 2, column 2"),
+        ("1,2\n3,\u0664\n", "line 2, column 2"),
+        ("1,2\n3,\uff14\n", "line 2, column 2"),
+        ("1,2\n3,0x10\n", "line 2, column 2"),
+        ("id,a\nx,1\n,2\n", "line 3, column 1"),
+        ("NA,1\n,2\n3,4\n", "line 1, column 1"),
+        ("x,abc,3\ny,1,2\n", "line 1"),
+        ('a,b\n1,"2\n3,4\n', "line 2"),
+    ],
+)
+def test_no_row_is_lost(tmp_path: Path, text: str, where: str) -> None:
+    """A first row that holds a number is data, a row of empty cells is a row; what is wrong in them is named."""
+    with pytest.raises(CothermError) as caught:
+        table(tmp_path, text).numbers()
+    assert where in caught.value.argument
+
+
+@pytest.mark.parametrize("text", ["age,height,2001\n1,2,3\n4,5,6\n", "gene,0,1,2\nx,4,5,6\ny,7,8,9\n"])
+def test_what_may_be_titles_or_data_is_refused_until_it_is_said(tmp_path: Path, text: str) -> None:
+    with pytest.raises(CothermError, match=r"--header .*table\.csv or --no-header"):
+        table(tmp_path, text)
+    place = tmp_path / "table.csv"
+    found = read_table(place, Header(titled=frozenset([str(place.resolve())])))
+    assert (found.rows, found.numbers().shape) == (2, (2, 3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,0,1\nx,1,2\ny,3,4\n",
+        "id,age,2001\nx,1,2\ny,3,4\n",
+        ",age,2001\nx,1,2\ny,3,4\n",
+        "Na,K\n1,2\n3,4\n",
+        "age,10x\n1,2\n3,4\n",
+        "PatientID,a,b\n17,1,2\n4,3,4\n",
+        "1A,1,2\n2B,3,4\n",
+        '"a" , "b"\n1,2\n3,4\n',
+        "a,b\n\n1,2\n\n\n3,4\n\n",
+    ],
+)
+def test_more_ways_to_write_the_same_numbers(tmp_path: Path, text: str) -> None:
+    np.testing.assert_array_equal(table(tmp_path, text).numbers(), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("title", ["body mass index", "refractive_index", "Heat Index"])
+def test_an_index_of_something_is_a_number(tmp_path: Path, title: str) -> None:
+    found = table(tmp_path, f"{title},age\n21,30\n25,40\n23,50\n")
+    assert (found.titles, found.names) == ((title, "age"), None)
+
+
+def test_a_title_that_may_be_of_names_or_numbers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CothermError, match="tumor_sample_id"):
+        table(tmp_path, "tumor_sample,age\n21,30\n25,40\n")
+    assert table(tmp_path, "white cell,age\n4.5,30\n5.1,40\n").names is None
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "txt"])
+def test_lines_of_any_length(tmp_path: Path, suffix: str) -> None:
+    mark = {"csv": ",", "tsv": "\t", "txt": " "}[suffix]
+    values = np.random.default_rng(0).random((2, 20_000))
+    place = tmp_path / f"genes.{suffix}"
+    place.write_text("\n".join(mark.join(map(repr, row)) for row in values.tolist()))
+    np.testing.assert_array_equal(read_table(place).numbers(), values)
+
+
+def test_a_cell_too_long_to_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CothermError, match="line 2"):
+        table(tmp_path, f"a,b\n1,{'2' * 200_000}\n")

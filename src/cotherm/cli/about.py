@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.cli.outputs import table_text
 from cotherm.cli.table import SUFFIXES, Table, read_table
 from cotherm.cli.views import KINDS, is_edge_list, name_of, read_points, read_result
@@ -18,7 +19,7 @@ from cotherm.methods.coupling.result import Coupling
 Described = tuple[dict[str, Any], str]
 
 
-def about_file(path: str) -> Described:
+def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     place = disk.as_path(path)
     suffix = place.suffix.lower()
     if suffix in (".npz", ".mtx") or is_edge_list(place):
@@ -29,11 +30,11 @@ def about_file(path: str) -> Described:
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix == ".npy":
-        points = read_points(place)
+        points = read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
     if suffix in SUFFIXES:
-        return _about_table(read_table(place))
+        return _about_table(read_table(place, header))
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
 
 

@@ -11,12 +11,16 @@ import numpy as np
 
 from cotherm import checks
 from cotherm.arrays import Floats
+from cotherm.cli.cells import whole_number
+from cotherm.cli.header import Header, header_of, titles_over_landmarks
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
+from cotherm.cli.parser import integer, number
 from cotherm.cli.table import read_rows
 from cotherm.cli.views import View, name_of, read_points
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, label_functions, landmark_functions
 from cotherm.graphs import disk
+from cotherm.graphs.formats.text import shown
 
 
 def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> None:
@@ -40,8 +44,8 @@ def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> N
     else:
         one.add_argument("--functions", nargs="+", metavar="FILE", help="functions, a table of columns for every view")
     group.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    group.add_argument("--known", type=float, metavar="SHARE", help="use only this share of every class (all)")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="for the choice of --known (0)")
+    group.add_argument("--known", type=number, metavar="SHARE", help="use only this share of every class (all)")
+    group.add_argument("--seed", type=integer, default=0, metavar="N", help="for the choice of --known (0)")
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,16 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     """From what the options name."""
     if options.known is not None and not options.labels:
         raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
+    header = header_of(options)
     if options.labels:
-        labels = read_labels(views, options.labels, options.column)
+        labels = read_labels(views, options.labels, options.column, header)
         used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
         return Known(_indicators(used), labels.of, labels.reading)
     if options.landmarks:
-        return Known(_landmarks(views, options.landmarks), None, [])
+        return _landmarks(views, options.landmarks, header)
     if getattr(options, "features", None):
-        return Known(_features(views, options.features), None, [])
-    return Known(_given(views, options.functions), None, [])
+        return _features(views, options.features, header)
+    return _given(views, options.functions, header)
 
 
 def _indicators(labels: list[Words]) -> list[Floats]:
@@ -96,12 +101,17 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
     return found
 
 
-def _landmarks(views: Sequence[View], path: str) -> list[Floats]:
-    rows, lines = read_rows(disk.as_path(path))
+def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
+    place = disk.as_path(path)
+    rows, lines = read_rows(place)
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
-    if not any(_vertex(view, cell) is not None for view in views for cell in rows[0]):
-        rows, lines = rows[1:], lines[1:]  # titles: no vertex of any view
+    titled = header.said(place)
+    if titled is None:
+        titled = titles_over_landmarks(rows, _names_of_columns(views, len(rows[0])))
+    titles = f" (titles {', '.join(rows[0])})" if titled else ""
+    start = 1 if titled else 0
+    rows, lines = rows[start:], lines[start:]
     if not rows:
         raise CothermError(path, "no landmarks", "a row for each")
     columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
@@ -112,38 +122,53 @@ def _landmarks(views: Sequence[View], path: str) -> list[Floats]:
             wrong = vertices.index(None)
             raise CothermError(
                 f"{path}: line {lines[wrong]}",
-                repr(cells[wrong]),
+                shown(cells[wrong]),
                 f"a vertex of {name_of(view.graph, k)}: a number from 0 to {view.graph.n - 1}"
                 + (" or a name" if view.names else ""),
+                f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
             )
         functions.append(landmark_functions(view.graph, np.array(vertices)))
-    return functions
+    return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
+
+
+def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
+    """For every column the names its cells may be, None where rows have numbers only."""
+    names = [None if view.names is None else set(view.names) for view in views]
+    if columns == len(views):
+        return names
+    known = [one for one in names if one is not None]
+    return [set().union(*known) if known else None]
 
 
 def _vertex(view: View, cell: str) -> int | None:
     """By name, or by number from 0."""
     if view.names is not None and cell in view.names:
         return view.names.index(cell)
-    return int(cell) if cell.isdecimal() and int(cell) < view.graph.n else None
+    number = whole_number(cell)
+    return number if number is not None and number < view.graph.n else None
 
 
-def _features(views: Sequence[View], paths: Sequence[str]) -> list[Floats]:
-    return [feature_functions(view.graph, F) for view, F in zip(views, _given(views, paths), strict=True)]
+def _features(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
+    given = _given(views, paths, header)
+    functions = [feature_functions(view.graph, F) for view, F in zip(views, given.functions, strict=True)]
+    return Known(functions, None, given.reading)
 
 
-def _given(views: Sequence[View], paths: Sequence[str]) -> list[Floats]:
+def _given(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
     if len(paths) != len(views):
         raise CothermError("--functions", f"{len(paths)} files", f"one for each of {len(views)} views")
     blocks: list[Any] = []
+    reading = []
     for k, (view, path) in enumerate(zip(views, paths, strict=True)):
-        F = read_points(disk.as_path(path))
-        if len(F) != view.graph.n:
+        points = read_points(disk.as_path(path), header)
+        if len(points.values) != view.graph.n:
             raise CothermError(
-                path, f"{len(F)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
+                path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
             )
-        blocks.append(F)
+        blocks.append(points.values)
+        reading.append(f"{path}: {points.reading}")
     if len({F.shape[1] for F in blocks}) > 1:
         raise CothermError(
             "--functions", f"{', '.join(str(F.shape[1]) for F in blocks)} columns", "the same functions on every view"
         )
-    return blocks
+    return Known(blocks, None, reading)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.cli.header import header_of
 from cotherm.cli.labels import Words, read_labels
 from cotherm.cli.views import View, chosen, name_of
 from cotherm.errors import CothermError
@@ -59,7 +60,7 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
 
 def _labels(graphs: list[Graph], options: argparse.Namespace) -> list[Any]:
     if options.labels:
-        return list(read_labels([View(g) for g in graphs], options.labels, options.column).of)
+        return list(read_labels([View(g) for g in graphs], options.labels, options.column, header_of(options)).of)
     labels = [g.labels for g in graphs]
     if any(one is None for one in labels):
         raise CothermError("--labels", f"none, and none in {options.file}", "a file with the class of each item")

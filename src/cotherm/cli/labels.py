@@ -8,10 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.cli.table import Table, is_count, is_missing, is_name_title, make_table, read_rows
+from cotherm.cli.cells import is_count, is_missing, is_name_title
+from cotherm.cli.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
+from cotherm.cli.table import Table, make_table, read_rows
 from cotherm.cli.views import View, name_of
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
+from cotherm.graphs.formats.text import shown
 
 Words = NDArray[np.str_]
 UNKNOWN = ""
@@ -25,15 +28,17 @@ class Labels:
     reading: list[str]
 
 
-def read_labels(views: Sequence[View], paths: Sequence[str], column: str | None) -> Labels:
+def read_labels(
+    views: Sequence[View], paths: Sequence[str], column: str | None, header: Header = NOTHING_SAID
+) -> Labels:
     """From one file for all views or one for each."""
     if len(paths) not in (1, len(views)):
         raise CothermError("--labels", f"{len(paths)} files", f"one, or one for each of {len(views)} views")
     if len(paths) == len(views):
-        tables = [_table(path, [view]) for path, view in zip(paths, views, strict=True)]
+        tables = [_table(path, [view], column, header) for path, view in zip(paths, views, strict=True)]
         columns = [_only_column(table, column) for table in tables]
     else:
-        tables = [_table(paths[0], views)] * len(views)
+        tables = [_table(paths[0], views, column, header)] * len(views)
         columns = _columns(tables[0], views, column)
     of, reading = [], []
     for k, (view, table, (title, cells)) in enumerate(zip(views, tables, columns, strict=True)):
@@ -49,37 +54,29 @@ def read_labels(views: Sequence[View], paths: Sequence[str], column: str | None)
     return Labels(of, reading)
 
 
-def _table(path: str, views: Sequence[View]) -> Table:
+def _table(path: str, views: Sequence[View], column: str | None, header: Header) -> Table:
     """Cells of labels are words as titles are: what the views hold tells them apart."""
     place = disk.as_path(path)
-    rows, lines = read_rows(place)
+    rows, lines = read_rows(place, blank_ends=True)
     known = {name for view in views for name in view.names or ()}
-    titled = _titled(rows, known, {view.graph.n for view in views})
+    titled = header.said(place)
+    if titled is None:
+        n = max(view.graph.n for view in views)
+        titled = column in rows[0] or titles_over_labels(rows, known, n)
+    if titled is None:
+        given = f"{shown(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
+        raise refuse_either(place, lines[0], given)
     body = rows[1:] if titled else rows
     if not body:
         raise CothermError(path, "titles and no rows", "at least one row")
-    first = [row[0] for row in body]
+    first = [row[0] for row in body if any(row)]
     named = len(rows[0]) > 1 and (
         bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
     )
+    if named:  # an empty row is nobody's
+        kept = [k for k, row in enumerate(rows) if any(row)]
+        rows, lines = [rows[k] for k in kept], [lines[k] for k in kept]
     return make_table(place, rows, lines, titled=titled, named=named)
-
-
-def _titled(rows: list[list[str]], known: set[str], sizes: set[int]) -> bool:
-    if known and len(rows[0]) > 1:
-        if rows[0][0] in known:
-            return False
-        if any(row[0] in known for row in rows[1:]):
-            return True
-    if len(rows[0]) > 1 and is_name_title(rows[0][0]):
-        return True
-    if len(rows) in sizes:
-        return False
-    if len(rows) - 1 in sizes:
-        return True
-    # Of some other length: titles are words that occur nowhere below them.
-    below = [{row[c] for row in rows[1:]} for c in range(len(rows[0]))]
-    return len(rows) > 1 and all(not cell.isdecimal() and cell not in below[c] for c, cell in enumerate(rows[0]))
 
 
 def _columns(table: Table, views: Sequence[View], column: str | None) -> list[tuple[str | None, Sequence[str]]]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import Any, NoReturn
+
+from cotherm.cli.cells import looks_numeric
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,26 +43,39 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--view", type=int, metavar="K", help="of a coupling: only view K, counted from 1")
 
 
+def integer(text: str) -> int:
+    """A whole number in the digits 0 to 9: int() also takes 1_000 and the digits of every script."""
+    if not re.fullmatch("[+-]?[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: a whole number")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """A number in the same digits; nan and inf are read, and refused where they make no sense."""
+    if not looks_numeric(text):
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: a number")
+    return float(text)
+
+
 def number_or(*words: str) -> Any:
     """A converter for options that take a number or one of some words."""
 
     def convert(text: str) -> float | str:
         if text in words:
             return text
-        try:
-            return float(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"{text!r}; needed: a number or {' or '.join(words)}") from None
+        if not looks_numeric(text):
+            raise argparse.ArgumentTypeError(f"{text!r}; needed: a number or {' or '.join(words)}")
+        return float(text)
 
     return convert
 
 
 def numbers(text: str) -> list[float]:
     """1,2,5"""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r}; needed: numbers separated by commas, such as 1,2,5") from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(map(looks_numeric, parts)):
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: numbers separated by commas, such as 1,2,5")
+    return list(map(float, parts))
 
 
 def numbers_or_auto(text: str) -> list[float] | str:
@@ -69,6 +85,6 @@ def numbers_or_auto(text: str) -> list[float] | str:
 def integers(text: str) -> list[int]:
     """0,5,17"""
     try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
+        return [integer(part.strip()) for part in text.split(",")]
+    except argparse.ArgumentTypeError:
         raise argparse.ArgumentTypeError(f"{text!r}; needed: whole numbers separated by commas, such as 0,5") from None

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from cotherm.arrays import Floats
+from cotherm.cli.header import header_of
 from cotherm.cli.labels import read_labels
 from cotherm.cli.views import View, name_of
 from cotherm.draw import draw_convergence, draw_coupling, draw_heat, draw_views, widest
@@ -76,6 +77,6 @@ def _has_places(graph: Graph) -> bool:
 
 def _labels(graphs: list[Graph], options: argparse.Namespace) -> list[Any] | None:
     if options.labels:
-        return list(read_labels([View(g) for g in graphs], options.labels, options.column).of)
+        return list(read_labels([View(g) for g in graphs], options.labels, options.column, header_of(options)).of)
     labels = [g.labels for g in graphs]
     return None if any(one is None for one in labels) else labels

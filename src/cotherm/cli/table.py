@@ -7,25 +7,33 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.cli.cells import (
+    is_count,
+    is_either_title,
+    is_id_title,
+    is_missing,
+    is_name_title,
+    is_number,
+    is_word,
+    looks_numeric,
+    whole_number,
+)
+from cotherm.cli.header import NOTHING_SAID, Header, is_column_of_names, refuse_either, titles_over_numbers
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.formats.text import decode, shown
 
 SUFFIXES = (".csv", ".tsv", ".txt")
-# Titles of a column that holds the names of rows: id, sample_id, Cell ID, barcode, the empty one that pandas writes.
-_NAMES = re.compile(r"(?:|unnamed: 0|(?:.*[\W_])?(?:id|ids|index|name|names|barcode|barcodes|cell|sample|key))", re.I)
-_IDS = re.compile(r"(?:.*[\W_])?id", re.I)
 # Titles in messages.
 _SHOWN = 8
-MISSING = ("", "na", "nan", "n/a", "#n/a", "none", "null", "?")
 
 
 @dataclass(frozen=True)
@@ -37,7 +45,7 @@ class Table:
     names: tuple[str, ...] | None
     name_title: str | None
     cells: tuple[tuple[str, ...], ...]
-    first_line: int
+    lines: tuple[int, ...]
 
     @property
     def rows(self) -> int:
@@ -72,37 +80,47 @@ class Table:
 
     def numbers(self) -> Floats:
         """All cells as finite numbers, or an error that names the line and the column."""
-        try:
-            values = np.array(self.cells, dtype=np.float64)
-        except ValueError:
-            values = None
+        values = _parsed(self.cells)
         if values is not None and np.all(np.isfinite(values)):
             return values
         for k, row in enumerate(self.cells):
             for c, cell in enumerate(row):
-                if not _finite(cell):
-                    title = f" ({self.titles[c]})" if self.titles else ""
-                    offset = 1 if self.names is None else 2
-                    raise CothermError(
-                        f"{self.path}: line {self.first_line + k}, column {c + offset}{title}",
-                        "an empty cell" if not cell.strip() else shown(cell),
-                        "a finite number",
-                        "Fill in or leave out missing values first.",
-                    )
+                if not is_number(cell) or not np.isfinite(float(cell)):
+                    raise self._no_number(k, c)
         raise AssertionError("a table of finite cells is an array of numbers")
 
+    def _no_number(self, k: int, c: int) -> CothermError:
+        title = f" ({self.titles[c]})" if self.titles else ""
+        offset = 1 if self.names is None else 2
+        cell = self.cells[k][c]
+        missing = "Fill in or leave out missing values first."
+        wrong = missing if is_missing(cell) or looks_numeric(cell) else "Mend or leave out what is no number."
+        first = k == 0 and self.titles is None
+        return CothermError(
+            f"{self.path}: line {self.lines[k]}, column {c + offset}{title}",
+            shown(cell) if cell else "an empty cell",
+            "a finite number",
+            wrong + f" If the first row holds titles: --header {self.path}." * first,
+        )
 
-def read_table(path: Path) -> Table:
+
+def read_table(path: Path, header: Header = NOTHING_SAID) -> Table:
     """A table of numbers, perhaps with titles and with names in its first column."""
     rows, lines = read_rows(path)
-    titled = _titled(rows)
+    titled = header.said(path)
+    if titled is None:
+        titled = titles_over_numbers(rows)
+    if titled is None:
+        word = next(k for k, cell in enumerate(rows[0]) if is_word(cell))
+        given = f"{shown(rows[0][word])} in column {word + 1}, a word among numbers"
+        raise refuse_either(path, lines[0], given)
     body = rows[1:] if titled else rows
     if not body:
         raise CothermError(str(path), "titles and no rows", "at least one row")
-    named = len(rows[0]) > 1 and _named(rows[0][0] if titled else None, [row[0] for row in body])
+    named = len(rows[0]) > 1 and _named(path, rows[0][0] if titled else None, [row[0] for row in body])
     if titled:
         for title in rows[0][1:]:
-            if _IDS.fullmatch(title):
+            if is_id_title(title):
                 raise CothermError(
                     str(path),
                     f"a column {title!r} that is not the first",
@@ -114,12 +132,11 @@ def read_table(path: Path) -> Table:
 
 def make_table(path: Path, rows: list[list[str]], lines: list[int], *, titled: bool, named: bool) -> Table:
     """The parts of some rows once it is known whether the first are titles and the first cells names."""
-    body = rows[1:] if titled else rows
+    start = 1 if titled else 0
+    body, numbers = rows[start:], lines[start:]
     names = tuple(row[0] for row in body) if named else None
-    if names is not None and len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise CothermError(str(path), f"the name {twice!r} more than once", "a name of its own for every row")
+    if names is not None:
+        _require_names(path, names, numbers)
     first = 1 if named else 0
     return Table(
         path,
@@ -127,19 +144,31 @@ def make_table(path: Path, rows: list[list[str]], lines: list[int], *, titled: b
         names,
         rows[0][0] if titled and named else None,
         tuple(tuple(row[first:]) for row in body),
-        lines[1] if titled else lines[0],
+        tuple(numbers),
     )
 
 
-def read_rows(path: Path) -> tuple[list[list[str]], list[int]]:
-    """The cells of every line that has some, all of one number, and the numbers of the lines."""
+def read_rows(path: Path, *, blank_ends: bool = False) -> tuple[list[list[str]], list[int]]:
+    """The cells of every row, all of one number, and the numbers of the lines.
+
+    Blank lines are no rows, but where rows have one cell, which may be empty; those at the end are rows only with
+    ``blank_ends``.
+    """
     text = decode_file(path)
     rows, lines = _split(path, text)
-    width = len(rows[0])
-    for row, line in zip(rows, lines, strict=True):
+    filled = [k for k, row in enumerate(rows) if row]
+    if not filled:
+        raise CothermError(str(path), "no rows", "a table with at least one row")
+    width = len(rows[filled[0]])
+    if width == 1:
+        stop = len(rows) if blank_ends else filled[-1] + 1
+        kept = [(row or [""], line) for row, line in zip(rows[:stop], lines[:stop], strict=True)]
+    else:
+        kept = [(rows[k], lines[k]) for k in filled]
+    for row, line in kept:
         if len(row) != width:
-            raise CothermError(f"{path}: line {line}", f"{len(row)} cells", f"{width}, as on line {lines[0]}")
-    return rows, lines
+            raise CothermError(f"{path}: line {line}", f"{len(row)} cells", f"{width}, as on line {kept[0][1]}")
+    return [[cell.strip() for cell in row] for row, _ in kept], [line for _, line in kept]
 
 
 def decode_file(path: Path) -> str:
@@ -155,84 +184,106 @@ def decode_file(path: Path) -> str:
         raise CothermError(f"{path}: {error.argument}", error.given, error.needed) from None
 
 
-def is_missing(cell: str) -> bool:
-    return cell.strip().lower() in MISSING
-
-
-def is_name_title(title: str) -> bool:
-    return _NAMES.fullmatch(title.strip()) is not None
-
-
-def is_count(cells: Sequence[str]) -> bool:
-    """Whether cells are 0, 1, 2, ... or 1, 2, 3, ...: numbers of rows or columns."""
-    return list(cells) in ([str(k) for k in range(len(cells))], [str(k + 1) for k in range(len(cells))])
+def _parsed(cells: Sequence[Sequence[str]]) -> Floats | None:
+    """All cells as numbers at once, or None if one is none; NumPy would take 1_000 and digits of other scripts."""
+    for row in cells:
+        text = "".join(row)
+        if "_" in text or not text.isascii():
+            return None
+    try:
+        return np.array(cells, dtype=np.float64)
+    except ValueError:
+        return None
 
 
 def _split(path: Path, text: str) -> tuple[list[list[str]], list[int]]:
+    """The cells of every line, none on blank ones, with its number."""
     split = _splitter(text)
     rows, lines = [], []
-    reader = split(text)
-    number = 0
     try:
-        for number, row in reader:
-            if any(row):
-                rows.append([cell.strip() for cell in row])
-                lines.append(number)
+        for number, row in split(text, strict=False):
+            rows.append(row if len(row) > 1 or any(map(str.strip, row)) else [])
+            lines.append(number)
+        if '"' in text and any("\n" in cell for row in rows for cell in row):
+            # A quotation mark that is left open swallows lines; strict reading tells it from cells of several lines.
+            lines.clear()
+            lines += (number for number, _ in split(text, strict=True))
     except csv.Error as error:
-        raise CothermError(f"{path}: line {number + 1}", str(error), "a table of cells") from None
-    if not rows:
-        raise CothermError(str(path), "no rows", "a table with at least one row")
+        where = lines[-1] + 1 if lines else 1
+        advice = "Is a quotation mark left open?" if '"' in text else ""
+        raise CothermError(f"{path}: line {where}", str(error), "a table of cells", advice) from None
     return rows, lines
 
 
-def _splitter(text: str) -> Callable[[str], Iterable[tuple[int, list[str]]]]:
+def _splitter(text: str) -> Callable[..., Iterable[tuple[int, list[str]]]]:
     """The mark that cuts the first lines into equally many cells, more than one if any does."""
-    first = [line for line in text.split("\n") if line.strip()][:5]
+    first = _first_lines(text, 5)
     for mark in "\t,;":
-        counts = {len(row) for row in csv.reader(first, delimiter=mark, skipinitialspace=True)}
+        counts = _cell_counts(first, mark)
         if len(counts) == 1 and counts.pop() > 1:
-            return lambda content: _by_mark(content, mark)
+            return partial(_by_mark, mark=mark)
     tokens = [line.split() for line in first]
-    if tokens and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1 and all(map(_is_number, tokens[-1])):
-        return lambda content: ((k, line.split()) for k, line in enumerate(content.split("\n"), 1))
+    if tokens and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1 and all(map(looks_numeric, tokens[-1])):
+        return _by_spaces
     mark = next((mark for mark in "\t;," if first and mark in first[0]), ",")
-    return lambda content: _by_mark(content, mark)
+    return partial(_by_mark, mark=mark)
 
 
-def _by_mark(content: str, mark: str) -> Iterable[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(content), delimiter=mark, skipinitialspace=True)
+def _first_lines(text: str, count: int) -> list[str]:
+    found: list[str] = []
+    for line in io.StringIO(text):
+        if line.strip():
+            found.append(line.rstrip("\n"))
+        if len(found) == count:
+            break
+    return found
+
+
+def _cell_counts(lines: Sequence[str], mark: str) -> set[int]:
+    """How many cells the mark cuts each line into; none where it cannot, as it leaves a cell too long to read."""
+    if not any(mark in line for line in lines):
+        return set()
+    try:
+        return {len(row) for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)}
+    except csv.Error:
+        return set()
+
+
+def _by_mark(content: str, *, mark: str, strict: bool) -> Iterable[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(content), delimiter=mark, skipinitialspace=True, strict=strict)
     return ((reader.line_num, row) for row in reader)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _by_spaces(content: str, **_: bool) -> Iterable[tuple[int, list[str]]]:
+    return ((k, line.split()) for k, line in enumerate(content.split("\n"), 1))
 
 
-def _finite(cell: str) -> bool:
-    return _is_number(cell) and bool(np.isfinite(float(cell)))
-
-
-def _titled(rows: list[list[str]]) -> bool:
-    """Whether the first row of a table of numbers holds titles: words where numbers should be, or numbers of columns.
-
-    pandas numbers columns without titles from 0; two of them, 0 and 1, may as well be data.
-    """
-    first = rows[0]
-    numbered = first[0] == "0" and len(first) > 2 and is_count(first)
-    if len(rows) > 1 and (numbered or (not first[0] and is_count(first[1:]))):
-        return True
-    words = [bool(cell) and not _is_number(cell) for cell in first]
-    return any(words[1:]) or (words[0] and (len(first) == 1 or not any(map(_is_number, first[1:]))))
-
-
-def _named(title: str | None, first_column: list[str]) -> bool:
+def _named(path: Path, title: str | None, column: list[str]) -> bool:
     """Whether the first column of a table of numbers holds the names of rows."""
     if title is not None and is_name_title(title):
         return True
-    # Counted rows are an index, not a feature; one word among numbers is a mistake to be told of, not a name.
-    numbered = len(first_column) > 2 and is_count(first_column)
-    return numbered or 2 * sum(not _is_number(cell) for cell in first_column) > len(first_column)
+    if len(column) > 2 and is_count(column):  # an index, not a feature
+        return True
+    if title is not None and is_either_title(title) and _could_be_names(column):
+        raise CothermError(
+            f"{path}: column 1 ({title})",
+            "numbers that may be names of rows",
+            "a title that tells",
+            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
+        )
+    return is_column_of_names(column)
+
+
+def _could_be_names(column: list[str]) -> bool:
+    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+
+
+def _require_names(path: Path, names: Sequence[str], lines: Sequence[int]) -> None:
+    """A name of its own for every row."""
+    seen: set[str] = set()
+    for name, line in zip(names, lines, strict=True):
+        if not name:
+            raise CothermError(f"{path}: line {line}, column 1", "an empty cell", "the name of the row")
+        if name in seen:
+            raise CothermError(str(path), f"the name {name!r} more than once", "a name of its own for every row")
+        seen.add(name)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.cli.parser import number_or
+from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
+from cotherm.cli.parser import integer, number_or
 from cotherm.cli.table import SUFFIXES, decode_file, read_table
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
@@ -41,7 +42,9 @@ class View:
 def add_recipe(parser: argparse.ArgumentParser) -> None:
     """How points become graphs."""
     group = parser.add_argument_group("graphs from points (files that hold graphs are taken as they are)")
-    group.add_argument("--neighbours", "-k", type=int, default=10, metavar="K", help="neighbours of each point (10)")
+    group.add_argument(
+        "--neighbours", "-k", type=integer, default=10, metavar="K", help="neighbours of each point (10)"
+    )
     group.add_argument(
         "--scale",
         type=number_or("self-tuning", "median", "none"),
@@ -59,6 +62,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         help="weight where neighbours are not mutual (max)",
     )
     group.add_argument("--standardize", action="store_true", help="first scale every feature to mean 0, deviation 1")
+    add_header(parser)
 
 
 def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
@@ -98,25 +102,29 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     if suffix in _MESHES:
         graph = _of_mesh(place, options)
         return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
-    points, names, reading = _points(place)
-    return View(_of_points(points, place, options), names, f"{place}: {reading}")
+    points = read_points(place, header_of(options))
+    return View(_of_points(points.values, place, options), points.names, f"{place}: {points.reading}")
 
 
-def read_points(place: Path) -> Floats:
-    """A table of numbers."""
-    return _points(place)[0]
+@dataclass(frozen=True)
+class Points:
+    """A table of numbers, the names of its rows where it has any, and how it was read."""
+
+    values: Floats
+    names: tuple[str, ...] | None
+    reading: str
 
 
-def _points(place: Path) -> tuple[Floats, tuple[str, ...] | None, str]:
-    """A table of numbers, the names of its rows, and how it was read."""
+def read_points(place: Path, header: Header = NOTHING_SAID) -> Points:
+    """A table of numbers from text or .npy."""
     suffix = place.suffix.lower()
     if suffix == ".npy":
-        points = _npy(place)
-        return points, None, f"{len(points)} rows, {points.shape[1]} columns"
+        values = _npy(place)
+        return Points(values, None, f"{len(values)} rows, {values.shape[1]} columns")
     if suffix not in SUFFIXES:
         raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
-    table = read_table(place)
-    return table.numbers(), table.names, table.reading
+    table = read_table(place, header)
+    return Points(table.numbers(), table.names, table.reading)
 
 
 def is_edge_list(place: Path) -> bool:

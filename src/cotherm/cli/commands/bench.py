@@ -63,9 +63,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     suite.add_argument("--out", type=Path, metavar="DIR", help="write suite.json and plots of time and memory there")
     suite.add_argument("--page", type=Path, metavar="FILE", help="write a Markdown page of tables and plots")
-    suite.add_argument("--largest", type=int, metavar="N", help="leave out problems larger than N")
-    suite.add_argument("--seconds", type=float, metavar="S", help="limit of every contestant on every problem")
-    suite.add_argument("--patience", type=float, metavar="X", help="multiply the problems' own limits by this")
+    suite.add_argument("--largest", type=options_of.integer, metavar="N", help="leave out problems larger than N")
+    suite.add_argument(
+        "--seconds", type=options_of.number, metavar="S", help="limit of every contestant on every problem"
+    )
+    suite.add_argument(
+        "--patience", type=options_of.number, metavar="X", help="multiply the problems' own limits by this"
+    )
     suite.add_argument("--memory", metavar="SIZE", help="limit of every contestant, such as 8GiB (default: 3/4 of all)")
 
 

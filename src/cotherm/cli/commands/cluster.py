@@ -25,12 +25,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.views import add_recipe
 
     parser.add_argument("files", nargs="+", metavar="FILE", help="a coupling, or one or more graphs or files of points")
-    parser.add_argument("--clusters", "-c", type=int, required=True, metavar="K", help="how many")
+    parser.add_argument("--clusters", "-c", type=options_of.integer, required=True, metavar="K", help="how many")
     options_of.add_out(parser, "a column of clusters for every view, .csv", required=False)
     parser.add_argument("--by", choices=["average", "diagonalize"], help="how several graphs are brought together")
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="the true classes, for scores")
     parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of k-means (0)")
+    parser.add_argument("--seed", type=options_of.integer, default=0, metavar="N", help="of k-means (0)")
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -61,6 +61,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
     """Names to print, an answer that has clusters, and the labels to judge them by or None."""
     from pathlib import Path
 
+    from cotherm.cli.header import header_of
     from cotherm.cli.labels import read_labels
     from cotherm.cli.views import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.errors import CothermError
@@ -88,7 +89,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
             names, result = [options.by], bring(graphs, normalized=normalized)
     labels = None
     if options.labels:
-        labels = read_labels(views, options.labels, options.column).of
+        labels = read_labels(views, options.labels, options.column, header_of(options)).of
     elif all(view.graph.labels is not None for view in views):
         labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
     return names, result, labels

@@ -56,7 +56,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--rigidity", type=options_of.numbers, metavar="R,R,...", help="larger: change this view less (1,1,...)"
     )
-    group.add_argument("--max-iterations", type=int, default=2_000, metavar="N", help="steps in all (2000)")
+    group.add_argument(
+        "--max-iterations", type=options_of.integer, default=2_000, metavar="N", help="steps in all (2000)"
+    )
     group.add_argument(
         "--memory",
         default="auto",

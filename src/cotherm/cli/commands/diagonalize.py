@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
     options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
-    parser.add_argument("--modes", type=int, metavar="K", help="only the first K (all)")
+    parser.add_argument("--modes", type=options_of.integer, metavar="K", help="only the first K (all)")
     parser.add_argument("--normalized", action="store_true", help="of the normalised Laplacians")
     add_recipe(parser)
     options_of.add_json(parser)

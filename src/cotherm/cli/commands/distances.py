@@ -24,10 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a graph, or a coupling with --view")
     options_of.add_out(parser, ".csv, or for matrices .npy")
     options_of.add_view(parser)
-    parser.add_argument("--time", "-t", type=float, metavar="T", help="when heat is compared (auto)")
+    parser.add_argument("--time", "-t", type=options_of.number, metavar="T", help="when heat is compared (auto)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--sources", type=options_of.integers, metavar="V,V,...", help="only from these, counted from 0")
-    which.add_argument("--nearest", type=int, metavar="K", help="the K nearest of every vertex, as a list")
+    which.add_argument(
+        "--nearest", type=options_of.integer, metavar="K", help="the K nearest of every vertex, as a list"
+    )
     options_of.add_json(parser)
 
 

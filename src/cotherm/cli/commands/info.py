@@ -19,13 +19,17 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.header import add_header
+
     parser.add_argument("file", metavar="FILE", help="any file cotherm reads or writes")
+    add_header(parser)
     options_of.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli.about import about_file
+    from cotherm.cli.header import header_of
     from cotherm.cli.outputs import say
 
-    report, text = about_file(options.file)
+    report, text = about_file(options.file, header_of(options))
     say(report, text, as_json=options.json)

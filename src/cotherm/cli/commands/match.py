@@ -22,8 +22,10 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling, from `cotherm couple`")
     options_of.add_out(parser, "a table .csv (source, target, confidence), or everything as .npz")
-    parser.add_argument("--source", type=int, default=1, metavar="K", help="from which view, counted from 1 (1)")
-    parser.add_argument("--target", type=int, default=2, metavar="K", help="to which (2)")
+    parser.add_argument(
+        "--source", type=options_of.integer, default=1, metavar="K", help="from which view, counted from 1 (1)"
+    )
+    parser.add_argument("--target", type=options_of.integer, default=2, metavar="K", help="to which (2)")
     options_of.add_json(parser)
 
 

@@ -26,14 +26,19 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.header import add_header
+
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
     parser.add_argument("--time", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="as for couple; by default those in FILE")
     parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    parser.add_argument("--query", type=int, metavar="V", help="list the nearest of vertex V instead")
-    parser.add_argument("--top", type=int, default=5, metavar="K", help="how many count as first (5)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the order of equal distances (0)")
+    parser.add_argument("--query", type=options_of.integer, metavar="V", help="list the nearest of vertex V instead")
+    parser.add_argument("--top", type=options_of.integer, default=5, metavar="K", help="how many count as first (5)")
+    parser.add_argument(
+        "--seed", type=options_of.integer, default=0, metavar="N", help="for the order of equal distances (0)"
+    )
+    add_header(parser)
     options_of.add_json(parser)
 
 

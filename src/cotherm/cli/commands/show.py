@@ -27,12 +27,17 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    from cotherm.cli.header import add_header
+
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_out(parser, "the picture: .png, .pdf or .svg")
     parser.add_argument("--kind", choices=["graphs", "heat", "coupling", "convergence"], default="graphs")
-    parser.add_argument("--function", type=int, default=1, metavar="C", help="for heat: which, counted from 1 (1)")
+    parser.add_argument(
+        "--function", type=options_of.integer, default=1, metavar="C", help="for heat: which, counted from 1 (1)"
+    )
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="classes to colour by; by default those in FILE")
     parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
+    add_header(parser)
     options_of.add_json(parser)
 
 

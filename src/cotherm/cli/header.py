@@ -1,0 +1,174 @@
+"""Whether the first row of a table holds titles: its cells say so, or the user does, never the number of rows.
+
+Each rule answers True (titles), False (data) or None: it could be either, and the table is refused unless the user says
+which with ``--header FILE`` or ``--no-header FILE``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cotherm.cli.cells import is_count, is_missing, is_name_word, is_number, is_word, looks_numeric
+from cotherm.errors import CothermError
+
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the user said about the first rows of tables, by the real paths of the files."""
+
+    titled: frozenset[str] = frozenset()
+    untitled: frozenset[str] = frozenset()
+
+    def said(self, path: Path) -> bool | None:
+        """Whether the first row holds titles; None where nothing was said."""
+        place = os.path.realpath(path)
+        if place in self.titled:
+            return True
+        return False if place in self.untitled else None
+
+
+NOTHING_SAID = Header()
+
+
+def add_header(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("tables whose first row could be titles or data")
+    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table holds titles")
+    group.add_argument("--no-header", action="append", metavar="FILE", help="the first row of this table is data")
+
+
+def header_of(options: argparse.Namespace) -> Header:
+    """From the options; every file must be one that the command reads."""
+    said = {}
+    read = _paths(options, {"header", "no_header", "out"})
+    for name in ("header", "no_header"):
+        option = "--" + name.replace("_", "-")
+        given = getattr(options, name, None) or []
+        for path in given:
+            if os.path.realpath(path) not in read:
+                raise CothermError(f"{option} {path}", "no table of this command", "one of the files it reads")
+        said[name] = frozenset(map(os.path.realpath, given))
+    if twice := said["header"] & said["no_header"]:
+        raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")
+    return Header(said["header"], said["no_header"])
+
+
+def titles_over_numbers(rows: Rows) -> bool | None:
+    """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it."""
+    first, *body = rows
+    rest = first[1:] if len(first) > 1 and is_column_of_names([row[0] for row in body or rows]) else first
+    if body and _numbered(first, [row[0] for row in body]):
+        return True
+    if len(first) > 1 and is_name_word(first[0]):
+        return True
+    if not any(map(is_word, rest)):
+        # A name and 0, 1, 2, ... may be titles of counted columns; anything else is data, wrong or right.
+        return None if is_word(first[0]) and len(rest) > 2 and is_count(rest) else False
+    numbers = [cell for cell in rest if looks_numeric(cell)]
+    if not numbers and body and not any(map(looks_numeric, body[0])) and _occurs_below(first, body):
+        return False  # a table of words, the first of which occur again
+    if not numbers or (len(numbers) > 2 and numbers[0] == "0" and is_count(numbers)):
+        return True
+    return True if not first[0] and body and _is_index([row[0] for row in body]) else None
+
+
+def is_column_of_names(column: Sequence[str]) -> bool:
+    """Whether most cells of the first column are words; one word among numbers is a mistake to be told of."""
+    return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in column) > len(column)
+
+
+def titles_over_labels(rows: Rows, names: Collection[str], n: int) -> bool | None:
+    """In a table of labels titles are words as labels are, but occur nowhere below.
+
+    A label that occurs once cannot be told from a title by that. The count of rows does not decide it: it may only
+    contradict, and then nothing is decided.
+
+    Parameters
+    ----------
+    names : the names of the items, where they have any.
+    n : how many labels there must be where they are matched row by row.
+    """
+    first, *body = rows
+    if not body:
+        return False
+    if len(first) > 1:
+        if is_name_word(first[0]):
+            return True
+        if first[0] in names:
+            return False
+        if any(row[0] in names for row in body):
+            return not _occurs_below(first, body)
+    columns = list(zip(*body, strict=True))
+    if all(_word_over_numbers(cell, column) for cell, column in zip(first, columns, strict=True)):
+        return True
+    likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
+    contradicted = not _fits(body if likely else rows, n) and _fits(rows if likely else body, n)
+    return None if contradicted else likely
+
+
+def titles_over_landmarks(rows: Rows, names: Sequence[Collection[str] | None]) -> bool:
+    """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
+    return not any(_like_a_name(cell, known) for cell, known in zip(rows[0], names, strict=True))
+
+
+def refuse_either(path: Path, line: int, given: str) -> CothermError:
+    """The error for a first row that could be titles or data."""
+    return CothermError(
+        f"{path}: line {line}",
+        given,
+        "a first row that is either titles or data",
+        f"Say which: --header {path} or --no-header {path}.",
+    )
+
+
+def _paths(options: argparse.Namespace, without: set[str]) -> set[str]:
+    values = [value for name, value in vars(options).items() if name not in without]
+    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    return {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
+
+
+def _numbered(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Titles that count columns, as pandas writes them from 0; two of them, 0 and 1, may as well be data."""
+    if first[0] == "0" and len(first) > 2 and is_count(first):
+        return True
+    return not first[0] and is_count(first[1:]) and (first[1] == "0" or _is_index(column))
+
+
+def _is_index(column: Sequence[str]) -> bool:
+    """Whether cells count rows or are words."""
+    return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
+
+
+def _occurs_below(first: Sequence[str], body: Rows) -> bool:
+    return any(not is_missing(cell) and any(row[c] == cell for row in body) for c, cell in enumerate(first))
+
+
+def _word_over_numbers(cell: str, column: Sequence[str]) -> bool:
+    known = [other for other in column if not is_missing(other)]
+    return is_word(cell) and bool(known) and all(map(is_number, known))
+
+
+def _fits(body: Rows, n: int) -> bool:
+    """Whether rows can be n labels; empty ones at the end may be unknown labels or no rows at all."""
+    filled = len(body)
+    while filled and all(map(is_missing, body[filled - 1])):
+        filled -= 1
+    return filled <= n <= len(body)
+
+
+def _like_a_name(cell: str, names: Collection[str] | None) -> bool:
+    """Whether a cell is, or may be meant to be, a row number or one of these names."""
+    if looks_numeric(cell) or is_missing(cell):
+        return True
+    return names is not None and (cell in names or _shape(cell) in set(map(_shape, names)))
+
+
+def _shape(cell: str) -> str:
+    """How a name is spelled: photo-012 as a-0."""
+    kinds = ["a" if c.isalpha() else "0" if c.isdigit() else c for c in cell]
+    return "".join(c for k, c in enumerate(kinds) if k == 0 or c not in "a0" or c != kinds[k - 1])
