@@ -123,13 +123,22 @@ def test_no_row_is_lost(tmp_path: Path, text: str, where: str) -> None:
     assert where in caught.value.argument
 
 
-@pytest.mark.parametrize("text", ["age,height,2001\n1,2,3\n4,5,6\n", "gene,0,1,2\nx,4,5,6\ny,7,8,9\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "age,height,2001\n1,2,3\n4,5,6\n",
+        "gene,0,1,2\nx,4,5,6\ny,7,8,9\n",
+        "0,1\n0.5,1.5\n2.5,0.1\n",
+        "0\n0.5\n1.5\n",
+        "who,0\nx,0.5\ny,1.5\n",
+    ],
+)
 def test_what_may_be_titles_or_data_is_refused_until_it_is_said(tmp_path: Path, text: str) -> None:
     with pytest.raises(CothermError, match=r"--header .*table\.csv or --no-header"):
         table(tmp_path, text)
     place = tmp_path / "table.csv"
     found = read_table(place, Header(titled=frozenset([str(place.resolve())])))
-    assert (found.rows, found.numbers().shape) == (2, (2, 3))
+    assert (found.rows, len(found.numbers())) == (2, 2)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,20 +61,22 @@ def header_of(options: argparse.Namespace) -> Header:
 def titles_over_numbers(rows: Rows) -> bool | None:
     """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it."""
     first, *body = rows
-    rest = first[1:] if len(first) > 1 and is_column_of_names([row[0] for row in body or rows]) else first
-    if body and _numbered(first, [row[0] for row in body]):
+    column = [row[0] for row in body]
+    if body and _numbered(first, column):
         return True
-    if len(first) > 1 and is_name_word(first[0]):
+    if len(first) > 1 and _is_corner(first, column):
         return True
-    if not any(map(is_word, rest)):
-        # A name and 0, 1, 2, ... may be titles of counted columns; anything else is data, wrong or right.
-        return None if is_word(first[0]) and len(rest) > 2 and is_count(rest) else False
+    rest = first[1:] if len(first) > 1 and is_column_of_names(column or first[:1]) else first
     numbers = [cell for cell in rest if looks_numeric(cell)]
-    if not numbers and body and not any(map(looks_numeric, body[0])) and _occurs_below(first, body):
-        return False  # a table of words, the first of which occur again
-    if not numbers or (len(numbers) > 2 and numbers[0] == "0" and is_count(numbers)):
-        return True
-    return True if not first[0] and body and _is_index([row[0] for row in body]) else None
+    if not any(map(is_word, rest)):
+        # 0 or 0, 1 over numbers that all have a point may be titles that count columns, as pandas writes them; so may
+        # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
+        counted = body and rest[0] == "0" and is_count(rest)
+        return None if counted and (len(rest) > 2 or _all_with_points(body, len(first) - len(rest))) else False
+    if not numbers:  # but a table of words may begin with one that occurs again
+        of_words = bool(body) and not any(map(looks_numeric, body[0]))
+        return not (of_words and _occurs_below(first, body))
+    return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
 
 
 def is_column_of_names(column: Sequence[str]) -> bool:
@@ -82,33 +84,31 @@ def is_column_of_names(column: Sequence[str]) -> bool:
     return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in column) > len(column)
 
 
-def titles_over_labels(rows: Rows, names: Collection[str], n: int) -> bool | None:
+def titles_over_labels(rows: Rows, open_rows: int, names: Set[str], n: int) -> bool | None:
     """In a table of labels titles are words as labels are, but occur nowhere below.
 
-    A label that occurs once cannot be told from a title by that. The count of rows does not decide it: it may only
-    contradict, and then nothing is decided.
+    A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
+    rows does not decide it: where it speaks for the other reading, nothing is decided.
 
     Parameters
     ----------
+    open_rows : so many rows at the end may be unknown labels or no rows at all.
     names : the names of the items, where they have any.
     n : how many labels there must be where they are matched row by row.
     """
     first, *body = rows
-    if not body:
+    if not body or (len(first) > 1 and first[0] in names):
         return False
-    if len(first) > 1:
-        if is_name_word(first[0]):
-            return True
-        if first[0] in names:
-            return False
-        if any(row[0] in names for row in body):
-            return not _occurs_below(first, body)
     columns = list(zip(*body, strict=True))
-    if all(_word_over_numbers(cell, column) for cell, column in zip(first, columns, strict=True)):
+    if (len(first) > 1 and is_name_word(first[0])) or all(map(_word_over_numbers, first, columns)):
         return True
+    if len(first) > 1 and not names.isdisjoint(columns[0]):
+        return not _occurs_below(first, body)
     likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
-    contradicted = not _fits(body if likely else rows, n) and _fits(rows if likely else body, n)
-    return None if contradicted else likely
+    as_read, other = (len(body), len(rows)) if likely else (len(rows), len(body))
+    if other - open_rows <= n <= other and (likely or not as_read - open_rows <= n <= as_read):
+        return None
+    return likely
 
 
 def titles_over_landmarks(rows: Rows, names: Sequence[Collection[str] | None]) -> bool:
@@ -139,6 +139,18 @@ def _numbered(first: Sequence[str], column: Sequence[str]) -> bool:
     return not first[0] and is_count(first[1:]) and (first[1] == "0" or _is_index(column))
 
 
+def _is_corner(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Whether the first cell is a title of names: it says so, or it is empty above names and beside words."""
+    if first[0]:
+        return is_name_word(first[0])
+    words = any(not looks_numeric(cell) and not is_missing(cell) for cell in first[1:])
+    return words and bool(column) and _is_index(column)
+
+
+def _all_with_points(rows: Rows, start: int) -> bool:
+    return all("." in cell or "e" in cell for row in rows for cell in row[start:])
+
+
 def _is_index(column: Sequence[str]) -> bool:
     """Whether cells count rows or are words."""
     return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
@@ -151,14 +163,6 @@ def _occurs_below(first: Sequence[str], body: Rows) -> bool:
 def _word_over_numbers(cell: str, column: Sequence[str]) -> bool:
     known = [other for other in column if not is_missing(other)]
     return is_word(cell) and bool(known) and all(map(is_number, known))
-
-
-def _fits(body: Rows, n: int) -> bool:
-    """Whether rows can be n labels; empty ones at the end may be unknown labels or no rows at all."""
-    filled = len(body)
-    while filled and all(map(is_missing, body[filled - 1])):
-        filled -= 1
-    return filled <= n <= len(body)
 
 
 def _like_a_name(cell: str, names: Collection[str] | None) -> bool:

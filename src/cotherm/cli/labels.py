@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cotherm.cli.cells import is_count, is_missing, is_name_title
 from cotherm.cli.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
-from cotherm.cli.table import Table, make_table, read_rows
+from cotherm.cli.table import Table, make_table, read_open_rows
 from cotherm.cli.views import View, name_of
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
@@ -57,12 +57,12 @@ def read_labels(
 def _table(path: str, views: Sequence[View], column: str | None, header: Header) -> Table:
     """Cells of labels are words as titles are: what the views hold tells them apart."""
     place = disk.as_path(path)
-    rows, lines = read_rows(place, blank_ends=True)
+    rows, lines, open_rows = read_open_rows(place)
     known = {name for view in views for name in view.names or ()}
     titled = header.said(place)
     if titled is None:
         n = max(view.graph.n for view in views)
-        titled = column in rows[0] or titles_over_labels(rows, known, n)
+        titled = column in rows[0] or titles_over_labels(rows, open_rows, known, n)
     if titled is None:
         given = f"{shown(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
         raise refuse_either(place, lines[0], given)
@@ -124,7 +124,7 @@ def _labels_of(view: View, k: int, table: Table, cells: Sequence[str]) -> tuple[
             "Couplings keep labels, not names: leave --labels out to use those.",
         )
     found = list(cells)
-    while len(found) > view.graph.n and is_missing(found[-1]):  # a longer view's column beside a shorter one's
+    while len(found) > view.graph.n and not found[-1]:  # blank lines, or a longer view's column beside a shorter one's
         found.pop()
     if len(found) != view.graph.n:
         raise CothermError(

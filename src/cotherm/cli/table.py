@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,6 @@ from cotherm.cli.cells import (
     is_missing,
     is_name_title,
     is_number,
-    is_word,
     looks_numeric,
     whole_number,
 )
@@ -111,9 +111,7 @@ def read_table(path: Path, header: Header = NOTHING_SAID) -> Table:
     if titled is None:
         titled = titles_over_numbers(rows)
     if titled is None:
-        word = next(k for k, cell in enumerate(rows[0]) if is_word(cell))
-        given = f"{shown(rows[0][word])} in column {word + 1}, a word among numbers"
-        raise refuse_either(path, lines[0], given)
+        raise refuse_either(path, lines[0], f"{shown(','.join(rows[0]))}, which may be titles or a row of data")
     body = rows[1:] if titled else rows
     if not body:
         raise CothermError(str(path), "titles and no rows", "at least one row")
@@ -148,27 +146,33 @@ def make_table(path: Path, rows: list[list[str]], lines: list[int], *, titled: b
     )
 
 
-def read_rows(path: Path, *, blank_ends: bool = False) -> tuple[list[list[str]], list[int]]:
+def read_rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """The cells of every row, all of one number, and the numbers of the lines.
 
-    Blank lines are no rows, but where rows have one cell, which may be empty; those at the end are rows only with
-    ``blank_ends``.
+    Blank lines are no rows, but between rows of a single cell, which may be empty.
     """
-    text = decode_file(path)
-    rows, lines = _split(path, text)
+    rows, lines, _ = read_open_rows(path)
+    filled = len(rows) if len(rows[0]) > 1 else max(k for k, row in enumerate(rows) if row[0]) + 1
+    return rows[:filled], lines[:filled]
+
+
+def read_open_rows(path: Path) -> tuple[list[list[str]], list[int], int]:
+    """The same with the blank lines at the end of a single column, and how many rows at the end may be none at all:
+
+    these, or in several columns rows of empty cells, as spreadsheets leave them.
+    """
+    rows, lines = _split(path, decode_file(path))
     filled = [k for k, row in enumerate(rows) if row]
-    if not filled:
+    if not any(map(any, rows)):
         raise CothermError(str(path), "no rows", "a table with at least one row")
     width = len(rows[filled[0]])
-    if width == 1:
-        stop = len(rows) if blank_ends else filled[-1] + 1
-        kept = [(row or [""], line) for row, line in zip(rows[:stop], lines[:stop], strict=True)]
-    else:
-        kept = [(rows[k], lines[k]) for k in filled]
-    for row, line in kept:
-        if len(row) != width:
-            raise CothermError(f"{path}: line {line}", f"{len(row)} cells", f"{width}, as on line {kept[0][1]}")
-    return [[cell.strip() for cell in row] for row, _ in kept], [line for _, line in kept]
+    if width > 1:  # blank lines are no rows
+        rows, lines = [rows[k] for k in filled], [lines[k] for k in filled]
+    for row, line in zip(rows, lines, strict=True):
+        if row and len(row) != width:
+            raise CothermError(f"{path}: line {line}", f"{len(row)} cells", f"{width}, as on line {lines[0]}")
+    last = max(k for k, row in enumerate(rows) if (any(row) if width > 1 else row))
+    return [row or [""] for row in rows], lines, len(rows) - 1 - last
 
 
 def decode_file(path: Path) -> str:
@@ -198,11 +202,13 @@ def _parsed(cells: Sequence[Sequence[str]]) -> Floats | None:
 
 def _split(path: Path, text: str) -> tuple[list[list[str]], list[int]]:
     """The cells of every line, none on blank ones, with its number."""
+    text = re.sub("(?m)^ +$", "", text)  # a line of spaces is a blank line
     split = _splitter(text)
-    rows, lines = [], []
+    rows: list[list[str]] = []
+    lines: list[int] = []
     try:
         for number, row in split(text, strict=False):
-            rows.append(row if len(row) > 1 or any(map(str.strip, row)) else [])
+            rows.append([cell.strip() for cell in row])
             lines.append(number)
         if '"' in text and any("\n" in cell for row in rows for cell in row):
             # A quotation mark that is left open swallows lines; strict reading tells it from cells of several lines.
