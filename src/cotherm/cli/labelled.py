@@ -25,17 +25,18 @@ def labelled(graph: Graph, labels: Words | NDArray[Any]) -> Graph:
 
 @dataclass(frozen=True)
 class Judged:
-    """Graphs to judge by their labels: what to call each, the graph, and the vertices that count."""
+    """Graphs to judge by their labels: what to call each, the graph, the vertices that count; how labels were read."""
 
     states: list[tuple[str, Graph, NDArray[np.bool_]]]
     note: str
+    reading: list[str]
 
 
 def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged:
     """Before and after for every view asked for; where labels were kept back from coupling, only those count."""
     before = [result] if isinstance(result, Graph) else list(result.originals)
     after = [] if isinstance(result, Graph) else list(result.graphs)
-    labels = _labels(before, options)
+    labels, reading = _labels(before, options)
     numbers = range(len(before)) if options.view is None else [chosen(options.view, len(before))]
     known = [one.astype(str) != "" for one in labels]
     note = ""
@@ -55,16 +56,18 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
         states.append((name + (", before" if after else ""), labelled(before[k], labels[k]), known[k]))
         if after:
             states.append((name + ", coupled", labelled(after[k], labels[k]), known[k]))
-    return Judged(states, note)
+    return Judged(states, note, reading)
 
 
-def _labels(graphs: list[Graph], options: argparse.Namespace) -> list[Any]:
+def _labels(graphs: list[Graph], options: argparse.Namespace) -> tuple[list[Any], list[str]]:
+    """The labels of every graph, and how they were read."""
     if options.labels:
-        return list(read_labels([View(g) for g in graphs], options.labels, options.column, header_of(options)).of)
+        found = read_labels([View(g) for g in graphs], options.labels, options.column, header_of(options))
+        return list(found.of), found.reading
     labels = [g.labels for g in graphs]
     if any(one is None for one in labels):
         raise CothermError("--labels", f"none, and none in {options.file}", "a file with the class of each item")
-    return labels
+    return labels, []
 
 
 def _indicated(F: Floats) -> NDArray[np.bool_] | None:

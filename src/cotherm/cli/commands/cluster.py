@@ -40,13 +40,13 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import known_as
 
     place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
-    names, result, labels = _joined(options)
+    names, result, labels, reading = _joined(options)
     with known_as("k", "--clusters"), known_as("seed", "--seed"):
         clusters = result.clusters(options.clusters, seed=options.seed)
     if len(names) == 1:  # a basis or a graph in common: one answer for all views
         clusters = clusters[:1]
-    report: dict[str, Any] = {"views": names, "clusters": [found.tolist() for found in clusters]}
-    lines = [f"{name}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
+    report: dict[str, Any] = {"read": reading, "views": names, "clusters": [found.tolist() for found in clusters]}
+    lines = [*reading, *(f"{name}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True))]
     if labels is not None:
         report["scores"], text = _scored(names, clusters, labels)
         lines += ["", text]
@@ -57,8 +57,8 @@ def run(options: argparse.Namespace) -> None:
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 
-def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
-    """Names to print, an answer that has clusters, and the labels to judge them by or None."""
+def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]]:
+    """Names to print, an answer that has clusters, the labels to judge them by or None, and how files were read."""
     from pathlib import Path
 
     from cotherm.cli.header import header_of
@@ -88,11 +88,13 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any]:
             bring = average if options.by == "average" else joint_diagonalize
             names, result = [options.by], bring(graphs, normalized=normalized)
     labels = None
+    reading = [view.reading for view in views if view.reading]
     if options.labels:
-        labels = read_labels(views, options.labels, options.column, header_of(options)).of
+        read = read_labels(views, options.labels, options.column, header_of(options))
+        labels, reading = read.of, reading + read.reading
     elif all(view.graph.labels is not None for view in views):
         labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
-    return names, result, labels
+    return names, result, labels, reading
 
 
 def _sizes(found: Any) -> str:

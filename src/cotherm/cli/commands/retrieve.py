@@ -101,7 +101,7 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
         report.append(
             {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
         )
-    text = "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows)
-    if judged.note:
-        text += f"\n{judged.note}"
-    outputs.say({"times": times, "scores": report, "note": judged.note}, text, as_json=options.json)
+    table = "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows)
+    text = "\n".join(filter(None, [*judged.reading, table, judged.note]))
+    answer = {"read": judged.reading, "times": times, "scores": report, "note": judged.note}
+    outputs.say(answer, text, as_json=options.json)
