@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test lint bench reproduce docs clean
+.PHONY: help demo test fuzz lint bench reproduce docs clean
 
 help:
 	@echo "make demo   run the main job on embedded data and draw it"
 	@echo "make test   lint, type check and test everything"
+	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some ten minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make bench  the heat benchmark, about ten minutes"
@@ -32,6 +33,11 @@ demo: $(READY)
 # Several test processes share the processors: one BLAS thread each.
 test: lint
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
+
+CASES ?= 50000
+SEED ?= 0
+fuzz: $(READY)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
 lint: $(READY)
 	@$(BIN)/ruff check .

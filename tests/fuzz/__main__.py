@@ -19,8 +19,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes (one a processor)")
     options = parser.parse_args()
     numbers = range(options.first, options.first + options.cases)
-    with tqdm(total=len(numbers), unit="case", delay=2.0) as bar:
-        report = run(numbers, options.seed, options.workers, bar.update)
+    with tqdm(total=len(numbers), unit="case", delay=2.0, mininterval=1.0, disable=not sys.stderr.isatty()) as bar:
+        report = run(numbers, options.seed, options.workers, progress=bar.update)
     sys.stdout.write(summary(report, options.seed) + "\n")
     sys.exit(1 if report.faults else 0)
 

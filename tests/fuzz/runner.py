@@ -17,7 +17,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz import cases
+
+# What is wrong with a case of a seed and a number, worked on in a directory; None where nothing is.
+Judge = Callable[[int, int, Path], str | None]
+
 LONGEST = 10.0
+# Beside ten times the size of the files.
 MOST_MEMORY = 100e6
 # To begin with a process compiles and imports.
 _WARM_UP = 180.0
@@ -33,49 +39,53 @@ class Report:
     slowest: float = 0.0
     most_memory: float = 0.0
 
+    def add(self, number: int, answer: _Answer, longest: float) -> None:
+        fault = answer.fault
+        if fault is None and answer.seconds > longest:
+            fault = f"{answer.seconds:.1f} s, where {longest:g} s are allowed"
+        if fault is not None:
+            self.faults.append((number, fault))
+        self.cases[cases.kind_of(number)] += 1
+        self.slowest = max(self.slowest, answer.seconds)
+        self.most_memory = max(self.most_memory, answer.memory)
 
-def run(numbers: range, seed: int, workers: int, progress: Callable[[int], Any] = lambda _: None) -> Report:
+
+@dataclass(frozen=True)
+class _Answer:
+    fault: str | None
+    seconds: float
+    memory: float
+
+
+def run(
+    numbers: range,
+    seed: int,
+    workers: int,
+    *,
+    judge: Judge = cases.judge,
+    longest: float = LONGEST,
+    progress: Callable[[int], Any] = lambda _: None,
+) -> Report:
     """All cases of these numbers."""
     report = Report()
     waiting = _batches(numbers)
-    team = [_Worker(seed) for _ in range(workers)]
+    team = [_Worker(seed, judge, longest) for _ in range(workers)]
     try:
         for worker in team:
-            worker.give(next(waiting, None))
+            worker.give(next(waiting, []))
         while busy := [worker for worker in team if worker.batch]:
-            ready = wait([worker.answers for worker in busy], timeout=1.0)
+            wait([worker.connection for worker in busy], timeout=1.0)
             for worker in busy:
-                if worker.answers in ready or worker.late():
-                    _take(worker, report, progress)
+                if (answer := worker.answer()) is not None:
+                    report.add(worker.batch.pop(0), answer, longest)
+                    progress(1)
                 if not worker.batch:
-                    worker.give(next(waiting, None))
+                    worker.give(next(waiting, []))
     finally:
         for worker in team:
             worker.stop()
     report.faults.sort()
     return report
-
-
-def _take(worker: _Worker, report: Report, progress: Callable[[int], Any]) -> None:
-    """One answer, or what became of a process that gave none."""
-    from tests.fuzz.cases import kind_of
-
-    number = worker.batch[0]
-    answer = worker.answer()
-    if answer is None:
-        how = f"no answer within {LONGEST:g} s" if worker.late() else "the process died"
-        answer = (how, LONGEST, 0.0)
-        worker.restart()
-    fault, seconds, memory = answer
-    report.cases[kind_of(number)] += 1
-    report.slowest = max(report.slowest, seconds)
-    report.most_memory = max(report.most_memory, memory)
-    if fault is None and seconds > LONGEST:
-        fault = f"{seconds:.1f} s"
-    if fault is not None:
-        report.faults.append((number, fault))
-    del worker.batch[0]
-    progress(1)
 
 
 def _batches(numbers: range) -> Iterator[list[int]]:
@@ -84,74 +94,70 @@ def _batches(numbers: range) -> Iterator[list[int]]:
 
 
 class _Worker:
-    """A process that judges one case after the other, and is replaced when one of them hangs."""
+    """A process that judges one case after the other, and is replaced when one of them hangs or kills it."""
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, judge: Judge, longest: float) -> None:
+        self._seed, self._judge, self._longest = seed, judge, longest
         self.batch: list[int] = []
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self.answers, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs, self._seed), daemon=True)
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_work, args=(theirs, self._seed, self._judge), daemon=True)
         self._process.start()
         theirs.close()
         self._deadline = time.monotonic() + _WARM_UP
 
-    def give(self, batch: list[int] | None) -> None:
+    def give(self, batch: list[int]) -> None:
+        self.batch = batch
         if batch:
-            self.batch = batch
-            self.answers.send(list(batch))
+            self.connection.send(list(batch))
 
-    def late(self) -> bool:
-        return time.monotonic() > self._deadline
-
-    def answer(self) -> tuple[str | None, float, float] | None:
-        """The next answer, or None where there is none."""
+    def answer(self) -> _Answer | None:
+        """About the first case of the batch: what the process says or what became of it; None while it works."""
         try:
-            found: tuple[str | None, float, float] | None = self.answers.recv() if self.answers.poll() else None
+            if self.connection.poll():
+                found: _Answer = self.connection.recv()
+                # Some grace, as the machine may be busy; what took too long for itself says so.
+                self._deadline = time.monotonic() + 2 * self._longest
+                return found
+            late = time.monotonic() > self._deadline
         except (EOFError, ConnectionError):
-            return None
-        # Some grace: the machine may be busy. What took too long says so itself.
-        self._deadline = time.monotonic() + 3 * LONGEST
-        return found
+            return self._replaced("the process died")
+        return self._replaced("no end") if late else None
 
-    def restart(self) -> None:
-        self._process.kill()
-        self._process.join()
-        rest = self.batch[1:]
+    def _replaced(self, fault: str) -> _Answer:
+        self.stop()
         self._start()
-        if rest:
-            self.answers.send(rest)
+        if len(self.batch) > 1:
+            self.connection.send(self.batch[1:])
+        return _Answer(fault, self._longest, 0.0)
 
     def stop(self) -> None:
         self._process.kill()
         self._process.join()
 
 
-def _work(connection: Connection[Any, Any], seed: int) -> None:
+def _work(connection: Connection[Any, Any], seed: int, judge: Judge) -> None:
     """In a process of its own: judge what is sent, one answer for every case."""
     os.environ["MPLBACKEND"] = "agg"
     warnings.simplefilter("error")
     directory = Path(tempfile.mkdtemp(prefix="cotherm-fuzz-"))
     try:
         for number in range(-40, 0):  # compiles and imports what is needed
-            _judged(seed, number, directory)
+            _judged(seed, number, directory, judge)
         tracemalloc.start()
         while True:
             for number in connection.recv():
-                connection.send(_judged(seed, number, directory))
+                connection.send(_judged(seed, number, directory, judge))
     except (EOFError, ConnectionError):
         return
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _judged(seed: int, number: int, directory: Path) -> tuple[str | None, float, float]:
-    """What is wrong, the seconds, and the bytes of memory at the peak."""
-    from tests.fuzz.cases import judge
-
+def _judged(seed: int, number: int, directory: Path, judge: Judge) -> _Answer:
     place = directory / "case"
     place.mkdir()
     tracemalloc.clear_traces()
@@ -166,4 +172,4 @@ def _judged(seed: int, number: int, directory: Path) -> tuple[str | None, float,
     shutil.rmtree(place)
     if fault is None and memory > 10 * size + MOST_MEMORY:
         fault = f"{memory / 1e6:.0f} MB of memory for files of {size} bytes"
-    return fault, seconds, memory
+    return _Answer(fault, seconds, memory)
