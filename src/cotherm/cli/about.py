@@ -9,7 +9,7 @@ import numpy as np
 from cotherm.cli.outputs import table_text
 from cotherm.cli.table import SUFFIXES, Table, read_table
 from cotherm.cli.views import KINDS, is_edge_list, name_of, read_points, read_result
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_mesh
 from cotherm.graphs.graph import Graph
@@ -52,7 +52,7 @@ def about_graph(graph: Graph) -> Described:
         "coordinates": None if graph.coordinates is None else graph.coordinates.shape[1],
         "labels": None if graph.labels is None else len(np.unique(graph.labels)),
     }
-    lines = [f"Graph {graph.name or ''}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
+    lines = [f"Graph {visible(graph.name or '')}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
     if graph.m:
         lines.append(f"  weights {graph.w.min():.3g} to {graph.w.max():.3g}, median degree {np.median(degrees):.3g}")
     isolated = f", {report['isolated']} vertices without neighbours" if report["isolated"] else ""

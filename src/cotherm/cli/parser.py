@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from cotherm.errors import visible
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, exits with 2; keeps the lines of descriptions and examples."""
@@ -17,7 +19,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if "required: VIEW" in message:
             message += ". Name the views before options such as --labels, which take all names that follow"
-        print(f"{self.prog}: error: {' '.join(message.split())}. See: {self.prog} --help", file=sys.stderr)
+        print(f"{self.prog}: error: {visible(' '.join(message.split()))}. See: {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
 
