@@ -175,8 +175,9 @@ def _npy(place: Path) -> Floats:
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
     points = checks.as_float64(str(place), array)
-    if not np.all(np.isfinite(points)):
-        row, column = np.argwhere(~np.isfinite(points))[0]
+    finite = np.isfinite(points)
+    if not finite.all():
+        row, column = np.unravel_index(np.argmin(finite), finite.shape)
         raise CothermError(f"{place}: row {row}, column {column}", str(points[row, column]), "a finite number")
     return points.copy() if points.base is not None else points
 

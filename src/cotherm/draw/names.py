@@ -13,7 +13,7 @@ def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
 
 
 def write_legend(owner: Any, handles: list[Any], names: list[str], **options: Any) -> None:
-    """A legend of a figure or of axes; all names are in it, also those with a leading _, which Matplotlib leaves out."""
+    """A legend of a figure or of axes; all names are in it, also those with a leading _, which it would leave out."""
     legend = owner.legend(handles, list(map(visible_lines, names)), **options)
     for text in legend.get_texts():
         text.set_parse_math(False)

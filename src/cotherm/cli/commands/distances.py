@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> None:
         )
         content = outputs.csv_bytes(("vertex", "neighbour", "distance"), rows)
     else:
-        rows = graph.n if options.sources is None else len(options.sources)
-        outputs.require_room(place, outputs.least_matrix_size(place, rows, graph.n))
+        count = graph.n if options.sources is None else len(options.sources)
+        outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
         matrix = diffusion_distance(graph, t, sources=options.sources)
         content = outputs.matrix_bytes(place, matrix, map(str, range(graph.n)))
     outputs.write(place, content, force=options.force)
