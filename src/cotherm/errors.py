@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# What a terminal obeys instead of showing: control characters, marks that turn the direction of writing, other ends of
+# lines; and halves of characters, such as stand for the bytes of a file name that are no text, which cannot be printed.
+_OBEYED = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+
+
+def visible(text: str) -> str:
+    """The text with everything a terminal would obey written out, as in repr: names come from files and from others."""
+    return _OBEYED.sub(lambda found: repr(found.group())[1:-1], text)
+
+
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines, whose ends stay."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 class CothermError(ValueError):
@@ -27,7 +42,7 @@ class CothermError(ValueError):
 
     def __str__(self) -> str:
         message = f"{self.argument}: {self.given}; needed: {self.needed}."
-        return f"{message} {self.advice}" if self.advice else message
+        return visible(f"{message} {self.advice}" if self.advice else message)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import cotherm as ct
 from cotherm import CothermError
 from cotherm.cli.labels import read_labels
 from cotherm.cli.views import View, is_edge_list, read_points, read_result
+from cotherm.errors import visible
 from cotherm.graphs.graph import Graph
 from tests.fuzz import seeds
 from tests.fuzz.commands import FILES, judge_command
@@ -64,7 +65,7 @@ def _refused_or_read(read: Callable[[], object]) -> str | None:
         read()
     except CothermError as error:
         text = str(error)
-        return None if text.isprintable() else f"a message that is not printable: {text!r}"
+        return None if text == visible(text) else f"a message that a terminal would obey: {text!r}"
     return None
 
 

@@ -10,7 +10,7 @@ from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.cli.outputs import table_text
 from cotherm.cli.table import SUFFIXES, Table, read_table
 from cotherm.cli.views import KINDS, is_edge_list, name_of, read_points, read_result
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_mesh
 from cotherm.graphs.graph import Graph
@@ -53,7 +53,7 @@ def about_graph(graph: Graph) -> Described:
         "coordinates": None if graph.coordinates is None else graph.coordinates.shape[1],
         "labels": None if graph.labels is None else len(np.unique(graph.labels)),
     }
-    lines = [f"Graph {graph.name or ''}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
+    lines = [f"Graph {visible(graph.name or '')}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
     if graph.m:
         lines.append(f"  weights {graph.w.min():.3g} to {graph.w.max():.3g}, median degree {np.median(degrees):.3g}")
     isolated = f", {report['isolated']} vertices without neighbours" if report["isolated"] else ""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible, visible_lines
 from cotherm.graphs import disk
+
+_ADVICE = "Pass --force to replace it."
 
 
 def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:
@@ -20,25 +23,59 @@ def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:
     place = disk.as_path(path)
     if place.suffix.lower() not in suffixes:
         raise CothermError(str(place), f"the suffix {place.suffix or 'none'}", " or ".join(suffixes))
-    if place.is_dir():
-        raise CothermError(str(place), "a directory", "the name of a file")
-    if not place.parent.is_dir():
-        raise CothermError(str(place), f"no directory {place.parent}", "an existing directory", "Make it first.")
-    disk.require_writable(place.parent)
-    if place.exists() and not force:
-        raise CothermError(str(place), "the file exists", "a new name", "Pass --force to replace it.")
+    target = disk.require_free(place, overwrite=force, advice=_ADVICE)
+    disk.require_writable(target.parent)
     return place
 
 
 def free_places(paths: Sequence[str], count: int, suffixes: Sequence[str], *, force: bool) -> list[Path]:
     """As many, all different."""
-    if len(paths) != count or len({Path(path).resolve() for path in paths}) != count:
+    if len(paths) != count or len({disk.real_path(disk.as_path(path)) for path in paths}) != count:
         raise CothermError("--out", f"{len(paths)} files", f"a file of its own for each of {count} views")
     return [free_place(path, suffixes, force=force) for path in paths]
 
 
+def require_room(place: Path, size: int) -> None:
+    """Refuse a place without the space a result of so many bytes will take."""
+    disk.require_room(disk.real_path(place).parent, size)
+
+
 def write(place: Path, data: bytes, *, force: bool) -> None:
-    disk.save(place, data, overwrite=force)
+    """Write a result; where that fails after all, it is kept elsewhere, and the error says where."""
+    try:
+        disk.save(place, data, overwrite=force, advice=_ADVICE)
+    except CothermError as error:
+        kept = _kept(place, data)
+        where = "It could be kept nowhere else." if kept is None else f"It is kept in {kept}."
+        given = f"the result could not be written ({error.given})"
+        raise CothermError(error.argument, given, error.needed, f"{where} {error.advice}".strip()) from None
+
+
+def write_all(places: Sequence[Path], contents: Sequence[bytes], *, force: bool) -> None:
+    """Several results; one that fails does not keep the others from being written."""
+    failures = []
+    for place, content in zip(places, contents, strict=True):
+        try:
+            write(place, content, force=force)
+        except CothermError as error:
+            failures.append(error)
+    if failures:
+        first, *others = failures
+        more = [f"{error.argument}: {error.given}. {error.advice}" for error in others]
+        raise CothermError(first.argument, first.given, first.needed, " ".join([first.advice, *more]))
+
+
+def _kept(place: Path, data: bytes) -> Path | None:
+    """Another place for a result that found none where it should go: the work must not be lost."""
+    import secrets
+    import tempfile
+
+    for directory in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
+        other = directory / f"cotherm-{secrets.token_hex(4)}{place.suffix}"
+        with suppress(CothermError):
+            disk.save(other, data, overwrite=False)
+            return other
+    return None
 
 
 def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
@@ -49,7 +86,8 @@ def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
     writer.writerows(rows)
-    return text.getvalue().encode("utf-8")
+    # Names of files may hold bytes that are no text; they are written out.
+    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str]) -> bytes:
@@ -61,6 +99,11 @@ def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str]) -> bytes:
     return csv_bytes(titles, matrix.tolist())
 
 
+def least_matrix_size(place: Path, rows: int, columns: int) -> int:
+    """Bytes a matrix takes at least: eight a number in .npy, a digit and a comma in .csv."""
+    return rows * columns * (8 if place.suffix.lower() == ".npy" else 2)
+
+
 def figure_bytes(place: Path, figure: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=place.suffix[1:].lower(), dpi=140)
@@ -69,11 +112,12 @@ def figure_bytes(place: Path, figure: Any) -> bytes:
 
 def say(report: dict[str, Any], text: str, *, as_json: bool) -> None:
     """The report for machines, or the text for people."""
-    print(json.dumps(report, indent=2) if as_json else text)
+    print(json.dumps(report, indent=2) if as_json else visible_lines(text))
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as they need be; words to the left, numbers to the right."""
+    header, rows = list(map(visible, header)), [list(map(visible, row)) for row in rows]
     widths = [max(len(row[c]) for row in (header, *rows)) for c in range(len(header))]
     lines = []
     for row in (header, *rows):

@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 from cotherm.cli.cells import looks_numeric
+from cotherm.errors import visible
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,7 +21,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if "required: VIEW" in message:
             message += ". Name the views before options such as --labels, which take all names that follow"
-        print(f"{self.prog}: error: {' '.join(message.split())}. See: {self.prog} --help", file=sys.stderr)
+        print(f"{self.prog}: error: {visible(' '.join(message.split()))}. See: {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
 

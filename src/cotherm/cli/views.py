@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
 from cotherm.cli.parser import integer, number_or
@@ -19,6 +19,7 @@ from cotherm.cli.table import SUFFIXES, decode_file, read_table
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_graph, read_mesh
+from cotherm.graphs.formats import archive, npy
 from cotherm.graphs.formats.header import MARK
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.result import Coupling
@@ -150,7 +151,7 @@ def read_result(path: str) -> Coupling | Graph:
 
 
 def is_coupling(place: Path) -> bool:
-    return place.suffix.lower() == ".npz" and b"header" in (data := disk.load(place)) and _has_member(data, "0.u.npy")
+    return place.suffix.lower() == ".npz" and b"header" in (data := disk.load(place)) and _has_member(data, "0.u")
 
 
 def graphs_of(result: Coupling | Graph, view: int | None) -> list[tuple[str, Graph]]:
@@ -174,28 +175,19 @@ def name_of(graph: Graph, k: int) -> str:
 
 
 def _has_member(data: bytes, name: str) -> bool:
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return name in archive.namelist()
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError):
-        return False
+    return name in archive.names(data)
 
 
 def _npy(place: Path) -> Floats:
-    data = disk.load(place)
-    try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, EOFError, OSError, TypeError, SyntaxError, MemoryError) as error:
-        raise CothermError(str(place), f"unreadable ({error})", "an array saved by numpy.save, of numbers") from None
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiub":
+    array = npy.parse(str(place), disk.load(place))
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
-    points = array.astype(np.float64)
-    if not np.all(np.isfinite(points)):
-        row, column = np.argwhere(~np.isfinite(points))[0]
+    points = checks.as_float64(str(place), array)
+    finite = np.isfinite(points)
+    if not finite.all():
+        row, column = np.unravel_index(np.argmin(finite), finite.shape)
         raise CothermError(f"{place}: row {row}, column {column}", str(points[row, column]), "a finite number")
-    return points
+    return points.copy() if points.base is not None else points
 
 
 def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Graph:

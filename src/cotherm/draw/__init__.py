@@ -1,4 +1,4 @@
-"""Results -> matplotlib figures; no computation."""
+"""Results -> matplotlib figures; no computation. Names are drawn as they are: a $ begins no formula."""
 
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.draw.graph import COLOURS
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible_lines
 from cotherm.graphs.graph import Graph
 
 # Edges below this part of the largest weight do not show.
@@ -50,9 +50,10 @@ def draw_bodies(
             _draw(ax, graphs[r][c], shown[r], limits, up)
             ax.view_init(elev=8, azim=azimuth)
             if r == 0:
-                ax.set_title(titles[c], fontsize=11)
+                ax.set_title(visible_lines(titles[c]), fontsize=11, parse_math=False)
             if c == 0:
-                ax.text2D(-0.02, 0.5, names[r], transform=ax.transAxes, rotation=90, va="center", fontsize=11)
+                beside = {"transform": ax.transAxes, "rotation": 90, "va": "center", "fontsize": 11}
+                ax.text2D(-0.02, 0.5, visible_lines(names[r]), parse_math=False, **beside)
     return figure
 
 

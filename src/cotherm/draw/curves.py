@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from cotherm.draw.names import write_legend
+
 # Okabe & Ito's colours, told apart by everyone; styles tell them apart in print.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
@@ -29,12 +31,12 @@ def draw_curves(
     """
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     ax: Any = figure.subplots()
+    lines = []
     for k, (name, (horizontal, vertical)) in enumerate(curves.items()):
         colour, style = (styles or {}).get(name, (k, k // len(_COLOURS)))
-        ax.plot(
+        lines += ax.plot(
             np.asarray(horizontal),
             np.asarray(vertical),
-            label=name,
             color=_COLOURS[colour % len(_COLOURS)],
             linestyle=_STYLES[style % len(_STYLES)],
             linewidth=1.8,
@@ -49,7 +51,7 @@ def draw_curves(
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    ax.legend(frameon=False, fontsize=9)
+    write_legend(ax, lines, list(curves), frameon=False, fontsize=9)
     return figure
 
 

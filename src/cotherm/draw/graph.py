@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
+from cotherm.draw.names import write
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -98,7 +99,8 @@ def draw_heat(
             if row == len(graphs) - 1:
                 bar = figure.colorbar(dots, ax=axes[:, column], orientation="horizontal", shrink=0.8, pad=0.02)
                 bar.set_ticks([0.0, top], labels=["0", f"{top:.2g}"])
-        axes[row, 0].text(
+        write(
+            axes[row, 0],
             -0.02,
             0.5,
             (graph.name or "") if names is None else names[row],

@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from cotherm.draw.names import write
 from cotherm.errors import CothermError
 
 # Blue for right and orange for wrong, told apart with every kind of colour blindness; a mark says it again.
@@ -23,7 +24,7 @@ def draw_neighbours(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]])
     ax = figure.subplots()
     for r, (by, query, found) in enumerate(rows):
         y = len(rows) - 1 - r
-        ax.text(0.92, y + 0.5, by, ha="right", va="center", fontsize=10)
+        write(ax, 0.92, y + 0.5, by, ha="right", va="center", fontsize=10)
         _card(ax, 1, y, query, _QUERY)
         for c, (name, right) in enumerate(found):
             _card(ax, c + 2, y, f"{name}\n{'✓' if right else '✗'}", _RIGHT if right else _WRONG)
@@ -36,4 +37,4 @@ def draw_neighbours(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]])
 def _card(ax: Any, x: float, y: float, text: str, colour: str) -> None:
     shape = "round,pad=0,rounding_size=0.08"
     ax.add_patch(FancyBboxPatch((x + 0.06, y + 0.08), 0.88, 0.84, boxstyle=shape, fc=colour, ec="none"))
-    ax.text(x + 0.5, y + 0.5, text.replace(", ", ",\n"), ha="center", va="center", fontsize=8)
+    write(ax, x + 0.5, y + 0.5, text.replace(", ", ",\n"), ha="center", va="center", fontsize=8)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.draw.graph import COLOURS, draw_graph
-from cotherm.errors import CothermError
+from cotherm.draw.names import write, write_legend
+from cotherm.errors import CothermError, visible_lines
 from cotherm.graphs.graph import Graph
 
 # Okabe and Ito's, told apart with every kind of colour blindness; black is left to text.
@@ -57,10 +58,9 @@ def draw_views(
             mask = None if marked is None else marked[r][c]
             _draw_one(axes[r, c], graph, points[r][c], colours, mask)
             if r == 0 and columns is not None:
-                axes[r, c].set_title(columns[c], fontsize=12)
-        axes[r, 0].text(
-            -0.02, 0.5, rows[r], transform=axes[r, 0].transAxes, rotation=90, ha="right", va="center", fontsize=12
-        )
+                axes[r, c].set_title(visible_lines(columns[c]), fontsize=12, parse_math=False)
+        beside = {"transform": axes[r, 0].transAxes, "rotation": 90, "ha": "right", "va": "center", "fontsize": 12}
+        write(axes[r, 0], -0.02, 0.5, rows[r], **beside)
     if legend:
         _add_legend(figure, classes)
     return figure
@@ -99,7 +99,7 @@ def _add_legend(figure: Figure, classes: list[str]) -> None:
     from matplotlib.lines import Line2D
 
     dots = [Line2D([], [], marker="o", linestyle="", color=colour) for colour in _palette(len(classes))]
-    figure.legend(dots, classes, loc="outside lower center", ncols=len(classes), frameon=False)
+    write_legend(figure, dots, classes, loc="outside lower center", ncols=len(classes), frameon=False)
 
 
 def widest(coordinates: Floats) -> Floats:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from cotherm import checks
+from cotherm import checks, memory
 from cotherm.errors import CothermError
+
+_ADVICE = "Pass overwrite=True to replace the file."
+# What file systems say that know no second names of a file, and those where nothing can be waited for.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
+_NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def as_path(value: object) -> Path:
@@ -40,30 +46,71 @@ def load(path: Path) -> bytes:
     return data
 
 
-def save(path: Path, data: bytes, *, overwrite: bool) -> None:
+def save(path: Path, data: bytes, *, overwrite: bool, advice: str = _ADVICE) -> None:
     """Write a file in one step: another process sees the old content or the new, never a part.
 
-    The bytes go to a temporary file beside the target, which then takes the target's name. A symbolic link is
-    followed. On any error the temporary file is removed and the target is as it was.
+    The bytes go to a temporary file beside the target, which then takes the target's name. Without ``overwrite`` it
+    takes the name only if it is free at that moment: of several processes one succeeds. A symbolic link is followed.
+    The file is on the disk when this returns. On any error the temporary file is removed and the target is as it was.
     """
     try:
-        target = Path(os.path.realpath(path))
-        _refuse_occupied(path, target, overwrite=overwrite)
-        _replace(target, data)
+        target = require_free(path, overwrite=overwrite, advice=advice)
+        _put(target, data, overwrite=overwrite)
+    except FileExistsError:
+        raise _occupied(path, advice) from None
     except OSError as error:
-        raise CothermError(str(path), _reason(error), "a place that can be written to") from None
+        raise _unwritable(path, error) from None
+
+
+def require_free(path: Path, *, overwrite: bool, advice: str = _ADVICE) -> Path:
+    """Where a file of this name would be, links followed; what can be no target of it is refused.
+
+    ``advice`` is what to do about a file that exists.
+    """
+    try:
+        target = real_path(path)
+        if target.is_symlink():  # what is left of links that could not be followed to an end
+            raise CothermError(str(path), "a symbolic link that leads back to itself", "the name of a file to write")
+        if target.is_dir():
+            raise CothermError(str(path), "a directory", "the name of a file to write")
+        if not target.parent.is_dir():
+            raise CothermError(str(path), f"no directory {target.parent}", "an existing directory", "Create it first.")
+        if target.exists() and not target.is_file():
+            raise CothermError(str(path), "not a plain file", "the name of a file to write")
+        if target.exists() and not overwrite:
+            raise _occupied(path, advice)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    return target
+
+
+def real_path(path: Path) -> Path:
+    """The path with all links followed as far as they lead; unlike ``Path.resolve``, this never raises."""
+    return Path(os.path.realpath(path))
 
 
 def require_writable(directory: Path) -> None:
     """Refuse a directory in which no file can be made, by making one: rights alone do not tell."""
-    probe = directory / f".cotherm-{secrets.token_hex(8)}.tmp"
+    probe = _temporary(directory)
     try:
         probe.touch(exist_ok=False)
     except OSError as error:
-        raise CothermError(str(directory), _reason(error), "a place that can be written to") from None
+        raise _unwritable(directory, error) from None
     finally:
         with suppress(OSError):
             probe.unlink(missing_ok=True)
+
+
+def require_room(directory: Path, size: int) -> None:
+    """Refuse a directory on a file system with less space than a file of so many bytes takes."""
+    try:
+        free = shutil.disk_usage(directory).free
+    except OSError:  # some file systems do not tell
+        return
+    if free < size:
+        raise CothermError(
+            str(directory), f"{memory.words(free)} of free space", f"{memory.words(size)} for the result"
+        )
 
 
 def _encodable(name: str) -> bool:
@@ -74,30 +121,74 @@ def _encodable(name: str) -> bool:
     return True
 
 
-def _refuse_occupied(path: Path, target: Path, *, overwrite: bool) -> None:
-    if target.is_dir():
-        raise CothermError(str(path), "a directory", "the name of a file to write")
-    if not target.parent.is_dir():
-        raise CothermError(str(path), f"no directory {target.parent}", "an existing directory", "Create it first.")
-    if target.exists() and not target.is_file():
-        raise CothermError(str(path), "not a plain file", "the name of a file to write")
-    if target.exists() and not overwrite:
-        raise CothermError(str(path), "the file exists", "a new name", "Pass overwrite=True to replace the file.")
-
-
-def _replace(target: Path, data: bytes) -> None:
-    # Not tempfile: its files are private to the user, and the written file keeps their permissions. The short
-    # name fits wherever the target's own does.
-    temporary = target.parent / f".cotherm-{secrets.token_hex(8)}.tmp"
+def _put(target: Path, data: bytes, *, overwrite: bool) -> None:
+    temporary = _temporary(target.parent)
     try:
         with temporary.open("xb") as file:
             file.write(data)
-        if target.exists():
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
-    except BaseException:  # an interrupt from the keyboard, too, must leave nothing behind
-        temporary.unlink(missing_ok=True)
-        raise
+            file.flush()
+            _synchronize(file.fileno())
+        if overwrite:
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        else:
+            _take_name(temporary, target)
+        _synchronize_directory(target.parent)
+    finally:  # an interrupt from the keyboard, too, must leave nothing behind
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _temporary(directory: Path) -> Path:
+    # Not tempfile: its files are private to the user, and the written file keeps their permissions. The short
+    # name fits wherever the target's own does.
+    return directory / f".cotherm-{secrets.token_hex(8)}.tmp"
+
+
+def _take_name(temporary: Path, target: Path) -> None:
+    """Give a file a second name, which must be free: the system sees to it that of several processes one succeeds."""
+    try:
+        os.link(temporary, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Where files have one name only: whoever makes the file may then replace it. Others may see it empty.
+        target.open("xb").close()
+        try:
+            temporary.replace(target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _synchronize(descriptor: int) -> None:
+    """Wait until the disk has what was written, so that a power failure leaves no name without content."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FSYNC:
+            raise
+
+
+def _synchronize_directory(directory: Path) -> None:
+    """The same for a new name, which its directory holds; some systems do not open directories."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        _synchronize(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _occupied(path: Path, advice: str) -> CothermError:
+    return CothermError(str(path), "the file exists", "a new name", advice)
+
+
+def _unwritable(path: Path, error: OSError) -> CothermError:
+    return CothermError(str(path), _reason(error), "a place that can be written to")
 
 
 def _reason(error: OSError) -> str:

@@ -53,10 +53,15 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool =
     kept unless ``overwrite`` is given.
     """
     place = disk.as_path(path)
+    disk.save(place, graph_bytes(graph, place), overwrite=checks.boolean("overwrite", overwrite))
+
+
+def graph_bytes(graph: Graph, place: Path) -> bytes:
+    """What a file of this name holds for the graph."""
     if not isinstance(graph, Graph):
         raise CothermError("graph", checks.describe(graph), "a Graph")
     _, render = _format(place, _GRAPHS)
-    disk.save(place, _convert(place, render, graph), overwrite=checks.boolean("overwrite", overwrite))
+    return _convert(place, render, graph)
 
 
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:

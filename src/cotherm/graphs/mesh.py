@@ -67,7 +67,7 @@ def _vertices(value: ArrayLike) -> Floats:
     array = checks.numeric("vertices", value, ndim=(2,))
     if array.shape[1] != 3 or not 1 <= len(array) <= MOST_VERTICES:
         raise CothermError("vertices", f"shape {array.shape}", "shape (n, 3) with n >= 1")
-    return array.copy()
+    return array.copy() if np.may_share_memory(array, np.asarray(value)) else array
 
 
 def _faces(value: ArrayLike, n: int) -> Indices:
@@ -76,4 +76,6 @@ def _faces(value: ArrayLike, n: int) -> Indices:
         return np.empty((0, 3), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 3:
         raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), the corners of triangles")
+    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # spares a copy of eight bytes a number
+        return array.astype(np.int32)
     return checks.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)

@@ -35,12 +35,13 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.about import about_graph
     from cotherm.cli.views import read_same_items
-    from cotherm.graphs.files import write_graph
+    from cotherm.graphs.files import graph_bytes
     from cotherm.methods.average import average
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
     views = read_same_items(options.views, options)
     mean = average([view.graph for view in views], power=options.power, normalized=options.normalized).graph
     report, text = about_graph(mean)
-    write_graph(mean if place.suffix.lower() == ".npz" else mean.bare(), place, overwrite=options.force)
+    held = mean if place.suffix.lower() == ".npz" else mean.bare()
+    outputs.write(place, graph_bytes(held, place), force=options.force)
     outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)

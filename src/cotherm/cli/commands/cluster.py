@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.errors import known_as
+    from cotherm.errors import known_as, visible
 
     place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
     names, result, labels, reading = _joined(options)
@@ -46,14 +46,15 @@ def run(options: argparse.Namespace) -> None:
     if len(names) == 1:  # a basis or a graph in common: one answer for all views
         clusters = clusters[:1]
     report: dict[str, Any] = {"read": reading, "views": names, "clusters": [found.tolist() for found in clusters]}
-    lines = [*reading, *(f"{name}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True))]
+    sizes = [f"{visible(name)}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
+    lines = [*map(visible, reading), *sizes]
     if labels is not None:
         report["scores"], text = _scored(names, clusters, labels)
         lines += ["", text]
     if place is not None:
         outputs.write(place, _column_bytes(names, clusters), force=options.force)
         report["out"] = str(place)
-        lines.append(f"Written: {place}")
+        lines.append(visible(f"Written: {place}"))
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 

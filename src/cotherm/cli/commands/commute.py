@@ -46,8 +46,7 @@ def run(options: argparse.Namespace) -> None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
     else:
         contents = [npz.render(graph) for graph in result.graphs]
-    for place, content in zip(places, contents, strict=True):
-        outputs.write(place, content, force=options.force)
+    outputs.write_all(places, contents, force=options.force)
     report = {
         "out": [str(place) for place in places],
         "status": result.status,

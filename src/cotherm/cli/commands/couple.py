@@ -82,7 +82,8 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.known import read_functions
     from cotherm.cli.labelled import labelled
     from cotherm.cli.views import read_views
-    from cotherm.errors import CothermError, known_as
+    from cotherm.errors import CothermError, known_as, visible
+    from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.coupling.couple import couple
 
     if len(options.views) < 2:
@@ -93,6 +94,7 @@ def run(options: argparse.Namespace) -> None:
     graphs = [view.graph for view in views]
     if known.labels is not None:
         graphs = [labelled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
+    outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
     named = ("times", "alpha", "rigidity", "memory")
     with ExitStack() as stack:
         for name in named:
@@ -109,8 +111,8 @@ def run(options: argparse.Namespace) -> None:
         )
     if result.status == "interrupted":  # half a coupling would pass for a whole one
         raise KeyboardInterrupt
-    result.save(place, overwrite=options.force)
+    outputs.write(place, coupling_file.render(result), force=options.force)
     reading = [*(view.reading for view in views), *known.reading]
     report, text = about_coupling(result)
-    text = "\n".join([*reading, "", text, "", f"Written: {place}"])
+    text = "\n".join([*map(visible, reading), "", text, "", visible(f"Written: {place}")])
     outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)

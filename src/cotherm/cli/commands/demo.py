@@ -37,6 +37,7 @@ def _write_tables(directory: str, force: bool) -> str:
 
     from cotherm.cli import outputs
     from cotherm.datasets.ambiguous import ambiguous_points
+    from cotherm.errors import visible
 
     tags, colours, labels = ambiguous_points()
     order = np.random.default_rng(0).permutation(len(labels))  # else classes would follow each other
@@ -49,10 +50,12 @@ def _write_tables(directory: str, force: bool) -> str:
         "labels.csv": (["class"], [["ABCDEFG"[c]] for c in labels[order]]),
     }
     places = [outputs.free_place(str(Path(directory) / name), (".csv",), force=force) for name in tables]
-    for place, (titles, rows) in zip(places, tables.values(), strict=True):
-        content = outputs.csv_bytes(["id", *titles], ([name, *row] for name, row in zip(names, rows, strict=True)))
-        outputs.write(place, content, force=force)
-    return "Written: " + ", ".join(map(str, places))
+    contents = [
+        outputs.csv_bytes(["id", *titles], ([name, *row] for name, row in zip(names, rows, strict=True)))
+        for titles, rows in tables.values()
+    ]
+    outputs.write_all(places, contents, force=force)
+    return visible("Written: " + ", ".join(map(str, places)))
 
 
 def _titles(word: str, count: int) -> list[str]:

@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> None:
     views = read_same_items(options.views, options)
     n = min(view.graph.n for view in views)
     k = n if options.modes is None else checks.integer("--modes", options.modes, least=1, most=n)
+    outputs.require_room(place, outputs.least_matrix_size(place, n, k))
     result = joint_diagonalize([view.graph for view in views], normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
     outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles), force=options.force)

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.views import graphs_of, read_result
     from cotherm.cli.when import moment
-    from cotherm.errors import CothermError
+    from cotherm.errors import CothermError, visible
     from cotherm.heat.distance import diffusion_distance
 
     suffixes = (".csv",) if options.nearest is not None else (".csv", ".npy")
@@ -57,8 +57,10 @@ def run(options: argparse.Namespace) -> None:
         )
         content = outputs.csv_bytes(("vertex", "neighbour", "distance"), rows)
     else:
+        count = graph.n if options.sources is None else len(options.sources)
+        outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
         matrix = diffusion_distance(graph, t, sources=options.sources)
         content = outputs.matrix_bytes(place, matrix, map(str, range(graph.n)))
     outputs.write(place, content, force=options.force)
     report = {"out": str(place), "graph": name, "vertices": graph.n, "time": t}
-    outputs.say(report, f"{name}: diffusion distances at t = {t:g}. Written: {place}", as_json=options.json)
+    outputs.say(report, visible(f"{name}: diffusion distances at t = {t:g}. Written: {place}"), as_json=options.json)

@@ -38,6 +38,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.known import read_functions
     from cotherm.cli.views import name_of, read_views
+    from cotherm.errors import visible
 
     places = outputs.free_places(options.out, len(options.views), (".csv", ".npy"), force=options.force)
     views = read_views(options.views, options)
@@ -45,8 +46,7 @@ def run(options: argparse.Namespace) -> None:
     functions = known.functions
     titles = [f"function {c + 1}" for c in range(functions[0].shape[1])]
     contents = [outputs.matrix_bytes(place, F, titles) for place, F in zip(places, functions, strict=True)]
-    for place, content in zip(places, contents, strict=True):
-        outputs.write(place, content, force=options.force)
+    outputs.write_all(places, contents, force=options.force)
     reading = [*(view.reading for view in views), *known.reading]
     report = {
         "functions": len(titles),
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         "out": [str(place) for place in places],
     }
     lines = [
-        f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}"
+        f"{visible(name_of(view.graph, k))}: {len(titles)} functions on {view.graph.n} vertices, written: {place}"
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
-    outputs.say(report, "\n".join([*reading, *lines]), as_json=options.json)
+    outputs.say(report, "\n".join([*map(visible, reading), *lines]), as_json=options.json)

@@ -35,10 +35,11 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.about import about_graph
     from cotherm.cli.views import read_view
-    from cotherm.graphs.files import write_graph
+    from cotherm.graphs.files import graph_bytes
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
     graph = read_view(options.points, options).graph
     report, text = about_graph(graph)
-    write_graph(graph if place.suffix.lower() == ".npz" else graph.bare(), place, overwrite=options.force)
+    held = graph if place.suffix.lower() == ".npz" else graph.bare()
+    outputs.write(place, graph_bytes(held, place), force=options.force)
     outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)

@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.views import chosen, read_result
     from cotherm.errors import CothermError, known_as
     from cotherm.methods.coupling.result import Coupling
+    from cotherm.methods.matching import file as match_file
     from cotherm.methods.matching.match import match
 
     place = outputs.free_place(options.out, (".csv", ".npz"), force=options.force)
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     )
     with known_as("target", "--target"):
         found = match(result, source=source, target=target)
-    found.save(place, overwrite=options.force)
+    outputs.write(place, match_file.content(found, place), force=options.force)
     report = {
         "out": str(place),
         "status": found.status,

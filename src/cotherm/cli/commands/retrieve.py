@@ -83,7 +83,7 @@ def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
 def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> None:
     from cotherm import checks
     from cotherm.cli import outputs
-    from cotherm.errors import known_as
+    from cotherm.errors import known_as, visible
     from cotherm.evaluate.retrieval import retrieval
     from cotherm.heat.distance import diffusion_distance
 
@@ -102,6 +102,6 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
             {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
         )
     table = "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows)
-    text = "\n".join(filter(None, [*judged.reading, table, judged.note]))
+    text = "\n".join(filter(None, [*map(visible, judged.reading), table, judged.note]))
     answer = {"read": judged.reading, "times": times, "scores": report, "note": judged.note}
     outputs.say(answer, text, as_json=options.json)

@@ -1,22 +1,25 @@
 """Named arrays in one uncompressed zip archive of .npy files: what ``numpy.load(path, allow_pickle=False)`` opens.
 
-Compression is refused on the way in, so that no array can be larger than the file; the checksums of the archive reveal
-any damage, and no objects are ever made.
+Compression and overlap are refused on the way in, so that all arrays together are no larger than the file; the
+checksums of the archive reveal any damage, and no objects are ever made.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import zipfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.lib import format as npy
+from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
+from cotherm.graphs.formats import npy
+
+# Bytes before the name of a member, and the bit that says a password is needed, in the zip format.
+_LOCAL_HEADER = 30
+_ENCRYPTED = 0x1
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -25,13 +28,22 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for field, array in arrays.items():
             with archive.open(f"{field}.npy", "w", force_zip64=True) as member:
-                npy.write_array(member, array, allow_pickle=False)
+                npy_format.write_array(member, array, allow_pickle=False)
     return buffer.getvalue()
 
 
 def unpack(data: bytes, require: Callable[[list[str]], None]) -> dict[str, NDArray[Any]]:
     """The arrays by name; ``require`` sees the names first, each once, and raises where they are not as expected."""
-    return {field: _array(field, member) for field, member in _members(data, require).items()}
+    return {field: npy.parse(field, member) for field, member in _members(data, require).items()}
+
+
+def names(data: bytes) -> list[str]:
+    """The names of the arrays; none where the data are no archive that can be read."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return [_field(entry) for entry in archive.infolist()]
+    except Exception:  # damaged archives make zipfile raise a dozen kinds
+        return []
 
 
 def _members(data: bytes, require: Callable[[list[str]], None]) -> dict[str, bytes]:
@@ -39,47 +51,43 @@ def _members(data: bytes, require: Callable[[list[str]], None]) -> dict[str, byt
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            # Before anything is read, so that an archive cannot repeat itself.
-            require([entry.filename.removesuffix(".npy") for entry in entries])
+            require([_field(entry) for entry in entries])
             _require_stored(entries)
-            return {entry.filename.removesuffix(".npy"): archive.read(entry) for entry in entries}
-    except CothermError:
+            _require_apart(entries, len(data))
+            return {_field(entry): archive.read(entry) for entry in entries}
+    except (CothermError, MemoryError):
         raise
     except Exception as error:  # damaged archives make zipfile raise a dozen kinds
-        given = f"unreadable ({error})"
+        given = f"unreadable ({' '.join(str(error).split())[:120]})"
         raise CothermError("zip archive", given, "a complete .npz file", "The file is damaged.") from None
+
+
+def _field(entry: zipfile.ZipInfo) -> str:
+    return entry.filename.removesuffix(".npy")
 
 
 def _require_stored(entries: list[zipfile.ZipInfo]) -> None:
     for entry in entries:
         if entry.compress_type != zipfile.ZIP_STORED:
             raise CothermError("zip archive", f"{entry.filename} is compressed", "arrays stored uncompressed")
+        if entry.flag_bits & _ENCRYPTED:
+            raise CothermError("zip archive", f"{entry.filename} is encrypted", "arrays anyone can read")
 
 
-def _array(field: str, member: bytes) -> NDArray[Any]:
-    """The array in a .npy file; its size is checked before its shape is believed, and no objects are made."""
-    try:
-        shape, fortran, dtype, start = _layout(member)
-        if dtype.hasobject or dtype.itemsize == 0:
-            raise CothermError(field, f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")
-        if math.prod(shape) * dtype.itemsize != len(member) - start:
-            declared = f"an array of shape {shape} and dtype {dtype}, as declared"
-            raise CothermError(field, f"{len(member) - start} bytes", declared)
-        array: NDArray[Any] = np.ndarray(shape, dtype, buffer=member, offset=start, order="F" if fortran else "C")
-        if dtype.kind == "U":
-            array.tolist()  # makes every string once, so that an impossible character is found now
-    except CothermError:
-        raise
-    except Exception as error:  # a forged description makes NumPy raise many kinds
-        raise CothermError(field, f"not an array ({error})", "an array in .npy form") from None
-    return array
+def _require_apart(entries: list[zipfile.ZipInfo], size: int) -> None:
+    """No byte of the file belongs to two arrays, so that all of them together are no larger than the file.
 
-
-def _layout(member: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Shape, order, dtype and first byte of the data, as a .npy file describes itself."""
-    stream = io.BytesIO(member)
-    version = npy.read_magic(stream)
-    if version != (1, 0):
-        raise ValueError(f".npy version {version}")
-    shape, fortran, dtype = npy.read_array_header_1_0(stream)
-    return shape, fortran, dtype, stream.tell()
+    An archive may list the same bytes under many names, or one array within another, and so unfold a small file into
+    more than memory holds.
+    """
+    free = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        stop = entry.header_offset + _LOCAL_HEADER + len(entry.orig_filename) + entry.file_size
+        if entry.header_offset < free or stop > size or entry.compress_size != entry.file_size:
+            raise CothermError(
+                "zip archive",
+                f"{entry.filename} of {entry.file_size} bytes does not fit among the others",
+                "arrays one after the other in the file",
+                "The file is damaged.",
+            )
+        free = stop

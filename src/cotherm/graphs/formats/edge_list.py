@@ -2,7 +2,8 @@
 
 A file written here starts with ``# cotherm graph {...}`` (see ``header``), so that isolated vertices and the
 name survive, and then the line ``i,j,w``. A file from elsewhere may start with ``i,j,w`` or
-``source,target,weight``, or at once with the numbers; its vertices are 0 to the largest number in it.
+``source,target,weight``, or at once with the numbers; its vertices are 0 to the largest number in it, which must not be
+out of all proportion to the edges (see ``edges``).
 Without a third column every weight is 1. What follows a # is a comment. Coordinates and labels cannot be
 held.
 """
@@ -11,13 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
-from cotherm.graphs.formats.text import Lines, content, decode, require_last_line, require_rows, table, whole
+from cotherm.graphs.formats.text import Content, line, require_last_line, require_rows, tables, utf8, whole
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 
 _TITLES = (["i", "j", "w"], ["i", "j"], ["source", "target", "weight"], ["source", "target"])
 _NEEDED = "an edge: two vertex numbers and a weight, separated by commas"
+_ADVICE = (
+    "Vertices are numbered from 0 to the largest number in the file: renumber them, or say how many there are in a "
+    "first line '# cotherm graph {...}', as write_graph does."
+)
 
 
 def render(graph: Graph) -> bytes:
@@ -28,14 +34,11 @@ def render(graph: Graph) -> bytes:
 
 
 def parse(data: bytes) -> Graph:
-    text = decode(data)
-    head = _header(text)
-    rows, columns = _without_titles(content(text, comment="#"))
-    needed = _NEEDED if columns == 3 else "an edge: two vertex numbers, separated by a comma"
-    numbers = table(rows, columns, needed, delimiter=",")
+    text = utf8(data)
+    head = _header(line(text, 0))
+    rows, columns = _without_titles(Content(text, comment="#"))
     n = MOST_VERTICES if head is None else head.n
-    ends = whole(rows, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")
-    w = numbers[:, 2] if columns == 3 else np.ones(len(ends))
+    ends, w = _edges(rows, columns, n)
     if head is not None:
         require_rows(rows, len(ends), head.m, "edges")
         require_last_line(text)
@@ -44,15 +47,25 @@ def parse(data: bytes) -> Graph:
         raise CothermError(
             "content", "no edges and no line '# cotherm graph ...'", "the number of vertices, or an edge"
         )
-    return edges.graph(rows, int(ends.max()) + 1, ends, w, None)
+    n = int(ends.max()) + 1
+    edges.require_proportion("content", n, len(ends), _ADVICE)
+    return edges.graph(rows, n, ends, w, None)
 
 
-def _header(text: str) -> header.Header | None:
-    line = text.partition("\n")[0]
-    words = line.removeprefix("#").strip()
-    if not line.startswith("#") or not words.startswith(header.MARK):
-        return None
-    return header.parse(words, "line 1", [])
+def _edges(rows: Content, columns: int, n: int) -> tuple[Indices, Floats]:
+    """The ends (m, 2) and the weights."""
+    ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
+    needed = _NEEDED if columns == 3 else "an edge: two vertex numbers, separated by a comma"
+    for which, lines, numbers in tables(rows, columns, needed, delimiter=","):
+        ends[which] = whole(lines, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")
+        if columns == 3:
+            w[which] = numbers[:, 2]
+    return ends, w
+
+
+def _header(words: str) -> header.Header | None:
+    mark = words.removeprefix("#").strip()
+    return header.parse(mark, "line 1", []) if words.startswith("#") and mark.startswith(header.MARK) else None
 
 
 def _begins_like_a_number(field: str) -> bool:
@@ -60,13 +73,14 @@ def _begins_like_a_number(field: str) -> bool:
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 
-def _without_titles(lines: Lines) -> tuple[Lines, int]:
+def _without_titles(content: Content) -> tuple[Content, int]:
     """The rows of numbers, and how many columns they have."""
-    if not lines.rows:
-        return lines, 3
-    fields = [field.strip(' "').lower() for field in lines.rows[0].split(",")]
+    first, others = content.first()
+    if not first.rows:
+        return content, 3
+    fields = [field.strip(' "').lower() for field in first.rows[0].split(",")]
     if fields in _TITLES:
-        return lines.part(1), len(fields)
+        return others, len(fields)
     if not any(_begins_like_a_number(field) for field in fields):
-        lines.refuse(0, "titles " + ", ".join(",".join(titles) for titles in _TITLES) + ", or an edge of numbers")
-    return lines, 2 if len(fields) == 2 else 3
+        first.refuse(0, "titles " + ", ".join(",".join(titles) for titles in _TITLES) + ", or an edge of numbers")
+    return content, 2 if len(fields) == 2 else 3

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cotherm import checks
 from cotherm.errors import CothermError
-from cotherm.graphs.formats.text import shown
+from cotherm.graphs.formats.text import LONGEST_HEADER, shown
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 
 MARK = "cotherm graph"
@@ -21,6 +21,8 @@ VERSION = 1
 
 EXTRAS = ("coordinates", "labels")
 
+# Every character of a name may take twelve in the header.
+_LONGEST_NAME = 10**5
 _FIELDS = ("version", "n", "m", "name", "extras")
 
 
@@ -31,6 +33,8 @@ class Header(NamedTuple):
 
 
 def render(graph: Graph) -> str:
+    if len(graph.name or "") > _LONGEST_NAME:
+        raise CothermError("graph.name", f"{len(graph.name or '')} characters", f"at most {_LONGEST_NAME}, in a file")
     values = (VERSION, graph.n, graph.m, graph.name, extras(graph))
     return f"{MARK} {json.dumps(dict(zip(_FIELDS, values, strict=True)))}"
 
@@ -38,6 +42,8 @@ def render(graph: Graph) -> str:
 def parse(text: str, where: str, present: list[str]) -> Header:
     """The header in a text that starts with MARK; ``where`` is its place, ``present`` the extras found."""
     needed = f"{MARK} and a JSON object with {', '.join(_FIELDS)}"
+    if len(text) > LONGEST_HEADER:
+        raise CothermError(where, f"a header of {len(text)} characters", needed)
     try:
         fields = json.loads(text.removeprefix(MARK))
     except (ValueError, RecursionError):

@@ -11,23 +11,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.formats.text import (
+    Content,
     Lines,
-    content,
     counts,
-    decode,
+    line,
     require_last_line,
     require_rows,
     shown,
-    table,
+    tables,
+    utf8,
     whole,
 )
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
+_ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
 
 
 def render(graph: Graph) -> bytes:
@@ -39,22 +41,33 @@ def render(graph: Graph) -> bytes:
 
 
 def parse(data: bytes) -> Graph:
-    text = decode(data)
-    field, symmetry = _banner(text.partition("\n")[0])
-    lines = content(text, comment="%")
-    n, entries = _sizes(lines)
+    text = utf8(data)
+    field, symmetry = _banner(line(text, 0))
+    sizes, rows = Content(text, comment="%").first()
+    n, entries = _sizes(sizes)
     head = _header(text, n, entries)
-    rows = lines.part(1)
-    columns = 2 if field == "pattern" else 3
-    numbers = table(rows, columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else ""))
-    require_rows(lines, len(numbers), entries, "entries")
-    ends = whole(rows, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
-    w = numbers[:, 2] if columns == 3 else np.ones(len(ends))
-    if field == "integer":
-        whole(rows, w, least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+    require_rows(rows, len(rows), entries, "entries")
+    if head is None:
+        edges.require_proportion(f"line {sizes.numbers[0]}", n, entries, _ADVICE)
+    ends, w = _entries(rows, field, n)
+    name = None if head is None else head.name
     if symmetry == "general":
-        rows, ends, w = _upper(rows, n, ends, w)
-    return edges.graph(rows, n, ends, w, None if head is None else head.name)
+        return _upper(rows, n, ends, w, name)
+    return edges.graph(rows, n, ends, w, name)
+
+
+def _entries(rows: Content, field: str, n: int) -> tuple[Indices, Floats]:
+    """Rows and columns, numbered from 0, (m, 2), and the values."""
+    columns = 2 if field == "pattern" else 3
+    ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
+    needed = f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
+    for which, lines, numbers in tables(rows, columns, needed):
+        ends[which] = whole(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
+        if field == "integer":
+            whole(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+        if columns == 3:
+            w[which] = numbers[:, 2]
+    return ends, w
 
 
 def _banner(line: str) -> tuple[str, str]:
@@ -80,8 +93,8 @@ def _sizes(lines: Lines) -> tuple[int, int]:
     return rows, entries
 
 
-def _header(text: str, n: int, entries: int) -> header.Header | None:
-    second = text.split("\n", 2)[1]
+def _header(text: bytes, n: int, entries: int) -> header.Header | None:
+    second = line(text, 1)
     words = second.removeprefix("%").strip()
     if not second.startswith("%") or not words.startswith(header.MARK):
         return None
@@ -92,14 +105,15 @@ def _header(text: str, n: int, entries: int) -> header.Header | None:
     return head
 
 
-def _upper(rows: Lines, n: int, ends: Ints, w: Floats) -> tuple[Lines, Ints, Floats]:
+def _upper(rows: Content, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
     """One of the two equal entries for every edge of a general matrix, in the order of the file."""
     i, j = ends.T
     rows.refuse_where(i == j, "an empty diagonal", "Drop the self-loops; they carry no heat.")
-    entry, mirror = i * n + j, j * n + i
-    order, again = edges.repeats(entry)
-    if len(again):
-        rows.refuse(int(order[again[0] + 1]), "every entry at most once")
+    twice = edges.repeat(edges.keys(n, i, j))
+    if twice is not None:
+        rows.refuse(twice[1], "every entry at most once")
+    entry, mirror = edges.keys(n, i, j), edges.keys(n, j, i)
+    order = np.argsort(entry, kind="stable")
     place = np.searchsorted(entry, mirror, sorter=order)
     partner = order[np.minimum(place, len(order) - 1)]
     rows.refuse_where(
@@ -107,6 +121,6 @@ def _upper(rows: Lines, n: int, ends: Ints, w: Floats) -> tuple[Lines, Ints, Flo
         "an equal entry on the other side of the diagonal",
         "Choose how to combine the two, e.g. (W + W.T) / 2.",
     )
+    rows.refuse_where(~((w >= 0) & (w < np.inf)), "a finite weight >= 0")
     kept = np.flatnonzero(i < j)
-    lines = Lines([rows.rows[k] for k in kept], [rows.numbers[k] for k in kept])
-    return lines, ends[kept], w[kept]
+    return Graph(n, i[kept], j[kept], w[kept], name=name)

@@ -12,10 +12,11 @@ import re
 
 import numpy as np
 
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Lines, content, decode, finite, table, whole
+from cotherm.graphs.formats.text import Content, Lines, finite, table, utf8
+from cotherm.graphs.graph import MOST_VERTICES
 from cotherm.graphs.mesh import Mesh
 
 _PASSED_OVER = {
@@ -33,14 +34,23 @@ def render(mesh: Mesh) -> bytes:
 
 
 def parse(data: bytes) -> Mesh:
-    points, faces = _sorted(content(decode(data), comment="#"))
-    # Position, and perhaps a weight or a colour.
-    vertices = finite(points, table(points, 3, "a vertex: v and three coordinates", more=True))
-    if not len(vertices):
+    content = Content(utf8(data), comment="#")
+    vertices, faces = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int32)]
+    n = 0
+    for lines in content.blocks():
+        points, corners = _sorted(lines)
+        # Position, and perhaps a weight or a colour.
+        vertices.append(finite(points, table(points, 3, "a vertex: v and three coordinates", more=True)))
+        faces.append(_corners(corners, points, n))
+        n += len(points.rows)
+    if not n:
         raise CothermError("content", "no line 'v x y z'", "at least one vertex")
-    bare = Lines(_TEXTURE_AND_NORMAL.sub("", "\n".join(faces.rows)).split("\n"), faces.numbers)
-    numbers = table(bare if faces.rows else faces, 3, _NEEDED, triangles.ADVICE)
-    return Mesh(vertices, _corners(faces, numbers, points))
+    joined = np.concatenate(faces)
+    bad = (joined < 0) | (joined >= n)
+    if bad.any():
+        needed = f"vertex numbers from 1 to {n}, or backwards from -1"
+        _face(content, int(np.argmax(bad.any(axis=1)))).refuse(0, needed)
+    return Mesh(np.concatenate(vertices), joined)
 
 
 def _sorted(lines: Lines) -> tuple[Lines, Lines]:
@@ -56,11 +66,24 @@ def _sorted(lines: Lines) -> tuple[Lines, Lines]:
     return found["v"], found["f"]
 
 
-def _corners(faces: Lines, numbers: Floats, points: Lines) -> Ints:
-    """Corners numbered from 0; −1 is the last vertex above the face."""
-    above = np.searchsorted(points.numbers, faces.numbers)[:, np.newaxis]
-    n = len(points.rows)
-    backwards = np.where(numbers < 0, above + numbers, np.nan)
-    zero_based = np.where(numbers > 0, numbers - 1, backwards)
-    needed = f"vertex numbers from 1 to {n}, or backwards from -1"
-    return whole(faces, zero_based, least=0, most=n - 1, needed=needed)
+def _corners(faces: Lines, points: Lines, before: int) -> Indices:
+    """Corners numbered from 0, −1 for what is no vertex number; in the file, −1 is the last vertex above the face.
+
+    ``before`` is how many vertices there are above these lines.
+    """
+    bare = Lines(_TEXTURE_AND_NORMAL.sub("", "\n".join(faces.rows)).split("\n") if faces.rows else [], faces.numbers)
+    numbers = table(bare, 3, _NEEDED, triangles.ADVICE)
+    above = before + np.searchsorted(points.numbers, faces.numbers)[:, np.newaxis]
+    zero_based = np.where(numbers < 0, above + numbers, numbers - 1)
+    known = (zero_based == np.floor(zero_based)) & (zero_based >= 0) & (zero_based < MOST_VERTICES)
+    return np.where(known, zero_based, -1.0).astype(np.int32)
+
+
+def _face(content: Content, k: int) -> Lines:
+    """The line of face k."""
+    for lines in content.blocks():
+        faces = _sorted(lines)[1]
+        if k < len(faces.rows):
+            return Lines([faces.rows[k]], [faces.numbers[k]])
+        k -= len(faces.rows)
+    raise IndexError(k)

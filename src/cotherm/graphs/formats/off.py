@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Lines, content, counts, decode, finite, require_rows, table
+from cotherm.graphs.formats.text import Content, Lines, counts, finite, require_rows, table, utf8
 from cotherm.graphs.mesh import Mesh
 
 _VARIANT = re.compile(r"(ST)?C?N?OFF(?![a-zA-Z])")
@@ -25,30 +27,34 @@ def render(mesh: Mesh) -> bytes:
 
 
 def parse(data: bytes) -> Mesh:
-    lines, plain = _without_word(content(decode(data), comment="#"))
-    n, f = _sizes(lines)
-    rows = lines.part(1)
-    require_rows(lines, len(rows.rows), n + f, "lines of vertices and faces")
-    upper, lower = rows.part(0, n), rows.part(n)
-    vertices = finite(upper, table(upper, 3, "a vertex: three coordinates", more=not plain))
-    numbers = table(lower, 4, triangles.NEEDED, more=True)
-    triangles.require_three(lower, numbers[:, 0])
-    return Mesh(vertices, triangles.corners(lower, numbers[:, 1:], n))
+    sizes, rows, plain = _begin(Content(utf8(data), comment="#"))
+    n, f = _sizes(sizes)
+    require_rows(rows, len(rows), n + f, "lines of vertices and faces")
+    vertices, faces = np.empty((n, 3)), np.empty((f, 3), dtype=np.int32)
+    for group, which, lines in rows.groups((n, f)):
+        if group == 0:
+            vertices[which] = finite(lines, table(lines, 3, "a vertex: three coordinates", more=not plain))
+        else:
+            numbers = table(lines, 4, triangles.NEEDED, more=True)
+            triangles.require_three(lines, numbers[:, 0])
+            faces[which] = triangles.corners(lines, numbers[:, 1:], n)
+    return Mesh(vertices, faces)
 
 
-def _without_word(lines: Lines) -> tuple[Lines, bool]:
-    """The lines from the counts on, and whether vertices hold a position alone."""
-    first = lines.rows[0] if lines.rows else ""
+def _begin(content: Content) -> tuple[Lines, Content, bool]:
+    """The line of the counts, the lines after it, and whether vertices hold a position alone."""
+    head, others = content.first()
+    first = head.rows[0] if head.rows else ""
     word = _VARIANT.match(first)
     if word is None:
         raise CothermError("first line", repr(first[:60]), "the word OFF, COFF, NOFF or STOFF, for text")
     rest = first[word.end() :].strip()
     if "BINARY" in rest:
-        lines.refuse(0, "OFF as text", "Convert the file from binary OFF first.")
-    kept = lines.part(1)
+        head.refuse(0, "OFF as text", "Convert the file from binary OFF first.")
+    plain = word.group() == "OFF"
     if rest:
-        kept = Lines([rest, *kept.rows], [lines.numbers[0], *kept.numbers])
-    return kept, word.group() == "OFF"
+        return Lines([rest], head.numbers), others, plain
+    return *others.first(), plain
 
 
 def _sizes(lines: Lines) -> tuple[int, int]:

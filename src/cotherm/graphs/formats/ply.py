@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Lines, content, counts, decode, finite, require_rows, table
+from cotherm.graphs.formats.text import Content, Lines, counts, finite, require_rows, table, utf8
 from cotherm.graphs.mesh import Mesh
 
 _TYPES = {
@@ -26,6 +26,8 @@ _TYPES = {
 }
 _ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _LONGEST_LIST = 10**6  # NumPy's records must stay below 2 GiB
+_LONGEST_RECORD = 2**31 - 1
+_LONGEST_HEADER = 10**5  # lines; no program writes a thousand
 _TRIANGLE = np.dtype([("corners", "u1"), ("vertex_indices", "<i4", (3,))])
 
 
@@ -41,14 +43,10 @@ class _Element(NamedTuple):
     properties: list[_Property]
 
 
-class _Columns(NamedTuple):
-    """The records of one element: a vector for a property, a matrix for a list; the lines if it was text."""
-
-    values: dict[str, NDArray[Any]]
-    lines: Lines | None
-
-
-_NOTHING = _Columns({}, None)
+# The records of one element: a vector for a property, a matrix for a list.
+_Columns = dict[str, NDArray[Any]]
+# All that is kept of a file.
+_KEPT = {"vertex": ("x", "y", "z"), "face": ("vertex_indices", "vertex_index")}
 
 
 def render(mesh: Mesh) -> bytes:
@@ -74,8 +72,9 @@ def parse(data: bytes) -> Mesh:
     found = _binary(data, start, elements, order) if order else _text(data, start, elements, header)
     if any(element.name == "tristrips" and element.size for element in elements):
         raise CothermError("header", "triangle strips", "faces", "Convert the strips to triangles first.")
-    vertices = _vertices(found.get("vertex", _NOTHING))
-    return Mesh(vertices, _faces(found.get("face", _NOTHING), len(vertices)))
+    vertices = _vertices(found.pop("vertex", {}))
+    f = sum(element.size for element in elements if element.name == "face")
+    return Mesh(vertices, _faces(found.pop("face", {}), f))
 
 
 def _split(data: bytes) -> tuple[int, Lines]:
@@ -88,24 +87,36 @@ def _split(data: bytes) -> tuple[int, Lines]:
     last = re.search(end + rb"end_header[ \t]*" + end, data)
     if last is None:
         raise CothermError("header", "no line end_header", "a complete header", "The file may have been cut short.")
-    return last.end(), content(decode(data[: last.start()]), comment=None)
+    lines = Lines([], [])
+    for block in Content(utf8(data[: last.start()]), comment=None).blocks():
+        lines.rows.extend(block.rows)
+        lines.numbers.extend(block.numbers)
+        if len(lines.rows) > _LONGEST_HEADER:
+            raise CothermError("header", f"more than {_LONGEST_HEADER} lines", "a header of a PLY file")
+    return last.end(), lines
 
 
 def _header(lines: Lines) -> tuple[str, list[_Element]]:
     """The byte order ('' for text) and the elements a file declares."""
     order: str | None = None
     elements: list[_Element] = []
+    names: set[tuple[str, ...]] = set()  # of elements, and of elements and their properties
     for k, row in enumerate(lines.rows[1:], 1):
         match row.split():
             case ["format", form, "1.0"] if form in _ORDERS and order is None:
                 order = _ORDERS[form]
             case ["comment" | "obj_info", *_]:
                 pass
-            case ["element", name, count] if all(name != e.name for e in elements):
+            case ["element", name, count] if (name,) not in names:
+                names.add((name,))
                 size = counts(lines, k, [count], "the number of records")[0]
                 elements.append(_Element(name, size, []))
             case ["property", *words] if elements:
-                elements[-1].properties.append(_property(lines, k, words, elements[-1]))
+                found = _property(lines, k, words)
+                if (elements[-1].name, found.name) in names:
+                    lines.refuse(k, "a different name for every property of an element")
+                names.add((elements[-1].name, found.name))
+                elements[-1].properties.append(found)
             case _:
                 lines.refuse(k, "a PLY header line: format, element, property or comment")
     if order is None:
@@ -116,45 +127,51 @@ def _header(lines: Lines) -> tuple[str, list[_Element]]:
     return order, elements
 
 
-def _property(lines: Lines, k: int, words: list[str], element: _Element) -> _Property:
+def _property(lines: Lines, k: int, words: list[str]) -> _Property:
     match words:
         case [kind, name] if kind in _TYPES:
-            found = _Property(name, _TYPES[kind], None)
+            return _Property(name, _TYPES[kind], None)
         case ["list", length, kind, name] if kind in _TYPES and _TYPES.get(length, "f4")[0] in "iu":
-            found = _Property(name, _TYPES[kind], _TYPES[length])
+            return _Property(name, _TYPES[kind], _TYPES[length])
         case _:
             lines.refuse(k, "property, a type and a name, or property list, two types and a name")
-    if any(found.name == p.name for p in element.properties):
-        lines.refuse(k, "a different name for every property of an element")
-    return found
 
 
 def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> dict[str, _Columns]:
-    lines = content(decode(data[start:]), comment=None, first=header.numbers[-1] + 2)
-    require_rows(lines, len(lines.rows), sum(e.size for e in elements), "records")
-    found = {}
-    done = 0
-    for element in elements:
-        found[element.name] = _text_columns(lines.part(done, done + element.size), element)
-        done += element.size
+    content = Content(utf8(data[start:]), comment=None, first=header.numbers[-1] + 2)
+    sizes = [element.size for element in elements]
+    require_rows(content, len(content), sum(sizes), "records")
+    found: dict[str, _Columns] = {}
+    n = next((element.size for element in elements if element.name == "vertex"), 0)
+    starts: list[int] = []
+    for group, which, lines in content.groups(sizes):
+        element = elements[group]
+        if which.start == 0:
+            starts = _text_layout(lines, element)
+            found[element.name] = {}
+        for name, values in _text_columns(lines, element, starts, n).items():
+            column = found[element.name].setdefault(name, np.empty((element.size, *values.shape[1:]), values.dtype))
+            column[which] = values
     return found
 
 
-def _text_columns(lines: Lines, element: _Element) -> _Columns:
-    if not element.size:
-        return _Columns({}, lines)
-    starts = _text_layout(lines, element)
+def _text_columns(lines: Lines, element: _Element, starts: list[int], n: int) -> _Columns:
+    """What is kept of some records, checked line by line."""
     needed = f"{starts[-1]} numbers, as in the first record of {element.name!r}"
     advice = triangles.ADVICE if element.name == "face" else ""
     numbers = table(lines, starts[-1], needed, advice)
-    values: dict[str, NDArray[Any]] = {}
+    values: _Columns = {}
     for p, a, b in zip(element.properties, starts, starts[1:], strict=False):
-        if p.length is None:
-            values[p.name] = numbers[:, a]
-        else:
+        if p.length is not None:
             lines.refuse_where(np.not_equal(numbers[:, a], b - a - 1), needed, advice)
-            values[p.name] = numbers[:, a + 1 : b]
-    return _Columns(values, lines)
+        if p.name in _KEPT.get(element.name, ()):
+            values[p.name] = numbers[:, a] if p.length is None else numbers[:, a + 1 : b]
+    for name, column in values.items():
+        if element.name == "vertex":
+            finite(lines, column)
+        elif column.ndim == 2 and column.shape[1] == 3:
+            values[name] = triangles.corners(lines, column, n).astype(np.int32)
+    return values
 
 
 def _text_layout(lines: Lines, element: _Element) -> list[int]:
@@ -164,7 +181,9 @@ def _text_layout(lines: Lines, element: _Element) -> list[int]:
     for p in element.properties:
         width = 1
         if p.length is not None:
-            width += counts(lines, 0, words[starts[-1] :][:1] or ["missing"], f"the length of {p.name!r}")[0]
+            at = starts[-1]
+            length = words[at] if at < len(words) else "missing"
+            width += counts(lines, 0, [length], f"the length of {p.name!r}")[0]
         starts.append(starts[-1] + width)
     if starts[-1] != len(words):
         lines.refuse(0, f"{starts[-1]} numbers for a record of {element.name!r}")
@@ -189,14 +208,18 @@ def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> di
 def _record(data: bytes, start: int, element: _Element, order: str) -> np.dtype[Any]:
     """The layout of one record; lists are as long as in the first."""
     fields: list[Any] = []
+    at = start
     for p in element.properties:
         if p.length is None:
             fields.append((p.name, order + p.type))
+            at += np.dtype(p.type).itemsize
             continue
-        at = start + np.dtype(fields).itemsize
         length = _length(data, at, p, element, order) if element.size else 0
         # A space keeps the name apart: property names have none.
         fields += [(f"{p.name} length", order + p.length), (p.name, order + p.type, (length,))]
+        at += np.dtype(p.length).itemsize + length * np.dtype(p.type).itemsize
+    if at - start > _LONGEST_RECORD:
+        raise CothermError(f"first record of {element.name!r}", f"{at - start} bytes", f"at most {_LONGEST_RECORD}")
     return np.dtype(fields)
 
 
@@ -227,7 +250,7 @@ def _binary_columns(rows: NDArray[Any], element: _Element) -> _Columns:
                 "lists of one length",
                 triangles.ADVICE if element.name == "face" else "",
             )
-    return _Columns({p.name: rows[p.name] for p in element.properties}, None)
+    return {p.name: rows[p.name] for p in element.properties if p.name in _KEPT.get(element.name, ())}
 
 
 def _refuse_short(element: _Element) -> NoReturn:
@@ -239,22 +262,21 @@ def _refuse_short(element: _Element) -> NoReturn:
     )
 
 
-def _vertices(vertex: _Columns) -> NDArray[np.float64]:
-    axes = [vertex.values[axis] for axis in "xyz" if axis in vertex.values]
+def _vertices(vertex: _Columns) -> NDArray[Any]:
+    axes = [vertex[axis] for axis in "xyz" if axis in vertex]
     if len(axes) != 3 or any(axis.ndim != 1 for axis in axes):
         raise CothermError("header", "no vertices with x, y and z", "an element vertex with these properties")
-    vertices = np.column_stack(axes).astype(np.float64)
-    return vertices if vertex.lines is None else finite(vertex.lines, vertices)
+    return np.column_stack(axes)
 
 
-def _faces(face: _Columns, n: int) -> NDArray[Any]:
-    if not any(len(column) for column in face.values.values()):
+def _faces(face: _Columns, f: int) -> NDArray[Any]:
+    lists = list(face.values())
+    if not f:
         return np.empty((0, 3), dtype=np.int32)
-    lists = [face.values[name] for name in ("vertex_indices", "vertex_index") if name in face.values]
     if len(lists) != 1 or lists[0].ndim != 2:
         raise CothermError("header", "faces without a list vertex_indices", "the corners of the faces")
     corners = lists[0]
     if corners.shape[1] != 3:
         given = f"polygons with {corners.shape[1]} corners"
         raise CothermError("faces", given, triangles.NEEDED, triangles.ADVICE)
-    return corners if face.lines is None else triangles.corners(face.lines, corners, n)
+    return corners

@@ -1,8 +1,18 @@
-"""Numbers from lines of text: parsed in bulk, with the line named when something is wrong."""
+"""Numbers from lines of text: parsed in bulk, with the line named when something is wrong.
+
+A line as a Python string takes many times its bytes, so that lines are made a block at a time and made anew when one
+has to be named: reading takes a few times the memory of the file, whatever is in it.
+
+A number is written in ASCII digits, with or without a sign, a point and an exponent after e or E: 1, -1.5, .5, 2e-3.
+What is no number: 1_000, digits of other scripts, hexadecimal numbers, exponents after d, numbers with units. The words
+nan and inf are understood, and refused as numbers that are not finite.
+"""
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -11,15 +21,22 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 
+# Bytes of text that become Python strings at a time: short lines take some sixty times as much.
+_BLOCK = 2**18
+# No line of numbers is longer; what it would take to split one up is bounded by this.
+_LONGEST_LINE = 10**6
+# Of the first lines, where our own header may stand, so much is looked at.
+LONGEST_HEADER = 2 * 10**6
+_NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
+# Text in which everything that NumPy takes for a number is one by the rule above.
+_PLAIN = re.compile(r"[-+0-9.eE, \t\n]*")
+
 
 class Lines(NamedTuple):
-    """Lines with content, stripped, and their numbers in the file, counted from 1."""
+    """Some lines with content, stripped, and their numbers in the file, counted from 1."""
 
     rows: list[str]
     numbers: list[int]
-
-    def part(self, start: int, stop: int | None = None) -> Lines:
-        return Lines(self.rows[start:stop], self.numbers[start:stop])
 
     def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
         """Complain about row k."""
@@ -31,40 +48,176 @@ class Lines(NamedTuple):
             self.refuse(int(np.argmax(bad)), needed, advice)
 
 
+class Content:
+    """The lines of a text that hold something once comments are cut off.
+
+    ``text`` is as ``utf8`` gives it; its lines from the byte ``start`` on are taken, the first of which has the number
+    ``first``.
+    """
+
+    def __init__(self, text: bytes, *, comment: str | None, start: int = 0, first: int = 1) -> None:
+        self._text = text
+        self._comment = comment
+        self._start = start
+        self._first = first
+        self._count: int | None = None
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._count = sum(len(lines.rows) for lines in self.blocks())
+        return self._count
+
+    def blocks(self) -> Iterator[Lines]:
+        """All lines, some at a time."""
+        for _, number, block in self._pieces():
+            yield self._lines(block, number)
+
+    def groups(self, sizes: Sequence[int]) -> Iterator[tuple[int, slice, Lines]]:
+        """All lines, of which the first sizes[0] make group 0, the next sizes[1] group 1 and so on, some at a time.
+
+        Given are the number of the group, which of its rows these are, and the lines. What the sizes leave over is
+        left out.
+        """
+        group, done = 0, 0
+        for lines in self.blocks():
+            at = 0
+            while at < len(lines.rows):
+                while group < len(sizes) and done == sizes[group]:
+                    group, done = group + 1, 0
+                if group == len(sizes):
+                    return
+                taken = min(sizes[group] - done, len(lines.rows) - at)
+                part = Lines(lines.rows[at : at + taken], lines.numbers[at : at + taken])
+                yield group, slice(done, done + taken), part
+                at, done = at + taken, done + taken
+
+    def first(self) -> tuple[Lines, Content]:
+        """The first line, if there is one, and the others."""
+        for at, number, block in self._pieces():
+            found = self._lines(block, number)
+            if found.rows:
+                line = found.numbers[0]
+                head = Lines(found.rows[:1], [line])
+                start = at + _end_of_line(block, line - number)
+                return head, Content(self._text, comment=self._comment, start=start, first=line + 1)
+        return Lines([], []), self
+
+    def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
+        """Complain about row k."""
+        self.find(k).refuse(0, needed, advice)
+
+    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
+        """Complain about the first bad row, if there is one."""
+        if bad.any():
+            self.refuse(int(np.argmax(bad)), needed, advice)
+
+    def find(self, k: int) -> Lines:
+        """Row k alone."""
+        for lines in self.blocks():
+            if k < len(lines.rows):
+                return Lines([lines.rows[k]], [lines.numbers[k]])
+            k -= len(lines.rows)
+        raise IndexError(k)
+
+    def last_number(self) -> int:
+        """The number of the last line with content; that of the line before where there is none."""
+        last = max(1, self._first - 1)
+        for lines in self.blocks():
+            last = lines.numbers[-1] if lines.numbers else last
+        return last
+
+    def _pieces(self) -> Iterator[tuple[int, int, bytes]]:
+        """Where a piece of whole lines starts, the number of its first line, and the piece."""
+        at, number = self._start, self._first
+        while at < len(self._text):
+            stop = self._text.rfind(b"\n", at, at + _BLOCK) + 1
+            if not stop:
+                stop = self._text.find(b"\n", at + _BLOCK) + 1 or len(self._text)
+            block = self._text[at:stop]
+            yield at, number, block
+            at = stop
+            number += block.count(b"\n")
+
+    def _lines(self, block: bytes, first: int) -> Lines:
+        if len(block) > _LONGEST_LINE:  # one line alone
+            block = self._short(block, first)
+        rows = block.decode().split("\n")
+        if self._comment is not None:
+            rows = [row.partition(self._comment)[0] for row in rows]
+        rows = [row.strip() for row in rows]
+        numbers = [k for k, row in enumerate(rows, first) if row]
+        return Lines([row for row in rows if row], numbers)
+
+    def _short(self, line: bytes, number: int) -> bytes:
+        kept = line if self._comment is None else line.partition(self._comment.encode())[0]
+        if len(kept.strip()) > _LONGEST_LINE:
+            raise CothermError(f"line {number}", f"{len(kept)} bytes", f"lines of at most {_LONGEST_LINE} bytes")
+        return kept
+
+
 def decode(data: bytes) -> str:
     """UTF-8 text, with or without a byte order mark, whatever its line ends."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise CothermError(
-            f"line {line}", f"byte 0x{error.object[error.start]:02x}, which is not text", "UTF-8 text"
-        ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return utf8(data).decode()
 
 
-def content(text: str, *, comment: str | None, first: int = 1) -> Lines:
-    """The lines that hold something once comments are cut off; the text starts on line number ``first``."""
-    rows = text.split("\n")
-    if comment is not None and comment in text:
-        rows = [row.partition(comment)[0] for row in rows]
-    rows = [row.strip() for row in rows]
-    numbers = [k for k, row in enumerate(rows, first) if row]
-    return Lines([row for row in rows if row], numbers)
+def utf8(data: bytes) -> bytes:
+    """The same still in UTF-8, which takes less memory: no mark, and line feeds as the ends of lines."""
+    if not data.isascii():
+        _require_utf8(data)
+    text = data.removeprefix(codecs.BOM_UTF8)
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def table(
-    lines: Lines,
+def _require_utf8(data: bytes) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(data)
+    for at in range(0, len(data), _BLOCK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
+        except UnicodeDecodeError as error:
+            _refuse_byte(data, at - pending + error.start)
+
+
+def _refuse_byte(data: bytes, at: int) -> NoReturn:
+    line = data.count(b"\n", 0, at) + 1
+    raise CothermError(f"line {line}", f"byte 0x{data[at]:02x}, which is not text", "UTF-8 text")
+
+
+def line(text: bytes, k: int) -> str:
+    """Line k of a text that ``utf8`` gave, counted from 0; nothing where there are fewer."""
+    lines = text[:LONGEST_HEADER].split(b"\n", k + 1)
+    return lines[k].decode(errors="ignore") if k < len(lines) else ""
+
+
+def tables(
+    content: Content,
     columns: int,
     needed: str,
     advice: str = "",
     *,
     delimiter: str | None = None,
     more: bool = False,
+) -> Iterator[tuple[slice, Lines, Floats]]:
+    """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers.
+
+    With ``more``, anything may follow the first ``columns`` numbers of a line.
+    """
+    done = 0
+    for lines in content.blocks():
+        if lines.rows:
+            yield slice(done, done + len(lines.rows)), lines, table(lines, columns, needed, advice, delimiter, more)
+            done += len(lines.rows)
+
+
+def table(
+    lines: Lines, columns: int, needed: str, advice: str = "", delimiter: str | None = None, more: bool = False
 ) -> Floats:
-    """One row of numbers per line; with ``more``, anything may follow the first ``columns`` of them."""
+    """The numbers of some lines."""
 
     def attempt(rows: list[str]) -> Floats | None:
+        if not _written_as_numbers(rows, columns if more else None, delimiter):
+            return None
         try:
             array = np.loadtxt(
                 rows,
@@ -94,6 +247,14 @@ def table(
     lines.refuse(start, needed, advice)
 
 
+def _written_as_numbers(rows: list[str], columns: int | None, delimiter: str | None) -> bool:
+    """Whether all fields, or those of the first columns, are numbers by our rule; NumPy and Python accept more."""
+    if _PLAIN.fullmatch("\n".join(rows)):
+        return True
+    fields = (field.strip() for row in rows for field in row.split(delimiter)[:columns])
+    return all(map(_NUMBER.fullmatch, fields))
+
+
 def whole(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
     """The same numbers as integers within [least, most]; 3.0 counts as 3."""
     # Comparisons with NaN are false, so that it is refused as well.
@@ -110,27 +271,26 @@ def finite(lines: Lines, values: Floats) -> Floats:
 
 def counts(lines: Lines, k: int, words: list[str], needed: str) -> list[int]:
     """Numbers of things to come, as row k declares them; nothing is allocated on their word."""
-    # Eighteen digits are more than any file holds, and int() refuses thousands of them.
+    # Eighteen digits fit into an integer of 64 bits; no file holds as many things.
     if not all(re.fullmatch("[0-9]{1,18}", word) for word in words):
         lines.refuse(k, needed)
     return [int(word) for word in words]
 
 
-def require_rows(lines: Lines, found: int, declared: int, what: str) -> None:
+def require_rows(content: Content, found: int, declared: int, what: str) -> None:
     """The file must hold as many rows as it declares, no fewer and no more."""
     if found != declared:
-        last = lines.numbers[-1] if lines.numbers else 1
         raise CothermError(
-            f"line {last}",
+            f"line {content.last_number()}",
             f"the file ends after {found} {what}",
             f"{declared} {what}, as its header declares",
             "The file may have been cut short." if found < declared else "",
         )
 
 
-def require_last_line(text: str) -> None:
+def require_last_line(text: bytes) -> None:
     """What is written here ends its last line; without that, the last number may have lost digits."""
-    if not text.endswith("\n"):
+    if not text.endswith(b"\n"):
         raise CothermError("last line", "no line end", "a complete last line", "The file may have been cut short.")
 
 
@@ -141,3 +301,8 @@ def shown(row: str) -> str:
 
 def _by_row(bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(bad.any(axis=1)) if bad.ndim == 2 else bad
+
+
+def _end_of_line(block: bytes, k: int) -> int:
+    """Where line k of a block ends, counted from 0."""
+    return sum(len(line) + 1 for line in block.split(b"\n", k + 1)[: k + 1])

@@ -9,6 +9,8 @@ new weights, and ``k.functions``, the functions that were coupled, (n, q).
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,9 +29,13 @@ from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
 _VERSION = 2
-_NUMBERS = ("alpha", "cost", "distance", "mismatch", "optimality", "seconds")
-_PLAIN = ("status", "history", "settings", "versions")
+_NUMBERS = ("cost", "distance", "mismatch", "optimality", "seconds")
+_PLAIN = ("alpha", "status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
+# What a row of the history holds beside the name of its route.
+_COUNTS = ("stage", "iteration")
+_MEASURES = ("cost", "coupling", "optimality")
+_NAME = re.compile(r"header|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels)")
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -48,6 +54,15 @@ def render(result: Coupling) -> bytes:
     return archive.pack(arrays)
 
 
+def least_size(graphs: Sequence[Graph], functions: Sequence[Floats]) -> int:
+    """Bytes the file of a coupling takes at least, known before it is made; the history and the names add some."""
+    sizes = []
+    for graph, F in zip(graphs, functions, strict=True):
+        extra = sum(getattr(graph, field).nbytes for field in extras(graph))
+        sizes.append(graph.i.nbytes + graph.j.nbytes + 2 * graph.w.nbytes + 8 * F.size + extra)
+    return sum(sizes)
+
+
 def load(path: str | os.PathLike[str]) -> Coupling:
     return answer_file.load(path, parse)
 
@@ -61,7 +76,8 @@ def parse(data: bytes) -> Coupling:
     originals, graphs, functions = zip(*views, strict=True)
     if len({F.shape[1] for F in functions}) > 1:
         raise CothermError("functions", "more on one graph than on another", "as many on each")
-    times, before, after = (checks.numeric(field, head[field], ndim=(1,)) for field in _VECTORS)
+    times = checks.times("times", answer_file.numbers("times", head["times"]))
+    before, after = (answer_file.numbers(field, head[field]) for field in _VECTORS[1:])
     if not len(before) == len(after) == len(times):
         raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
     return Coupling(
@@ -71,16 +87,17 @@ def parse(data: bytes) -> Coupling:
         times=tuple(times.tolist()),
         coupling_before=before,
         coupling=after,
-        **{field: checks.real(field, head[field]) for field in _NUMBERS},
+        alpha=checks.real("alpha", head["alpha"], positive=True),
+        **{field: answer_file.number(field, head[field]) for field in _NUMBERS},
         status=checks.choice("status", head["status"], STATUSES),
-        history=tuple(head["history"]),
+        history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
         settings=head["settings"],
         versions=head["versions"],
     )
 
 
 def _require_header(found: list[str]) -> None:
-    if "header" not in found or len(set(found)) != len(found):
+    if "header" not in found or len(set(found)) != len(found) or not all(map(_NAME.fullmatch, found)):
         raise CothermError(
             "arrays", shown(", ".join(sorted(found))), "a header and graphs, as Coupling.save stores them"
         )
@@ -92,9 +109,19 @@ def _complete(head: dict[str, Any]) -> bool:
         and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
         and isinstance(head.get("history"), list)
         and isinstance(head.get("settings"), dict)
-        and isinstance(head.get("versions"), dict)
+        and answer_file.words(head.get("versions"))
     )
     return set(head) == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
+
+
+def _step(k: int, row: object) -> dict[str, Any]:
+    """A row of the history, as the search wrote it."""
+    where = f"history[{k}]"
+    if not isinstance(row, dict) or set(row) != {"route", *_COUNTS, *_MEASURES} or not isinstance(row["route"], str):
+        raise CothermError(where, checks.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
+    counts = {field: checks.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
+    measures = {field: answer_file.number(f"{where}: {field}", row[field]) for field in _MEASURES}
+    return {"route": row["route"], **counts, **measures}
 
 
 def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
 from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointGraphs
@@ -146,8 +146,9 @@ class Coupling(JointGraphs, Ended):
         lines = [f"  {'graph':<20}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
         for k, (graph, changes) in enumerate(zip(self.originals, self.changes(), strict=True)):
             count = changes.counts()
+            name = visible(graph.name or str(k))[:20]
             lines.append(
-                f"  {(graph.name or str(k))[:20]:<20}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
+                f"  {name:<20}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
                 f"{count['strengthened'] + count['switched on']:>14}"
             )
         return lines

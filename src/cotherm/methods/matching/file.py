@@ -8,6 +8,7 @@ basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=Fals
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,15 @@ _ROUNDING = 1e-9
 
 def save(match: Match, path: str | os.PathLike[str], *, overwrite: bool) -> None:
     place = disk.as_path(path)
+    disk.save(place, content(match, place), overwrite=overwrite)
+
+
+def content(match: Match, place: Path) -> bytes:
+    """What a file of this name holds for the match."""
     makers = {".npz": render, ".csv": table}
     if place.suffix.lower() not in makers:
         raise CothermError("path", f"the ending {place.suffix!r}", ".npz for everything, or .csv for the matches alone")
-    disk.save(place, makers[place.suffix.lower()](match), overwrite=overwrite)
+    return makers[place.suffix.lower()](match)
 
 
 def table(match: Match) -> bytes:
@@ -87,7 +93,7 @@ def parse(data: bytes) -> Match:
         status=checks.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=checks.real("seconds", head["seconds"]),
+        seconds=answer_file.number("seconds", head["seconds"]),
     )
 
 
@@ -97,19 +103,22 @@ def _require_names(found: list[str]) -> None:
 
 
 def _complete(head: dict[str, Any]) -> bool:
-    mappings = isinstance(head.get("settings"), dict) and isinstance(head.get("versions"), dict)
+    mappings = isinstance(head.get("settings"), dict) and answer_file.words(head.get("versions"))
     return set(head) == {"version", *_PLAIN} and mappings
 
 
 def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
-    vectors = checks.numeric(f"{k}.vectors", arrays[f"{k}.vectors"], ndim=(2,))
+    vectors = checks.as_float64(f"{k}.vectors", arrays[f"{k}.vectors"])
+    if vectors.ndim != 2:
+        raise CothermError(f"{k}.vectors", f"shape {vectors.shape}", "a matrix", "The file is damaged.")
     return Modes(
         _floats(f"{k}.values", arrays, (vectors.shape[1],)), vectors, _floats(f"{k}.mass", arrays, (len(vectors),))
     )
 
 
 def _floats(name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...]) -> Floats:
-    array = checks.numeric(name, arrays[name], ndim=(len(shape),))
+    """Numbers that were computed; NaN and infinities are kept, since ``save`` keeps what a computation gave."""
+    array = checks.as_float64(name, arrays[name])
     if array.shape != shape:
         raise CothermError(name, f"shape {array.shape}", f"shape {shape}", "The file is damaged.")
     return array
@@ -123,14 +132,13 @@ def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) ->
 
 
 def _shares(name: str, arrays: dict[str, NDArray[Any]], rows: int, columns: int) -> sp.csr_array:
-    data, indices, starts = (arrays[f"{name}.{part}"] for part in _PARTS)
-    shape = (rows, columns)
-    p = _floats(f"{name}.data", arrays, (len(checks.indices(f"{name}.indices", indices, below=columns)),))
-    order = checks.indices(f"{name}.indptr", starts, below=len(p) + 1)
+    indices = checks.indices(f"{name}.indices", arrays[f"{name}.indices"], below=columns)
+    p = _floats(f"{name}.data", arrays, (len(indices),))
+    order = checks.indices(f"{name}.indptr", arrays[f"{name}.indptr"], below=len(p) + 1)
     whole = len(order) == rows + 1 and order[0] == 0 and order[-1] == len(p) and bool(np.all(np.diff(order) > 0))
-    if not whole or not data.size or p.min() < 0.0:
+    if not whole or not p.size or not p.min() >= 0.0:
         raise CothermError(name, "rows that do not fit together", "shares of every vertex", "The file is damaged.")
-    soft = sp.csr_array((p, indices, order), shape=shape)
-    if np.abs(np.asarray(soft.sum(axis=1)).ravel() - 1.0).max() > _ROUNDING:
+    soft = sp.csr_array((p, indices, order), shape=(rows, columns))
+    if not np.abs(np.asarray(soft.sum(axis=1)).ravel() - 1.0).max() <= _ROUNDING:
         raise CothermError(name, "rows that do not sum to 1", "shares of every vertex", "The file is damaged.")
     return soft
