@@ -9,10 +9,10 @@ import pytest
 
 from cotherm import CothermError
 from cotherm.cli.header import Header
-from cotherm.cli.table import Table, read_table
+from cotherm.cli.table import NumberTable, read_table
 
 
-def table(tmp_path: Path, text: str) -> Table:
+def table(tmp_path: Path, text: str) -> NumberTable:
     place = tmp_path / "table.csv"
     place.write_text(text, encoding="utf-8")
     return read_table(place)

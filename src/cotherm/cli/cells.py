@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -29,6 +30,11 @@ _EITHER_TITLES = re.compile(r".*[\W_](?:cell|sample|key)", re.I)
 def is_number(cell: str) -> bool:
     """Whether a cell is a finite number, or one too large to be held, in the digits 0 to 9."""
     return _NUMBER.fullmatch(cell) is not None
+
+
+def is_finite(cell: str) -> bool:
+    """Whether a cell is a number that can be held."""
+    return is_number(cell) and math.isfinite(float(cell))
 
 
 def looks_numeric(cell: str) -> bool:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from cotherm.cli.cells import is_count, is_missing, is_name_word, is_number, is_word, looks_numeric
 from cotherm.errors import CothermError
 
-Rows = Sequence[Sequence[str]]
+Rows = Iterable[Sequence[str]]
+# So many rows tell how numbers are written.
+_TELLING = 100
 
 
 @dataclass(frozen=True)
@@ -58,24 +61,27 @@ def header_of(options: argparse.Namespace) -> Header:
     return Header(said["header"], said["no_header"])
 
 
-def titles_over_numbers(rows: Rows) -> bool | None:
-    """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it."""
-    first, *body = rows
-    column = [row[0] for row in body]
-    if body and _numbered(first, column):
-        return True
-    if len(first) > 1 and _is_corner(first, column):
+def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
+    """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
+
+    Parameters
+    ----------
+    first : the cells of the first row.
+    column : the first cells of the other rows, where rows have several.
+    body : gives all cells of the other rows.
+    """
+    if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
         return True
     rest = first[1:] if len(first) > 1 and is_column_of_names(column or first[:1]) else first
     numbers = [cell for cell in rest if looks_numeric(cell)]
     if not any(map(is_word, rest)):
         # 0 or 0, 1 over numbers that all have a point may be titles that count columns, as pandas writes them; so may
         # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
-        counted = body and rest[0] == "0" and is_count(rest)
-        return None if counted and (len(rest) > 2 or _all_with_points(body, len(first) - len(rest))) else False
+        counted = rest[0] == "0" and is_count(rest)
+        return None if counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest))) else False
     if not numbers:  # but a table of words may begin with one that occurs again
-        of_words = bool(body) and not any(map(looks_numeric, body[0]))
-        return not (of_words and _occurs_below(first, body))
+        of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
+        return not (of_words and _occurs_below(first, list(body())))
     return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
 
 
@@ -84,7 +90,7 @@ def is_column_of_names(column: Sequence[str]) -> bool:
     return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in column) > len(column)
 
 
-def titles_over_labels(rows: Rows, open_rows: int, names: Set[str], n: int) -> bool | None:
+def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set[str], n: int) -> bool | None:
     """In a table of labels titles are words as labels are, but occur nowhere below.
 
     A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
@@ -111,9 +117,9 @@ def titles_over_labels(rows: Rows, open_rows: int, names: Set[str], n: int) -> b
     return likely
 
 
-def titles_over_landmarks(rows: Rows, names: Sequence[Collection[str] | None]) -> bool:
+def titles_over_landmarks(first: Sequence[str], names: Sequence[Collection[str] | None]) -> bool:
     """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
-    return not any(_like_a_name(cell, known) for cell, known in zip(rows[0], names, strict=True))
+    return not any(_like_a_name(cell, known) for cell, known in zip(first, names, strict=True))
 
 
 def refuse_either(path: Path, line: int, given: str) -> CothermError:
@@ -148,7 +154,8 @@ def _is_corner(first: Sequence[str], column: Sequence[str]) -> bool:
 
 
 def _all_with_points(rows: Rows, start: int) -> bool:
-    return all("." in cell or "e" in cell for row in rows for cell in row[start:])
+    cells = [cell for row in islice(rows, _TELLING) for cell in row[start:]]
+    return bool(cells) and all("." in cell or "e" in cell for cell in cells)
 
 
 def _is_index(column: Sequence[str]) -> bool:
@@ -156,7 +163,7 @@ def _is_index(column: Sequence[str]) -> bool:
     return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
 
 
-def _occurs_below(first: Sequence[str], body: Rows) -> bool:
+def _occurs_below(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
     return any(not is_missing(cell) and any(row[c] == cell for row in body) for c, cell in enumerate(first))
 
 

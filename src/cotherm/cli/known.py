@@ -15,7 +15,7 @@ from cotherm.cli.cells import whole_number
 from cotherm.cli.header import Header, header_of, titles_over_landmarks
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
 from cotherm.cli.parser import integer, number
-from cotherm.cli.table import read_rows
+from cotherm.cli.rows import open_source
 from cotherm.cli.views import View, name_of, read_points
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, label_functions, landmark_functions
@@ -103,12 +103,13 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
     place = disk.as_path(path)
-    rows, lines = read_rows(place)
+    read = list(open_source(place).rows())
+    rows, lines = [row.cells for row in read], [row.line for row in read]
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
     titled = header.said(place)
     if titled is None:
-        titled = titles_over_landmarks(rows, _names_of_columns(views, len(rows[0])))
+        titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
     titles = f" (titles {', '.join(rows[0])})" if titled else ""
     start = 1 if titled else 0
     rows, lines = rows[start:], lines[start:]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.cli.cells import is_count, is_missing, is_name_title
 from cotherm.cli.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
-from cotherm.cli.table import Table, make_table, read_open_rows
+from cotherm.cli.rows import Source, open_source
+from cotherm.cli.table import Table, require_names
 from cotherm.cli.views import View, name_of
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
@@ -18,6 +19,20 @@ from cotherm.graphs.formats.text import shown
 
 Words = NDArray[np.str_]
 UNKNOWN = ""
+
+
+@dataclass(frozen=True)
+class LabelTable(Table):
+    """A table of words."""
+
+    cells: Sequence[Sequence[str]] = field(repr=False)
+
+    def column(self, key: str) -> list[str]:
+        """The column with a title."""
+        titles = self.titles or ()
+        if titles.count(key) != 1:
+            raise CothermError(str(self.path), f"no single column {key!r}", f"one of its columns: {self.known_titles}")
+        return [row[titles.index(key)] for row in self.cells]
 
 
 @dataclass(frozen=True)
@@ -54,32 +69,56 @@ def read_labels(
     return Labels(of, reading)
 
 
-def _table(path: str, views: Sequence[View], column: str | None, header: Header) -> Table:
+def _table(path: str, views: Sequence[View], column: str | None, header: Header) -> LabelTable:
     """Cells of labels are words as titles are: what the views hold tells them apart."""
     place = disk.as_path(path)
-    rows, lines, open_rows = read_open_rows(place)
+    source = open_source(place)
+    rows = _shared(row.cells for row in source.rows(to_the_end=True))
     known = {name for view in views for name in view.names or ()}
     titled = header.said(place)
     if titled is None:
         n = max(view.graph.n for view in views)
-        titled = column in rows[0] or titles_over_labels(rows, open_rows, known, n)
+        titled = column in rows[0] or titles_over_labels(rows, _open_rows(source, rows), known, n)
     if titled is None:
         given = f"{shown(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
-        raise refuse_either(place, lines[0], given)
-    body = rows[1:] if titled else rows
+        raise refuse_either(place, source.line_of(0), given)
+    start = 1 if titled else 0
+    body = rows[start:]
     if not body:
         raise CothermError(path, "titles and no rows", "at least one row")
     first = [row[0] for row in body if any(row)]
-    named = len(rows[0]) > 1 and (
+    named = source.width > 1 and (
         bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
     )
-    if named:  # an empty row is nobody's
-        kept = [k for k, row in enumerate(rows) if any(row)]
-        rows, lines = [rows[k] for k in kept], [lines[k] for k in kept]
-    return make_table(place, rows, lines, titled=titled, named=named)
+    kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
+    if named:
+        require_names(place, [body[k][0] for k in kept], lambda k: source.line_of(kept[k] + start))
+    skipped = 1 if named else 0
+    return LabelTable(
+        place,
+        tuple(rows[0][skipped:]) if titled else None,
+        tuple(body[k][0] for k in kept) if named else None,
+        rows[0][0] if titled and named else None,
+        len(kept),
+        source.width - skipped,
+        [body[k][skipped:] for k in kept] if named else body,
+    )
 
 
-def _columns(table: Table, views: Sequence[View], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
+def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
+    """The rows, with every label in memory once."""
+    seen: dict[str, str] = {}
+    return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
+
+
+def _open_rows(source: Source, rows: Sequence[Sequence[str]]) -> int:
+    """How many rows at the end may be unknown labels or none at all: blank lines of a single column, or empty rows."""
+    if source.width == 1:
+        return source.blank_ends
+    return next((k for k, row in enumerate(reversed(rows)) if any(row)), 0)
+
+
+def _columns(table: LabelTable, views: Sequence[View], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
     """A column for every view: its own where the titles name the views or nothing else can be meant, else the only."""
     stems = [name_of(view.graph, k) for k, view in enumerate(views)]
     if column is None and table.titles is not None and len(set(stems) & set(table.titles)) == len(views):
@@ -93,7 +132,7 @@ def _columns(table: Table, views: Sequence[View], column: str | None) -> list[tu
     return [_only_column(table, column)] * len(views)
 
 
-def _only_column(table: Table, column: str | None) -> tuple[str | None, Sequence[str]]:
+def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Sequence[str]]:
     if column is not None:
         return column, table.column(column)
     if table.columns > 1:
@@ -106,7 +145,7 @@ def _only_column(table: Table, column: str | None) -> tuple[str | None, Sequence
     return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
 
 
-def _labels_of(view: View, k: int, table: Table, cells: Sequence[str]) -> tuple[Words, str]:
+def _labels_of(view: View, k: int, table: LabelTable, cells: Sequence[str]) -> tuple[Words, str]:
     """By name, where both have names; else row by row, if names do not say that rows may come otherwise."""
     name = name_of(view.graph, k)
     if view.names is not None and table.names is not None:

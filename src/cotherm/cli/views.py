@@ -15,7 +15,8 @@ from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
 from cotherm.cli.parser import integer, number_or
-from cotherm.cli.table import SUFFIXES, decode_file, read_table
+from cotherm.cli.rows import first_line
+from cotherm.cli.table import SUFFIXES, read_table
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_graph, read_mesh
@@ -132,7 +133,7 @@ def is_edge_list(place: Path) -> bool:
     """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
     if place.suffix.lower() != ".csv":
         return False
-    first = decode_file(place).partition("\n")[0].strip().lower().replace(" ", "").replace('"', "")
+    first = first_line(place).lower().replace(" ", "").replace('"', "")
     return first in _EDGE_TITLES or first.removeprefix("#").startswith(MARK.lower().replace(" ", ""))
 
 
