@@ -248,3 +248,21 @@ def test_demo_tables_go_through(run: Run, tmp_path: Path) -> None:
     report = json.loads(run("info", tmp_path / "words.csv", "--json").out)
     assert report["rows"] == 145
     assert run("demo", "--tables", tmp_path).code == 2
+
+
+@pytest.mark.parametrize("titles", ["source,target,weight", "from,to,weight", "i,j,w", "Source,Target,Weight"])
+@pytest.mark.parametrize(("mark", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "csv"), ("\t", "tsv"), (";", "tsv")])
+def test_edge_lists_are_never_points(run: Run, tmp_path: Path, titles: str, mark: str, suffix: str) -> None:
+    place = tmp_path / f"edges.{suffix}"
+    place.write_text("\n".join(row.replace(",", mark) for row in (titles, "0,1,0.5", "1,2,2.5", "0,3,1")) + "\n")
+    report = json.loads(run("info", place, "--json").out)
+    assert (report["kind"], report["vertices"], report["edges"]) == ("graph", 4, 3)
+    assert report["weight_greatest"] == 2.5
+    assert run("graph", place, "--out", tmp_path / "g.npz").code == 0
+
+
+def test_edges_in_a_file_of_another_kind_are_refused(run: Run, tmp_path: Path) -> None:
+    place = tmp_path / "edges.txt"
+    place.write_text("source,target\n0,1\n1,2\n")
+    answer = run("graph", place, "--out", tmp_path / "g.npz")
+    assert (answer.code, ".tsv" in answer.err) == (2, True)

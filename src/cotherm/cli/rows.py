@@ -146,8 +146,8 @@ def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
             if quoted and any("\n" in cell for cell in cells):
                 # A quotation mark that is left open swallows lines; strict reading tells it from a cell of several.
                 strict = strict or split(_lines(text), strict=True)
-                while strict.line_num < reader.line_num:
-                    next(strict)
+                while strict.line_num < reader.line_num and next(strict, None) is not None:
+                    pass
             line = reader.line_num
             yield Row([cell.strip() for cell in cells], line)
     except csv.Error as error:

@@ -20,13 +20,11 @@ from cotherm.cli.table import SUFFIXES, read_table
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_graph, read_mesh
-from cotherm.graphs.formats import archive, npy
-from cotherm.graphs.formats.header import MARK
+from cotherm.graphs.formats import archive, edge_list, npy
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.result import Coupling
 
-KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv)"
-_EDGE_TITLES = ("i,j,w", "i,j", "source,target,weight", "source,target")
+KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv or .tsv)"
 _SCALE_FROM = 7
 _MESHES = (".off", ".obj", ".ply")
 _GRAPHS = (".npz", ".mtx")
@@ -131,10 +129,7 @@ def read_points(place: Path, header: Header = NOTHING_SAID) -> Points:
 
 def is_edge_list(place: Path) -> bool:
     """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
-    if place.suffix.lower() != ".csv":
-        return False
-    first = first_line(place).lower().replace(" ", "").replace('"', "")
-    return first in _EDGE_TITLES or first.removeprefix("#").startswith(MARK.lower().replace(" ", ""))
+    return place.suffix.lower() in SUFFIXES and edge_list.begins_like_one(first_line(place))
 
 
 def read_result(path: str) -> Coupling | Graph:

@@ -29,6 +29,8 @@ _GRAPHS: Mapping[str, tuple[Callable[[bytes], Graph], Callable[[Graph], bytes]]]
     ".mtx": (matrix_market.parse, matrix_market.render),
     ".npz": (npz.parse, npz.render),
 }
+# Edge lists with tabs are read and never written.
+_READABLE_GRAPHS = {**_GRAPHS, ".tsv": _GRAPHS[".csv"]}
 _MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] = {
     ".obj": (obj.parse, obj.render),
     ".off": (off.parse, off.render),
@@ -37,12 +39,12 @@ _MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] =
 
 
 def read_graph(path: str | os.PathLike[str]) -> Graph:
-    """The graph in a ``.npz``, ``.csv`` or ``.mtx`` file.
+    """The graph in a ``.npz``, ``.csv``, ``.tsv`` or ``.mtx`` file.
 
-    A ``.csv`` or ``.mtx`` file may come from any program; a ``.npz`` file must come from ``write_graph``.
+    An edge list ``.csv`` or a ``.mtx`` file may come from any program; a ``.npz`` file must come from ``write_graph``.
     """
     place = disk.as_path(path)
-    parse, _ = _format(place, _GRAPHS)
+    parse, _ = _format(place, _READABLE_GRAPHS)
     return _convert(place, parse, disk.load(place))
 
 

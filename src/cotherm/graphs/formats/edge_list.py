@@ -1,9 +1,9 @@
 """Edge lists, ``.csv``: one edge ``i,j,w`` a line, vertices numbered from 0, weights to the last digit.
 
 A file written here starts with ``# cotherm graph {...}`` (see ``header``), so that isolated vertices and the
-name survive, and then the line ``i,j,w``. A file from elsewhere may start with ``i,j,w`` or
-``source,target,weight``, or at once with the numbers; its vertices are 0 to the largest number in it, which must not be
-out of all proportion to the edges (see ``edges``).
+name survive, and then the line ``i,j,w``. A file from elsewhere may have semicolons or tabs for commas, and may
+start with titles such as ``i,j,w``, ``source,target,weight`` or ``from,to``, or at once with the numbers; its vertices
+are 0 to the largest number in it, which must not be out of all proportion to the edges (see ``edges``).
 Without a third column every weight is 1. What follows a # is a comment. Coordinates and labels cannot be
 held.
 """
@@ -18,7 +18,10 @@ from cotherm.graphs.formats import edges, header
 from cotherm.graphs.formats.text import Content, line, require_last_line, require_rows, tables, utf8, whole
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 
-_TITLES = (["i", "j", "w"], ["i", "j"], ["source", "target", "weight"], ["source", "target"])
+_ENDS = (["i", "j"], ["source", "target"], ["from", "to"], ["src", "dst"], ["node1", "node2"])
+_WEIGHTS: tuple[list[str], ...] = (["w"], ["weight"], [])
+_TITLES = "i,j,w, i,j, source,target,weight, source,target (also from,to, src,dst, node1,node2)"
+_MARKS = (",", ";", "\t")
 _NEEDED = "an edge: two vertex numbers and a weight, separated by commas"
 _ADVICE = (
     "Vertices are numbered from 0 to the largest number in the file: renumber them, or say how many there are in a "
@@ -36,9 +39,9 @@ def render(graph: Graph) -> bytes:
 def parse(data: bytes) -> Graph:
     text = utf8(data)
     head = _header(line(text, 0))
-    rows, columns = _without_titles(Content(text, comment="#"))
+    rows, columns, mark = _without_titles(Content(text, comment="#"))
     n = MOST_VERTICES if head is None else head.n
-    ends, w = _edges(rows, columns, n)
+    ends, w = _edges(rows, columns, mark, n)
     if head is not None:
         require_rows(rows, len(ends), head.m, "edges")
         require_last_line(text)
@@ -52,11 +55,16 @@ def parse(data: bytes) -> Graph:
     return edges.graph(rows, n, ends, w, None)
 
 
-def _edges(rows: Content, columns: int, n: int) -> tuple[Indices, Floats]:
+def begins_like_one(first: str) -> bool:
+    """Whether the first line of a table says that it holds edges: our mark, or titles of ends and weights."""
+    return first.removeprefix("#").strip().startswith(header.MARK) or _are_titles(_fields(first)[0])
+
+
+def _edges(rows: Content, columns: int, mark: str, n: int) -> tuple[Indices, Floats]:
     """The ends (m, 2) and the weights."""
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
     needed = _NEEDED if columns == 3 else "an edge: two vertex numbers, separated by a comma"
-    for which, lines, numbers in tables(rows, columns, needed, delimiter=","):
+    for which, lines, numbers in tables(rows, columns, needed, delimiter=mark):
         ends[which] = whole(lines, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")
         if columns == 3:
             w[which] = numbers[:, 2]
@@ -73,14 +81,24 @@ def _begins_like_a_number(field: str) -> bool:
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 
-def _without_titles(content: Content) -> tuple[Content, int]:
-    """The rows of numbers, and how many columns they have."""
+def _without_titles(content: Content) -> tuple[Content, int, str]:
+    """The rows of numbers, how many columns they have, and the mark between them."""
     first, others = content.first()
     if not first.rows:
-        return content, 3
-    fields = [field.strip(' "').lower() for field in first.rows[0].split(",")]
-    if fields in _TITLES:
-        return others, len(fields)
+        return content, 3, ","
+    fields, mark = _fields(first.rows[0])
+    if _are_titles(fields):
+        return others, len(fields), mark
     if not any(_begins_like_a_number(field) for field in fields):
-        first.refuse(0, "titles " + ", ".join(",".join(titles) for titles in _TITLES) + ", or an edge of numbers")
-    return content, 2 if len(fields) == 2 else 3
+        first.refuse(0, f"titles {_TITLES}, or an edge of numbers")
+    return content, 2 if len(fields) == 2 else 3, mark
+
+
+def _fields(row: str) -> tuple[list[str], str]:
+    """The fields of a row in small letters, and the mark between them."""
+    mark = next((mark for mark in _MARKS if mark in row), ",")
+    return [field.strip(' "').lower() for field in row.split(mark)], mark
+
+
+def _are_titles(fields: list[str]) -> bool:
+    return fields[:2] in _ENDS and fields[2:] in _WEIGHTS
