@@ -53,7 +53,7 @@ def _files() -> dict[str, bytes]:
 
 FILES = _files()
 _VIEWS = ("first.csv", "second.csv", "third.csv", "plain.tsv", "points.npy", "own.npz", "own.off", "own.csv", "own.mtx")
-_RESULTS = ("coupling.npz", "own.npz", "full.npz", "own.csv", "general.mtx", "match.npz", "first.csv")
+_RESULTS = ("coupling.npz", "coupling.npz", "own.npz", "full.npz", "own.csv", "general.mtx")
 
 
 def judge_command(random: Random, directory: Path) -> str | None:
@@ -62,7 +62,7 @@ def judge_command(random: Random, directory: Path) -> str | None:
     named = [name for name in FILES if any(name == word for word in arguments)]
     contents = {name: FILES[name] for name in named}
     for name in named:
-        if random.random() < 0.35:
+        if random.random() < 0.2:
             contents[name] = mutate(random, name, contents[name])
     for name, data in contents.items():
         (directory / name).write_bytes(data)
@@ -102,47 +102,52 @@ def _state(directory: Path) -> dict[str, bytes]:
 def _arguments(random: Random) -> list[str]:
     command = "show" if random.random() < _PICTURES else random.choice(sorted(set(_COMMANDS) - {"show"}))
     words = [command, *_COMMANDS[command](random)]
-    if random.random() < 0.1:
+    if random.random() < 0.05:
         words.insert(
             random.randint(1, len(words)),
             random.choice(["--json", "--force", "-x", "", "\x1b[31m", "--", "é", "\udcff"]),
         )
-    if random.random() < 0.05:
+    if random.random() < 0.03:
         del words[random.randrange(len(words))]
     return words
 
 
-def _option(random: Random, name: str, values: tuple[str, ...], often: float = 0.15) -> list[str]:
-    return [name, random.choice(values)] if random.random() < often else []
+def _option(random: Random, name: str, good: tuple[str, ...], bad: tuple[str, ...], often: float = 0.15) -> list[str]:
+    """An option, taken so often, with one of the values that make sense or, one time in six, with one that does not."""
+    if random.random() > often:
+        return []
+    return [name, random.choice(bad if random.random() < 1 / 6 else good)]
 
 
 def _views(random: Random, least: int) -> list[str]:
-    if random.random() < 0.7:  # views that can be brought together
-        return random.sample(["first.csv", "second.csv", "third.csv"], random.randint(least, 3))
+    if random.random() < 0.8:  # views that can be brought together
+        return random.sample(["first.csv", "second.csv", "third.csv"], random.randint(least, max(least, 2)))
     return [random.choice(_VIEWS) for _ in range(random.randint(1, 3))]
 
 
 def _recipe(random: Random) -> list[str]:
     return [
-        *_option(random, "--neighbours", ("3", "4", *_COUNTS), 0.5),
-        *_option(random, "--scale", ("median", "none", "self-tuning", *_NUMBERS)),
-        *_option(random, "--metric", ("cosine", "euclidean", "taxi")),
-        *_option(random, "--symmetrize", ("mean", "min", "other")),
+        *_option(random, "--neighbours", ("3", "4", "10"), _COUNTS, 0.5),
+        *_option(random, "--scale", ("median", "none", "self-tuning", "0.5"), _NUMBERS),
+        *_option(random, "--metric", ("cosine", "euclidean"), ("taxi",)),
+        *_option(random, "--symmetrize", ("mean", "min"), ("other",)),
         *(["--standardize"] if random.random() < 0.1 else []),
-        *_option(random, "--header", ("first.csv", "labels.csv", "none.csv"), 0.05),
-        *_option(random, "--no-header", ("first.csv", "labels.csv", "none.csv"), 0.05),
+        *_option(random, "--header", ("first.csv", "labels.csv"), ("none.csv",), 0.03),
+        *_option(random, "--no-header", ("first.csv", "labels.csv"), ("none.csv",), 0.03),
     ]
 
 
 def _sources(random: Random, count: int) -> list[str]:
     kind = random.randrange(5)
-    if kind == 0:
+    if kind == 0 and count == 2:
         return ["--landmarks", "pairs.csv"]
     if kind == 1:
         return ["--functions", *["f.csv"] * count]
-    labels = random.choice([["labels.csv"], ["column.csv"], ["labels.csv"] * count, ["first.csv"]])
-    known = _option(random, "--known", ("0.5", *_NUMBERS))
-    return ["--labels", *labels, *known, *_option(random, "--column", ("kind", "other"), 0.05)]
+    labels = random.choice([["labels.csv"], ["column.csv"], ["labels.csv"] * count])
+    if random.random() < 0.05:
+        labels = ["first.csv"]
+    known = _option(random, "--known", ("0.5", "1"), _NUMBERS)
+    return ["--labels", *labels, *known, *_option(random, "--column", ("kind",), ("other",), 0.05)]
 
 
 def _out(random: Random, *suffixes: str) -> list[str]:
@@ -154,12 +159,12 @@ def _couple(random: Random) -> list[str]:
     return [
         *views,
         *_recipe(random),
-        *_option(random, "--times", ("1,5", "auto", *_NUMBERS, *_LISTS)),
-        *_option(random, "--alpha", ("auto", "1e3", *_NUMBERS)),
-        *_option(random, "--rigidity", _LISTS),
-        *_option(random, "--memory", ("1GiB", "auto", "1", "x", "-1", "1e30TB")),
-        *_option(random, "--precision", ("float32", "float64", "half")),
-        *("--max-iterations", random.choice(["1", "2", "3", *_COUNTS[:2]])),
+        *_option(random, "--times", ("1,5", "auto", "0.1"), (*_NUMBERS, *_LISTS)),
+        *_option(random, "--alpha", ("auto", "1e3"), _NUMBERS),
+        *_option(random, "--rigidity", ("1,1", "1,4"), _LISTS),
+        *_option(random, "--memory", ("1GiB", "auto"), ("1", "x", "-1", "1e30TB")),
+        *_option(random, "--precision", ("float32", "float64"), ("half",)),
+        *("--max-iterations", random.choice(["1", "2", "3"])),
         *_out(random, ".npz"),
         *_sources(random, len(views)),
     ]
@@ -178,39 +183,46 @@ def _shared(*more: Callable[[Random], list[str]]) -> Pick:
     return pick
 
 
+def _results(random: Random) -> str:
+    return random.choice(_RESULTS if random.random() < 0.85 else ("match.npz", "first.csv", "own.off"))
+
+
 _COMMANDS: dict[str, Pick] = {
     "graph": lambda r: [r.choice(_VIEWS), *_recipe(r), *_out(r, ".npz", ".csv", ".mtx")],
     "functions": _functions,
     "couple": _couple,
-    "average": _shared(lambda r: _out(r, ".npz", ".csv", ".mtx"), lambda r: _option(r, "--power", ("harmonic", "x"))),
-    "diagonalize": _shared(lambda r: _option(r, "--modes", _COUNTS, 0.5), lambda r: _out(r, ".csv", ".npz")),
+    "average": _shared(
+        lambda r: _out(r, ".npz", ".csv", ".mtx"), lambda r: _option(r, "--power", ("harmonic", "geometric"), ("x",))
+    ),
+    "diagonalize": _shared(
+        lambda r: _option(r, "--modes", ("3", "14"), _COUNTS, 0.5), lambda r: _out(r, ".csv", ".npy")
+    ),
     "distances": lambda r: [
-        r.choice(_RESULTS),
-        *_option(r, "--view", _COUNTS, 0.5),
-        *_option(r, "--time", _NUMBERS, 0.4),
-        *_option(r, "--nearest", _COUNTS, 0.3),
-        *_option(r, "--sources", ("0", "0,3", *_LISTS), 0.3),
+        _results(r),
+        *_option(r, "--view", ("1", "2"), _COUNTS, 0.6),
+        *_option(r, "--time", ("1", "0", "100"), _NUMBERS, 0.5),
+        *_option(r, "--nearest", ("1", "3"), _COUNTS, 0.2),
+        *_option(r, "--sources", ("0", "0,3"), _LISTS, 0.2),
         *_out(r, ".csv", ".npy"),
     ],
     "retrieve": lambda r: [
-        r.choice(_RESULTS),
-        *_option(r, "--view", _COUNTS, 0.3),
-        *_option(r, "--time", ("1,2", *_NUMBERS), 0.4),
-        *_option(r, "--query", _COUNTS, 0.5),
-        *_option(r, "--top", _COUNTS, 0.2),
-        *_option(r, "--labels", ("column.csv", "labels.csv")),
+        _results(r),
+        *_option(r, "--view", ("1", "2"), _COUNTS, 0.2),
+        *_option(r, "--time", ("1,2", "0.5"), _NUMBERS, 0.4),
+        *_option(r, "--query", ("0", "3"), _COUNTS, 0.6),
+        *_option(r, "--top", ("1", "3"), _COUNTS, 0.3),
+        *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
     ],
     "cluster": lambda r: [
-        *([r.choice(_RESULTS)] if r.random() < 0.5 else _views(r, 1)),
+        *([_results(r)] if r.random() < 0.5 else [*_views(r, 1), *("--by", r.choice(["average", "diagonalize"]))]),
         *("--clusters", r.choice(["2", "3", *_COUNTS])),
-        *_option(r, "--by", ("average", "diagonalize", "x"), 0.5),
-        *_option(r, "--labels", ("column.csv", "labels.csv")),
+        *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
         *_out(r, ".csv"),
     ],
     "match": lambda r: [
-        r.choice(["coupling.npz", *_RESULTS]),
-        *_option(r, "--source", _COUNTS),
-        *_option(r, "--target", _COUNTS),
+        "coupling.npz" if r.random() < 0.9 else _results(r),
+        *_option(r, "--source", ("1", "2"), _COUNTS),
+        *_option(r, "--target", ("1", "2"), _COUNTS),
         *_out(r, ".csv", ".npz"),
     ],
     "info": lambda r: [r.choice(sorted(FILES))],
@@ -218,10 +230,10 @@ _COMMANDS: dict[str, Pick] = {
     # Among matrices, not graphs: that search takes seconds however small the graphs.
     "commute": _shared(lambda _: ["--any", "--out", "out1.npy", "out2.npy"]),
     "show": lambda r: [
-        r.choice(_RESULTS),
-        *_option(r, "--kind", ("graphs", "heat", "coupling", "convergence"), 0.7),
-        *_option(r, "--function", _COUNTS),
-        *_option(r, "--labels", ("column.csv", "labels.csv")),
+        _results(r),
+        *_option(r, "--kind", ("graphs", "heat", "coupling", "convergence"), ("x",), 0.7),
+        *_option(r, "--function", ("1", "2"), _COUNTS),
+        *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
         *_out(r, ".png", ".svg"),
     ],
 }

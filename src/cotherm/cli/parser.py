@@ -41,7 +41,7 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Which graph of a file that holds several."""
-    parser.add_argument("--view", type=int, metavar="K", help="of a coupling: only view K, counted from 1")
+    parser.add_argument("--view", type=integer, metavar="K", help="of a coupling: only view K, counted from 1")
 
 
 def integer(text: str) -> int:
