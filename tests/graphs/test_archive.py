@@ -172,3 +172,18 @@ def test_strings_are_checked_without_making_them() -> None:
     bad = described("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", (codes + np.uint32(1)).tobytes())
     with pytest.raises(CothermError, match=r"labels: not an array .a character of number 1114112"):
         npy.parse("labels", bad)
+
+
+@pytest.mark.parametrize("kind", ["graphs", "couplings", "matches"])
+def test_numbers_narrower_than_those_stored_are_refused(kind: str, tmp_path: Path) -> None:
+    """Eight times their size once they are float64 or int64, and several such arrays at a time."""
+    name = {"graphs": "full.npz", "couplings": "coupling.npz", "matches": "match.npz"}[kind]
+    load = {"graphs": ct.read_graph, "couplings": ct.Coupling.load, "matches": ct.Match.load}[kind]
+    arrays = archive.unpack(seeds.ALL[kind]()[name], anything)
+    place = tmp_path / name
+    for field, array in arrays.items():
+        if array.dtype.kind in "if":
+            narrow = np.zeros(array.shape, array.dtype.kind + str(array.itemsize // 2))
+            place.write_bytes(archive.pack({**arrays, field: narrow}))
+            with pytest.raises(CothermError, match=f"{field}: dtype"):
+                load(place)

@@ -131,3 +131,10 @@ def test_room_is_looked_for_beforehand(tmp_path: Path) -> None:
     disk.require_room(tmp_path, 1)
     with pytest.raises(CothermError, match=r"of free space; needed: 1e\+06 TB"):
         disk.require_room(tmp_path, 10**18)
+
+
+def test_files_larger_than_memory_are_not_begun(tmp_path: Path) -> None:
+    with (tmp_path / "x.csv").open("wb") as file:
+        file.truncate(10**13)  # nothing is stored: the file is one hole
+    with pytest.raises(CothermError, match="10 TB, more data than memory holds"):
+        disk.load(tmp_path / "x.csv")
