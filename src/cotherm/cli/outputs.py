@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -105,14 +106,28 @@ def least_matrix_size(place: Path, rows: int, columns: int) -> int:
 
 
 def figure_bytes(place: Path, figure: Any) -> bytes:
+    import warnings
+
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=place.suffix[1:].lower(), dpi=140)
+    with warnings.catch_warnings():
+        # Characters that the font lacks are drawn as boxes, which says enough.
+        warnings.filterwarnings("ignore", message="Glyph ")
+        figure.savefig(buffer, format=place.suffix[1:].lower(), dpi=140)
     return buffer.getvalue()
 
 
 def say(report: dict[str, Any], text: str, *, as_json: bool) -> None:
     """The report for machines, or the text for people."""
-    print(json.dumps(report, indent=2) if as_json else visible_lines(text))
+    print(json.dumps(_with_nulls(report), indent=2, allow_nan=False) if as_json else visible_lines(text))
+
+
+def _with_nulls(value: Any) -> Any:
+    """The same with null for NaN and infinities, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _with_nulls(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_nulls(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

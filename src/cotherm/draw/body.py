@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.draw.graph import COLOURS
-from cotherm.errors import CothermError, visible_lines
+from cotherm.draw.names import shown as in_figure
+from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
 # Edges below this part of the largest weight do not show.
@@ -50,10 +51,10 @@ def draw_bodies(
             _draw(ax, graphs[r][c], shown[r], limits, up)
             ax.view_init(elev=8, azim=azimuth)
             if r == 0:
-                ax.set_title(visible_lines(titles[c]), fontsize=11, parse_math=False)
+                ax.set_title(in_figure(titles[c]), fontsize=11, parse_math=False)
             if c == 0:
                 beside = {"transform": ax.transAxes, "rotation": 90, "va": "center", "fontsize": 11}
-                ax.text2D(-0.02, 0.5, visible_lines(names[r]), parse_math=False, **beside)
+                ax.text2D(-0.02, 0.5, in_figure(names[r]), parse_math=False, **beside)
     return figure
 
 

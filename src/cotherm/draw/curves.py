@@ -9,11 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from cotherm.arrays import Floats
 from cotherm.draw.names import write_legend
 
 # Okabe & Ito's colours, told apart by everyone; styles tell them apart in print.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
+# Beyond these the ends of the axes are no numbers.
+_LEAST, _LARGEST = 1e-300, 1e300
 
 
 def draw_curves(
@@ -35,15 +38,16 @@ def draw_curves(
     for k, (name, (horizontal, vertical)) in enumerate(curves.items()):
         colour, style = (styles or {}).get(name, (k, k // len(_COLOURS)))
         lines += ax.plot(
-            np.asarray(horizontal),
-            np.asarray(vertical),
+            _drawn(horizontal, log="x" in log),
+            _drawn(vertical, log="y" in log),
             color=_COLOURS[colour % len(_COLOURS)],
             linestyle=_STYLES[style % len(_STYLES)],
             linewidth=1.8,
         )
-    if "x" in log:
+    # A logarithmic scale needs something to show: a coupling of equal graphs has no error above zero.
+    if "x" in log and any(np.isfinite(line.get_xdata()).any() for line in lines):
         ax.set_xscale("log")
-    if "y" in log:
+    if "y" in log and any(np.isfinite(line.get_ydata()).any() for line in lines):
         ax.set_yscale("log")
     ax.set_xlabel(x)
     ax.set_ylabel(y)
@@ -53,6 +57,14 @@ def draw_curves(
         ax.spines[side].set_visible(False)
     write_legend(ax, lines, list(curves), frameon=False, fontsize=9)
     return figure
+
+
+def _drawn(values: ArrayLike, *, log: bool) -> Floats:
+    """The values that have a place on the scale; the others are left out, as NaN."""
+    array = np.asarray(values, dtype=np.float64)
+    size = np.abs(array)
+    shown = (array > _LEAST) & (size < _LARGEST) if log else size < _LARGEST
+    return np.where(shown, array, np.nan)
 
 
 def draw_convergence(history: Sequence[Mapping[str, Any]]) -> Figure:

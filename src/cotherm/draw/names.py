@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from cotherm.errors import visible_lines
+from cotherm.errors import visible
+
+# Longer lines would leave no room for what they name.
+_LONGEST = 60
+
+
+def shown(name: str) -> str:
+    """A name without what cannot be drawn, its long lines cut short."""
+    lines = map(visible, name.split("\n"))
+    return "\n".join(line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…" for line in lines)
 
 
 def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
     """A name at a place of the axes."""
-    ax.text(x, y, visible_lines(name), parse_math=False, **options)
+    ax.text(x, y, shown(name), parse_math=False, **options)
 
 
 def write_legend(owner: Any, handles: list[Any], names: list[str], **options: Any) -> None:
     """A legend of a figure or of axes; all names are in it, also those with a leading _, which it would leave out."""
-    legend = owner.legend(handles, list(map(visible_lines, names)), **options)
+    legend = owner.legend(handles, list(map(shown, names)), **options)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.draw.graph import COLOURS, draw_graph
-from cotherm.draw.names import write, write_legend
-from cotherm.errors import CothermError, visible_lines
+from cotherm.draw.names import shown, write, write_legend
+from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
 # Okabe and Ito's, told apart with every kind of colour blindness; black is left to text.
@@ -58,7 +58,7 @@ def draw_views(
             mask = None if marked is None else marked[r][c]
             _draw_one(axes[r, c], graph, points[r][c], colours, mask)
             if r == 0 and columns is not None:
-                axes[r, c].set_title(visible_lines(columns[c]), fontsize=12, parse_math=False)
+                axes[r, c].set_title(shown(columns[c]), fontsize=12, parse_math=False)
         beside = {"transform": axes[r, 0].transAxes, "rotation": 90, "ha": "right", "va": "center", "fontsize": 12}
         write(axes[r, 0], -0.02, 0.5, rows[r], **beside)
     if legend:

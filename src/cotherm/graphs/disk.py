@@ -34,6 +34,7 @@ def load(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             given = "a directory" if path.is_dir() else "not a plain file"
             raise CothermError(str(path), given, "a file to read")
+        _require_memory(path)
         data = path.read_bytes()
     except FileNotFoundError:
         raise CothermError(str(path), "no such file", "an existing file") from None
@@ -111,6 +112,14 @@ def require_room(directory: Path, size: int) -> None:
         raise CothermError(
             str(directory), f"{memory.words(free)} of free space", f"{memory.words(size)} for the result"
         )
+
+
+def _require_memory(path: Path) -> None:
+    """Refuse a file that memory cannot hold: the system may end the process instead of saying so."""
+    size, free = path.stat().st_size, memory.available()
+    if free is not None and size > free:
+        given = f"{memory.words(size)}, more data than memory holds"
+        raise CothermError(str(path), given, f"a smaller file, at most {memory.words(free)}")
 
 
 def _encodable(name: str) -> bool:

@@ -37,6 +37,14 @@ def unpack(data: bytes, require: Callable[[list[str]], None]) -> dict[str, NDArr
     return {field: npy.parse(field, member) for field, member in _members(data, require).items()}
 
 
+def require_width(arrays: Mapping[str, NDArray[Any]], least: Mapping[str, int]) -> None:
+    """Refuse numbers narrower than those stored here: made into the usual ones they take many times the file."""
+    for field, width in least.items():
+        if field in arrays and arrays[field].dtype.itemsize < width:
+            given = f"dtype {arrays[field].dtype}"
+            raise CothermError(field, given, f"numbers of at least {width} bytes, as they are stored")
+
+
 def names(data: bytes) -> list[str]:
     """The names of the arrays; none where the data are no archive that can be read."""
     try:

@@ -21,9 +21,7 @@ def parse(field: str, data: bytes) -> NDArray[Any]:
     """The array, which shares the memory of ``data``; complaints name the ``field``."""
     try:
         shape, fortran, dtype, start = _layout(data)
-    except MemoryError:
-        raise
-    except Exception as error:  # a forged description makes NumPy and Python's tokenizer raise many kinds
+    except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds, MemoryError too
         raise CothermError(field, f"not an array ({_first_line(error)})", "an array in .npy form") from None
     if dtype.hasobject or dtype.itemsize == 0:
         raise CothermError(field, f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")

@@ -17,6 +17,8 @@ from cotherm.graphs.formats.text import shown
 from cotherm.graphs.graph import Graph
 
 _REQUIRED = ("header", "i", "j", "w")
+# Bytes of a number in the arrays of a graph.
+WIDTHS = {"i": 4, "j": 4, "w": 8, "coordinates": 8}
 
 
 def render(graph: Graph) -> bytes:
@@ -27,6 +29,7 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     arrays = archive.unpack(data, _require_fields)
+    archive.require_width(arrays, WIDTHS)
     present = [field for field in header.EXTRAS if field in arrays]
     head = _header(arrays.pop("header"), present)
     if arrays["w"].shape != (head.m,):

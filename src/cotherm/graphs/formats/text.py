@@ -3,9 +3,9 @@
 A line as a Python string takes many times its bytes, so that lines are made a block at a time and made anew when one
 has to be named: reading takes a few times the memory of the file, whatever is in it.
 
-A number is written in ASCII digits, with or without a sign, a point and an exponent after e or E: 1, -1.5, .5, 2e-3.
-What is no number: 1_000, digits of other scripts, hexadecimal numbers, exponents after d, numbers with units. The words
-nan and inf are understood, and refused as numbers that are not finite.
+A number is what np.loadtxt takes for one: ASCII digits, with or without a sign, a point and an exponent after e or E,
+such as 1, -1.5, .5 and 2e-3. What is none, though float() takes some of it for one: 1_000, digits of other scripts,
+hexadecimal numbers, exponents after d. The words nan and inf are understood, and refused as not finite.
 """
 
 from __future__ import annotations
@@ -27,9 +27,6 @@ _BLOCK = 2**18
 _LONGEST_LINE = 10**6
 # Of the first lines, where our own header may stand, so much is looked at.
 LONGEST_HEADER = 2 * 10**6
-_NUMBER = re.compile(r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan|inf|infinity)", re.IGNORECASE)
-# Text in which everything that NumPy takes for a number is one by the rule above.
-_PLAIN = re.compile(r"[-+0-9.eE, \t\n]*")
 
 
 class Lines(NamedTuple):
@@ -216,8 +213,6 @@ def table(
     """The numbers of some lines."""
 
     def attempt(rows: list[str]) -> Floats | None:
-        if not _written_as_numbers(rows, columns if more else None, delimiter):
-            return None
         try:
             array = np.loadtxt(
                 rows,
@@ -245,14 +240,6 @@ def table(
         else:
             start = middle
     lines.refuse(start, needed, advice)
-
-
-def _written_as_numbers(rows: list[str], columns: int | None, delimiter: str | None) -> bool:
-    """Whether all fields, or those of the first columns, are numbers by our rule; NumPy and Python accept more."""
-    if _PLAIN.fullmatch("\n".join(rows)):
-        return True
-    fields = (field.strip() for row in rows for field in row.split(delimiter)[:columns])
-    return all(map(_NUMBER.fullmatch, fields))
 
 
 def whole(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -> Ints:

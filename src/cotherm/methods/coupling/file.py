@@ -20,7 +20,7 @@ from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
-from cotherm.graphs.formats import archive
+from cotherm.graphs.formats import archive, npz
 from cotherm.graphs.formats.header import extras
 from cotherm.graphs.formats.text import shown
 from cotherm.graphs.graph import Graph
@@ -127,6 +127,8 @@ def _step(k: int, row: object) -> dict[str, Any]:
 def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:
     """The original, the coupled graph and the functions on both."""
     fields = ("i", "j", "w", "u", "functions")
+    widths = {**npz.WIDTHS, "u": 8, "functions": 8}
+    archive.require_width(arrays, {f"{k}.{field}": width for field, width in widths.items()})
     missing = [f"{k}.{field}" for field in fields if f"{k}.{field}" not in arrays]
     if missing:
         raise CothermError("arrays", f"no {missing[0]}", f"the arrays of graph {k}", "The file is damaged.")

@@ -38,6 +38,8 @@ _ARRAYS = (
     *(f"{name}.{part}" for name in _SPARSE for part in _PARTS),
     *(f"{k}.{part}" for k in range(2) for part in _BASES),
 )
+# Bytes of a number in them: places in sparse matrices may have four.
+_WIDTHS = {name: 4 if name.endswith(("indices", "indptr")) else 8 for name in _ARRAYS[1:]}
 # Shares of a row sum to 1 but for rounding.
 _ROUNDING = 1e-9
 
@@ -76,6 +78,7 @@ def load(path: str | os.PathLike[str]) -> Match:
 
 def parse(data: bytes) -> Match:
     arrays = archive.unpack(data, _require_names)
+    archive.require_width(arrays, _WIDTHS)
     head = answer_file.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)

@@ -1,0 +1,82 @@
+"""SIGTERM and SIGHUP in the middle of writing leave nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cotherm.cli.signals import ended_in_order
+
+# The disk takes so long that the signal comes in the middle; cleaning up, too, takes long enough for another signal.
+WRITER = """
+import os, sys, time
+from pathlib import Path
+from cotherm.cli.signals import ended_in_order
+from cotherm.graphs import disk
+
+def slow(_):
+    print("writing", flush=True)
+    time.sleep(60)
+
+def slow_unlink(path, missing_ok=False, unlink=Path.unlink):
+    print("cleaning", flush=True)
+    time.sleep(1.0)
+    unlink(path, missing_ok=missing_ok)
+
+os.fsync, Path.unlink = slow, slow_unlink
+with ended_in_order():
+    disk.save(Path(sys.argv[1]), b"x" * 1000, overwrite=False)
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [("SIGTERM", "SIGHUP"), ("SIGHUP", "SIGTERM"), ("SIGTERM", "SIGTERM")])
+def test_a_signal_while_writing(first: str, second: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "x.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        assert [place.suffix for place in tmp_path.iterdir()] == [".tmp"]
+        writer.send_signal(getattr(signal, first))
+        assert writer.stdout.readline() == "cleaning\n"
+        writer.send_signal(getattr(signal, second))
+        _, err = writer.communicate(timeout=30)
+    assert writer.returncode == 128 + getattr(signal, first)
+    assert err == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_others_decided_stays() -> None:
+    before = signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with ended_in_order():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        with pytest.raises(SystemExit) as stop, ended_in_order():
+            signal.raise_signal(signal.SIGTERM)
+        assert stop.value.code == 143
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+
+def test_other_threads_are_left_alone() -> None:
+    found = []
+
+    def work() -> None:
+        with ended_in_order():
+            found.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGTERM)]
