@@ -113,7 +113,8 @@ def as_float64(argument: str, array: NDArray[Any]) -> Floats:
         low, high = array.min(), array.max()
         if int(low) < -_EXACT_INTEGERS or int(high) > _EXACT_INTEGERS:
             raise CothermError(argument, f"integers up to {max(abs(int(low)), abs(int(high)))}", "integers up to 2**53")
-    return np.asarray(array, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # some NaN of smaller floats are signals; those who want none look for them
+        return np.asarray(array, dtype=np.float64)
 
 
 def finite(argument: str, array: Floats, advice: str = "Remove or impute the missing values first.") -> Floats:

@@ -146,6 +146,19 @@ def test_a_file_that_appeared_during_the_work_is_kept(tmp_path: Path, monkeypatc
     assert place.read_bytes() == b"another's"
     (kept,) = tmp_path.glob("cotherm-*.npz")
     assert kept.read_bytes() == b"mine"
+    assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_directories_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", fail)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CothermError, match="It is kept in"):
+        outputs.write(tmp_path / "none" / "x.npz", b"mine", force=False)
+    (kept,) = tmp_path.iterdir()
+    assert kept.read_bytes() == b"mine"
 
 
 def test_nowhere_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,6 +202,16 @@ def test_a_binary_record_past_the_largest(tmp_path: Path, monkeypatch: pytest.Mo
         read_mesh(tmp_path / "m.ply")
 
 
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7FC00000, 0x7F800000, 0xFFA00000])
+def test_positions_that_are_not_finite(bits: int, tmp_path: Path) -> None:
+    """Signalling NaN, too, are refused without a warning of NumPy's."""
+    axes = "".join(f"property float {axis}\n" for axis in "xyz")
+    header = f"ply\nformat binary_little_endian 1.0\nelement vertex 1\n{axes}end_header\n"
+    (tmp_path / "m.ply").write_bytes(header.encode() + np.array([0, bits, 0], "<u4").tobytes())
+    with pytest.raises(CothermError, match="needed: finite numbers"):
+        read_mesh(tmp_path / "m.ply")
+
+
 def test_positions_of_any_type(tmp_path: Path) -> None:
     for kind, dtype in {"uchar": "u1", "short": "<i2", "float": "<f4", "double": "<f8"}.items():
         axes = "".join(f"property {kind} {axis}\n" for axis in "xyz")

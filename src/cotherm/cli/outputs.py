@@ -71,10 +71,11 @@ def _kept(place: Path, data: bytes) -> Path | None:
     import secrets
     import tempfile
 
-    for directory in (Path(tempfile.gettempdir()), Path.cwd(), Path.home()):
-        other = directory / f"cotherm-{secrets.token_hex(4)}{place.suffix}"
-        with suppress(CothermError):
+    for directory in (tempfile.gettempdir, Path.cwd, Path.home):
+        with suppress(CothermError, OSError, RuntimeError):  # each of them may itself be missing
+            other = Path(directory()) / f"cotherm-{secrets.token_hex(4)}{place.suffix}"
             disk.save(other, data, overwrite=False)
+            other.chmod(0o600)  # others may read that directory too
             return other
     return None
 

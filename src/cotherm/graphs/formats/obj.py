@@ -9,8 +9,10 @@ at the end of a line cannot be told from a whole one.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm.arrays import Indices
 from cotherm.errors import CothermError
@@ -38,19 +40,26 @@ def parse(data: bytes) -> Mesh:
     vertices, faces = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int32)]
     n = 0
     for lines in content.blocks():
-        points, corners = _sorted(lines)
+        v, f = _sorted(lines)
         # Position, and perhaps a weight or a colour.
-        vertices.append(finite(points, table(points, 3, "a vertex: v and three coordinates", more=True)))
-        faces.append(_corners(corners, points, n))
-        n += len(points.rows)
+        vertices.append(finite(v, table(v, 3, "a vertex: v and three coordinates", more=True)))
+        faces.append(_corners(f, v, n))
+        n += len(v.rows)
     if not n:
         raise CothermError("content", "no line 'v x y z'", "at least one vertex")
-    joined = np.concatenate(faces)
-    bad = (joined < 0) | (joined >= n)
+    points, corners = _joined(vertices), _joined(faces)
+    bad = (corners < 0) | (corners >= n)
     if bad.any():
         needed = f"vertex numbers from 1 to {n}, or backwards from -1"
         _face(content, int(np.argmax(bad.any(axis=1)))).refuse(0, needed)
-    return Mesh(np.concatenate(vertices), joined)
+    return Mesh(points, corners)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The parts one below the other; they are given up."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _sorted(lines: Lines) -> tuple[Lines, Lines]:
