@@ -9,9 +9,14 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
+from cotherm.engines.forks import hold_at_fork
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+hold_at_fork(global_compiler_lock)
 
 
 def compiled(function: Kernel) -> Kernel:
