@@ -1,9 +1,13 @@
-"""Progress for anything over two seconds: a bar in a terminal, silence elsewhere."""
+"""Progress for anything over two seconds: a bar in a terminal, silence elsewhere.
+
+A bar never costs the computation: standard error may be closed, or missing as in a daemon, or break on the way.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -11,12 +15,12 @@ Item = TypeVar("Item")
 
 def track(items: Iterable[Item], *, total: int, label: str) -> Iterator[Item]:
     """Yield the items, showing a bar after two seconds if a person is watching."""
-    if not sys.stderr.isatty():
+    if not _watched():
         yield from items
         return
     from tqdm import tqdm
 
-    yield from tqdm(items, total=total, desc=label, delay=2.0, leave=False)
+    yield from tqdm(items, total=total, desc=label, delay=2.0, leave=False, file=_Screen())
 
 
 class Meter:
@@ -24,10 +28,10 @@ class Meter:
 
     def __init__(self, *, total: int) -> None:
         self._bar: Any = None
-        if sys.stderr.isatty():
+        if _watched():
             from tqdm import tqdm
 
-            self._bar = tqdm(total=total, delay=2.0, leave=False, unit="stage")
+            self._bar = tqdm(total=total, delay=2.0, leave=False, unit="stage", file=_Screen())
             self._started = False
 
     def extend(self, stages: int) -> None:
@@ -55,3 +59,32 @@ class Meter:
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+def _watched() -> bool:
+    """Whether standard error is a terminal; what cannot say so is none."""
+    try:
+        return bool(sys.stderr.isatty())
+    except Exception:  # any: it is None, closed, lacks the method, or is someone's object whose method fails
+        return False
+
+
+class _Screen:
+    """Standard error as a bar needs it, whose failures are nobody's business."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self.encoding = getattr(self._stream, "encoding", None) or "ascii"
+
+    def write(self, text: str) -> int:
+        with suppress(Exception):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(Exception):
+            self._stream.flush()
+
+    def fileno(self) -> int:
+        """For the width of the terminal; tqdm does without where there is none."""
+        return self._stream.fileno()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import IO
 
 from cotherm.cli.parser import Parser
 from cotherm.errors import CothermError
@@ -26,8 +30,8 @@ Several views of the same things, a graph for each: images and their tags, one b
 RNA and chromatin of cells. `couple` changes their edge weights as little as possible until heat
 flows alike on all of them; then distances, clusters and retrieval agree.
 
-Exit codes: 0 done; 1 a claim of `reproduce` does not hold; 2 bad input, one line says what; 130
-interrupted.
+Exit codes: 0 done; 1 a claim of `reproduce` does not hold; 2 bad input, or output that cannot be
+written, one line says what; 130 interrupted; 141 the reader of the output has gone.
 """
 
 EXAMPLES = """\
@@ -43,26 +47,61 @@ Every command has examples of its own: cotherm couple --help
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; exit with 2 and one line on bad input."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal or pipe that knows no mathematics gets question marks, not a traceback.
-        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-            stream.reconfigure(errors="replace")
+    _prepare_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        options = _parser(given).parse_args(given)
-        _refuse_own_input(options)
-        options.run(options)
+        _run(given)
     except CothermError as error:
         _stop(2, f"error: {error}")
     except BrokenPipeError:  # the reader of our output has gone, as in `cotherm info x | head -1`
-        sys.stderr.close()
-        sys.exit(0)
+        _stop(128 + 13, None)  # as if by SIGPIPE, which ends other tools
     except OSError as error:
         _stop(2, f"error: {error.filename or 'system'}: {error.strerror or error}")
     except MemoryError:
         _stop(2, "error: out of memory; needed: a smaller problem or a larger machine.")
     except KeyboardInterrupt:
         _stop(130, "interrupted")
+
+
+def _run(given: Sequence[str]) -> None:
+    try:
+        options = _parser(given).parse_args(given)
+        _refuse_own_input(options)
+        options.run(options)
+    except SystemExit:  # help, or a version, has been printed
+        sys.stdout.flush()
+        raise
+    sys.stdout.flush()  # here a failure can still be told
+
+
+class _ClosedOutput(io.TextIOBase):
+    """Stands for a standard output that is closed: a failure as soon as something was to be written."""
+
+    _lost = False
+
+    def write(self, text: str) -> int:
+        self._lost = self._lost or bool(text)
+        return len(text)
+
+    def flush(self) -> None:
+        lost, self._lost = self._lost, False
+        if lost:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
+
+
+def _prepare_streams() -> None:
+    """Python has None for streams that are closed (`>&-`), and print with None for a file prints to the other one."""
+    if sys.stdout is None or sys.stderr is None:
+        # Else the next file that is opened would get the number of the stream, and what libraries write to it.
+        while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(number)
+    sys.stdout = sys.stdout or _ClosedOutput()
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (until the process ends)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that knows no mathematics gets question marks, not a traceback.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
 
 
 def _refuse_own_input(options: argparse.Namespace) -> None:
@@ -75,9 +114,24 @@ def _refuse_own_input(options: argparse.Namespace) -> None:
                 raise CothermError(f"--out {given}", "a file this command reads", "another name")
 
 
-def _stop(code: int, message: str) -> None:
-    print("cotherm: " + " ".join(message.split()), file=sys.stderr)
+def _stop(code: int, message: str | None) -> None:
+    with suppress(OSError, ValueError):  # no one reads it, and the code says it too
+        if message is not None:
+            print("cotherm: " + " ".join(message.split()), file=sys.stderr, flush=True)
+    for stream in (sys.stdout, sys.stderr):
+        _give_up_unwritten(stream)
     sys.exit(code)
+
+
+def _give_up_unwritten(stream: IO[str]) -> None:
+    """What cannot be written would be tried again, and complained about, when Python ends."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:

@@ -1,20 +1,29 @@
-"""How many threads dense algebra and other libraries may use."""
+"""How many threads dense algebra and other libraries may use.
+
+The number of OpenBLAS's threads (and MKL's) belongs to the whole process: the first of our calls lowers it and the last
+restores it, whichever threads they run in. If each restored what it found, calls that overlap could leave it lowered.
+Where OpenMP runs the threads, every thread has a number of its own, and every call lowers and restores that of its own
+thread. What others have set in the meantime is left as they set it.
+
+threadpoolctl finds the libraries. Its own limits are not used, because they do not hold across threads: each restores
+what it found, and since version 3.8 those of OpenBLAS do nothing in all threads but the first that sets one. One case
+remains that cannot be mended here: another library that enters a limit of threadpoolctl's in one thread while a call of
+ours runs in another, and leaves it after our call, restores the lowered number that it found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ctypes
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Lock
-from typing import Any
+from itertools import product
+from threading import RLock, get_ident
+from typing import Any, NamedTuple
+
+from cotherm.engines.forks import AtFork, act_at_fork, hold_at_fork
 
 # Below this size BLAS threads spend more time waiting for each other than computing.
 _SMALL = 600
-
-# The number of BLAS threads belongs to the whole process. Whoever comes first lowers it and whoever leaves last
-# restores it: if each restored what it found, calls that overlap in several threads could leave it lowered.
-_turn = Lock()
-_inside = 0
-_limits: Any = None
 
 
 @contextmanager
@@ -23,35 +32,139 @@ def limited_blas(n: int) -> Iterator[None]:
     if n > _SMALL:
         yield
         return
-    _enter()
-    try:
+    with _blas.one():
         yield
-    finally:
-        _leave()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One thread for everything foreign, OpenMP included: small problems of other libraries only wait with more."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with _blas.one(), _openmp.one():
         yield
 
 
-def _enter() -> None:
-    global _inside, _limits  # noqa: PLW0603
-    with _turn:
-        if not _inside:
-            from threadpoolctl import threadpool_limits
+class _Library(NamedTuple):
+    """A library that has threads; ``shared``: their number is one for the whole process."""
 
-            _limits = threadpool_limits(limits=1, user_api="blas")
-        _inside += 1
+    place: str
+    shared: bool
+    get: Callable[[], int | None]
+    set: Callable[[int], object]
 
 
-def _leave() -> None:
-    global _inside  # noqa: PLW0603
-    with _turn:
-        _inside -= 1
-        if not _inside:
-            _limits.restore_original_limits()
+class _Stay:
+    """One call within a limit: its thread, and what it has lowered there, with the number before."""
+
+    def __init__(self) -> None:
+        self.thread = get_ident()
+        self.lowered: list[tuple[_Library, int]] = []
+
+
+class _Limit:
+    """One thread for the libraries of one interface ("blas" or "openmp") while any call is inside."""
+
+    def __init__(self, interface: str) -> None:
+        self._interface = interface
+        self._libraries: list[_Library] = []
+        self._inside: set[_Stay] = set()
+        # Numbers of the whole process from before the first call, which the last restores.
+        self._owed: dict[str, tuple[_Library, int]] = {}
+        # A signal's handler may come back in the thread that holds it.
+        self._lock = RLock()
+        hold_at_fork(self._lock)
+        act_at_fork(AtFork(self._before_fork, self._in_parent, self._in_child))
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        stay = _Stay()
+        try:
+            self._enter(stay)
+            yield
+        finally:  # an interrupt while entering included
+            self._leave(stay)
+
+    def _enter(self, stay: _Stay) -> None:
+        with self._lock:
+            if not self._inside:  # more may have been loaded since the last time
+                self._libraries = _loaded(self._interface)
+            self._inside.add(stay)
+            for library in self._libraries:
+                before = library.get()
+                if before is not None and before > 1:
+                    self._lower(library, before, stay)
+
+    def _lower(self, library: _Library, before: int, stay: _Stay) -> None:
+        if library.shared:
+            self._owed.setdefault(library.place, (library, before))
+        else:
+            stay.lowered.append((library, before))
+        library.set(1)
+
+    def _leave(self, stay: _Stay) -> None:
+        with self._lock:
+            self._inside.discard(stay)
+            if stay.thread == get_ident():
+                _restore(stay.lowered)
+            if not self._inside:
+                _restore(self._owed.values())
+                self._owed.clear()
+
+    def _before_fork(self, at_rest: bool) -> None:
+        """The child's numbers are set in the parent, so that the child need not call the libraries for it."""
+        self._fork = _Stay()
+        self._of_child = {stay for stay in self._inside if stay.thread == get_ident()}
+        if not at_rest:
+            self._enter(self._fork)
+            self._owed_in_child = {}
+        elif self._of_child:
+            self._owed_in_child = self._owed
+        else:
+            _restore(self._owed.values())
+            self._owed_in_child = {}
+
+    def _in_parent(self) -> None:
+        if self._inside - {self._fork}:
+            for library, _ in self._owed.values():
+                library.set(1)
+        self._leave(self._fork)
+
+    def _in_child(self) -> None:
+        """Calls in other threads will never leave."""
+        self._inside, self._owed = self._of_child, self._owed_in_child
+
+
+def _restore(lowered: Iterable[tuple[_Library, int]]) -> None:
+    for library, before in lowered:
+        if library.get() == 1:  # else others have set it since
+            library.set(before)
+
+
+def _loaded(interface: str) -> list[_Library]:
+    from threadpoolctl import ThreadpoolController
+
+    found = ThreadpoolController().lib_controllers
+    return [_library(controller) for controller in found if controller.user_api == interface]
+
+
+def _library(controller: Any) -> _Library:
+    """Where it is not known whether a number is shared, no is taken: if wrong, that costs time but lowers nothing."""
+    if controller.internal_api == "openblas" and controller.threading_layer != "openmp":
+        return _Library(controller.filepath, True, *_openblas(controller))
+    shared = controller.internal_api == "mkl"
+    return _Library(controller.filepath, shared, controller.get_num_threads, controller.set_num_threads)
+
+
+def _openblas(controller: Any) -> tuple[Callable[[], int | None], Callable[[int], object]]:
+    """The library's own functions: threadpoolctl 3.8 lets a single thread at a time set this number.
+
+    Called with the interpreter's lock (PyDLL), so that other threads do not go on before a fork (see forks.py).
+    """
+    functions = ctypes.PyDLL(controller.filepath, handle=controller.dynlib._handle)
+    for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
+        name = f"{prefix}openblas_%s_num_threads{suffix}"
+        if hasattr(functions, name % "set"):
+            return getattr(functions, name % "get"), getattr(functions, name % "set")
+    return controller.get_num_threads, controller.set_num_threads
+
+
+_blas, _openmp = _Limit("blas"), _Limit("openmp")

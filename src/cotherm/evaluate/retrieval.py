@@ -8,7 +8,6 @@ every score.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import checks
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
+from cotherm.lazy import lazy
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +34,17 @@ class Retrieval:
     ranked: NDArray[np.intp]
     relevant: NDArray[np.bool_]
 
-    @cached_property
+    @lazy
     def precisions(self) -> Floats:
         """P(r): the part of the first r answers that is relevant, (queries, n − 1)."""
         return np.cumsum(self.relevant, axis=1) / np.arange(1, self.relevant.shape[1] + 1)
 
-    @cached_property
+    @lazy
     def recalls(self) -> Floats:
         """R(r): the part of all relevant items that is among the first r answers, (queries, n − 1)."""
         return np.cumsum(self.relevant, axis=1) / self.relevant.sum(axis=1, keepdims=True)
 
-    @cached_property
+    @lazy
     def average_precisions(self) -> Floats:
         """For every query Σ_r P(r) rel(r) divided by the number of relevant items; 1 if they all come first.
 

@@ -9,7 +9,7 @@ or hundreds of nodes. They are found on points in [0, tλ_max] that crowd toward
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.special import roots_legendre
 
 from cotherm.arrays import Floats
 from cotherm.heat.chebyshev import exponential_coefficients
+from cotherm.lazy import lazy
 
 # Points in each piece; pieces double from about 1 up to the longest tλ, beyond which nothing is left.
 _POINTS_A_PIECE = 16
@@ -40,7 +41,7 @@ class Separation:
         """φ_r(x) for all x, (len(x), terms)."""
         return divided_differences(x[:, np.newaxis], self.points) @ self.mix
 
-    @cached_property
+    @lazy
     def series(self) -> Floats:
         """Chebyshev coefficients of all φ_r on [0, stiffness], (degree + 1, terms)."""
         tail = _SERIES_PART * self.tolerance

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
+from cotherm.lazy import lazy
 from cotherm.methods.doors import checked_views, moderate, sized, versions
 from cotherm.methods.joint import JointBases
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
@@ -43,7 +43,7 @@ class Alignment(JointBases):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """The rows of the joint modes that belong to each view."""
         return self.spectra

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +21,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.doors import SMALL
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
+from cotherm.lazy import lazy
 from cotherm.methods.doors import checked_graphs, moderate, versions
 from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointBases, same_vertices
@@ -62,7 +62,7 @@ class Coregularization(JointBases, Ended):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """The modes of every view, with its own values."""
         return tuple(Spectrum(values, U) for values, U in zip(self.values, self.vectors, strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.doors import LARGEST_DENSE
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
+from cotherm.lazy import lazy
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -139,7 +139,7 @@ class JointBases(Joint):
     Where they are fewer than the vertices, distances see only those.
     """
 
-    @cached_property
+    @lazy
     @abstractmethod
     def bases(self) -> tuple[Spectrum, ...]:
         """The modes of every view."""

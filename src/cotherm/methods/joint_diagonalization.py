@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
+from cotherm.lazy import lazy
 from cotherm.methods.doors import positive, versions
 from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases
@@ -59,7 +59,7 @@ class Diagonalization(JointBases, Ended):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """The joint basis with the values of every view."""
         return tuple(Spectrum(values, self.basis) for values in self.values)

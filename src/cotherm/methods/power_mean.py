@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
+from cotherm.lazy import lazy
 from cotherm.methods.doors import checked_graphs, moderate, share
 from cotherm.methods.joint import JointBases
 from cotherm.methods.matrices import symmetric_matrices
@@ -33,7 +33,7 @@ class PowerMean(JointBases):
     originals: tuple[Graph, ...]
     settings: Mapping[str, Any]
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """All eigenpairs of the matrix, the same for every view."""
         with limited_blas(len(self.matrix)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
+from cotherm.lazy import lazy
 from cotherm.methods.doors import checked_views, moderate, sized, versions
 from cotherm.methods.ending import DESCENT, Ended
 from cotherm.methods.joint import JointBases
@@ -67,7 +67,7 @@ class QuasiHarmonic(JointBases, Ended):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """The coupled modes of every view."""
         return self.spectra
@@ -268,7 +268,7 @@ class CoupledModesPoint:
         """Of A_vᵀΛ_vA_v, (N, k)."""
         return np.array([off.diagonals[0] for off in self._offs])
 
-    @cached_property
+    @lazy
     def _parts(self) -> tuple[Floats, Floats]:
         pull = np.array([off.gradient for off in self._offs])
         return pull, -2.0 * self._mu * (self._M - np.swapaxes(self._M, 1, 2))
@@ -277,7 +277,7 @@ class CoupledModesPoint:
     def gradient(self) -> Floats:
         return self._parts[0] + self._parts[1]
 
-    @cached_property
+    @lazy
     def optimality(self) -> float:
         size = float(np.linalg.norm(self.gradient))
         noise = sum(off.noise for off in self._offs) + 16.0 * _EPSILON * self._mu * float(np.vdot(self._P, self._P))
@@ -285,7 +285,7 @@ class CoupledModesPoint:
             return 0.0
         return size / float(np.linalg.norm(self._parts[0]) + np.linalg.norm(self._parts[1]))
 
-    @cached_property
+    @lazy
     def scale(self) -> Floats:
         strength = np.abs(np.einsum("vii->vi", self._M))
         coupling = 2.0 * self._mu * (strength[:, :, np.newaxis] + strength[:, np.newaxis, :])

@@ -6,7 +6,6 @@ import time as clock
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
+from cotherm.lazy import lazy
 from cotherm.methods.doors import checked_views, versions
 from cotherm.methods.ending import Ended
 from cotherm.methods.joint import JointBases
@@ -71,7 +71,7 @@ class Transport(JointBases, Ended):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """All modes of the first graph, and the same carried to the second, where they need not be orthonormal."""
         spectrum = full_spectrum(self.originals[0])

@@ -8,12 +8,12 @@ another sweep looks for planes in which there is more to gain.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 
 from cotherm.arrays import Floats
+from cotherm.lazy import lazy
 from cotherm.solve.gauss_newton import Status
 from cotherm.solve.jacobi import sweep
 from cotherm.solve.off_diagonal import OffDiagonal
@@ -115,7 +115,7 @@ class _DiagonalizationPoint:
     def scale(self) -> Floats:
         return self._off.scale[np.newaxis]
 
-    @cached_property
+    @lazy
     def optimality(self) -> float:
         size = float(np.linalg.norm(self._off.gradient)) * np.sqrt(0.5)
         if size <= self._off.noise or self.cost <= _ROUNDING * self._off.total:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.blocks import mapped
+from cotherm.lazy import lazy
 from cotherm.solve.incidence import Incidence, Solver
 from cotherm.solve.tall import Tall
 
@@ -124,7 +124,7 @@ class Gram:
         self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
         self._cuts = np.cumsum([C.shape[0] for C in incidences])[:-1]
 
-    @cached_property
+    @lazy
     def diagonal(self) -> Floats:
         parts = zip(self.blocks, self.slices, strict=True)
         return np.concatenate([np.full(at.stop - at.start, 2.0 * block.rho) for block, at in parts])

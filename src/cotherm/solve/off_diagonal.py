@@ -10,11 +10,10 @@ Y = [C, X], y its diagonal, Z_ij = (d_i − d_j) X_ij: two matrix products for e
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.lazy import lazy
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # Added to the diagonal that stands for the curvature, in units of its mean: pairs with equal values would have none.
@@ -28,27 +27,27 @@ class OffDiagonal:
         self.C = C
         self.diagonals = np.einsum("kii->ki", C).copy()
 
-    @cached_property
+    @lazy
     def total(self) -> float:
         """Σ‖C_k‖², which no basis changes."""
         return float(np.vdot(self.C, self.C))
 
-    @cached_property
+    @lazy
     def cost(self) -> float:
         rest = self.C.copy()
         np.einsum("kii->ki", rest)[:] = 0.0
         return float(np.vdot(rest, rest))
 
-    @cached_property
+    @lazy
     def gaps(self) -> Floats:
         """d_ki − d_kj."""
         return self.diagonals[:, :, np.newaxis] - self.diagonals[:, np.newaxis, :]
 
-    @cached_property
+    @lazy
     def gradient(self) -> Floats:
         return 4.0 * np.einsum("kij,kij->ij", self.gaps, self.C)
 
-    @cached_property
+    @lazy
     def balance(self) -> float:
         """The size of the gradients of the matrices one by one: at a minimum they balance."""
         return float(4.0 * np.sqrt(0.5 * np.einsum("kij,kij,kij,kij->", self.gaps, self.gaps, self.C, self.C)))
@@ -58,7 +57,7 @@ class OffDiagonal:
         """How much of the gradient may be rounding."""
         return 16.0 * _EPSILON * self.total
 
-    @cached_property
+    @lazy
     def scale(self) -> Floats:
         P = 4.0 * np.einsum("kij,kij->ij", self.gaps, self.gaps) + 16.0 * np.einsum("kij,kij->ij", self.C, self.C)
         return P + max(_LEAST_SCALE * float(P.mean()), np.finfo(np.float64).tiny)

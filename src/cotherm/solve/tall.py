@@ -11,7 +11,6 @@ import tempfile
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.tall import tall_dot, tall_squares, tall_transposed_dot
 from cotherm.errors import CothermError
+from cotherm.lazy import lazy
 from cotherm.memory import words
 
 # Writes the rows with some numbers into an array.
@@ -74,7 +74,7 @@ class Tall(ABC):
             out += tall_transposed_dot(block, y[first : first + len(block)])
         return out
 
-    @cached_property
+    @lazy
     def squares(self) -> Floats:
         """The sum of squares of every row."""
         out = np.empty(self.shape[0])
@@ -109,7 +109,7 @@ class Stored(Tall):
     def transposed_dot(self, y: Floats) -> Floats:
         return y @ self.array if self.array.size <= _SMALL else tall_transposed_dot(self.array, y)
 
-    @cached_property
+    @lazy
     def squares(self) -> Floats:
         return tall_squares(self.array)
 

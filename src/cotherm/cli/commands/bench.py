@@ -22,7 +22,7 @@ examples:
   cotherm bench suite --family heat --family neighbours --out results
   cotherm bench all --quick
 """
-NAMES = ("heat", "couple", "scale", "profile", "routes", "diagonalize", "match", "suite")
+NAMES = ("heat", "couple", "scale", "profile", "routes", "threads", "diagonalize", "match", "suite")
 _WITH_DATA = ("couple", "scale", "diagonalize", "match", "suite")
 # Options of the suite alone, and what its function calls them.
 _OF_SUITE = {
@@ -43,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "scale: planted short cuts on up to a million vertices, and a body in two poses, all 52,565 vertices; "
         "profile: where a coupling of a million vertices spends its time; "
         "routes: how often each route of couple finds the best minimum known; "
+        "threads: the Ring in threads and processes, its answers and its times; "
         "diagonalize: joint bases against pyRiemann and qndiag; match: correspondences against pyFM and POT; "
         "suite: all problems, all contestants, each in a process of its own with limits; all: every one of these",
     )

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
+from cotherm.engines.cpu.cache import KernelCache
+from cotherm.engines.forks import hold_at_fork
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+hold_at_fork(global_compiler_lock)
 
 
 def compiled(function: Kernel) -> Kernel:
@@ -21,11 +28,11 @@ def compiled(function: Kernel) -> Kernel:
     trouble of its threading layers with fork and with callers that use threads themselves. Contraction (fused
     multiply-add) is the only licence taken with arithmetic: sums keep their order.
     """
-    options = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
-    try:
-        return cast(Kernel, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no place to keep compiled code can be written to
-        return cast(Kernel, numba.njit(**options)(function))
+    kernel = numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")(function)
+    # What ``cache=True`` would do, with a cache that may be damaged; where no place can be written to, there is none.
+    with suppress(RuntimeError):
+        kernel._cache = KernelCache(function)
+    return cast(Kernel, kernel)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

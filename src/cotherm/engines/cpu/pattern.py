@@ -7,7 +7,6 @@ Rows are in the vertices' own order, and products are fast if neighbours have ne
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, spectral_bound
 from cotherm.engines.cpu.team import Team
+from cotherm.lazy import lazy
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Pattern:
     def n(self) -> int:
         return len(self.offsets) - 1
 
-    @cached_property
+    @lazy
     def order(self) -> NDArray[np.int32]:
         return np.arange(self.n, dtype=np.int32)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
+from cotherm.lazy import lazy
 from cotherm.methods.commuting.commutation import Commutation
 from cotherm.methods.commuting.search import CommutingSearch
 from cotherm.methods.doors import checked_graphs, sized, versions
@@ -71,7 +71,7 @@ class Commuting(JointBases, Ended):
     versions: Mapping[str, str]
     seconds: float
 
-    @cached_property
+    @lazy
     def bases(self) -> tuple[Spectrum, ...]:
         """The joint eigenbasis, ordered by the mean of its values, with the values of every view."""
         A = np.array(self.laplacians)

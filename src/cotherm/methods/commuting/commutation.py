@@ -19,7 +19,6 @@ and ‖L(u) − L(w)‖² = dᵀ(G ∘ G)d with d = u − w.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
+from cotherm.lazy import lazy
 
 Indices = NDArray[np.intp]
 Pairs = dict[tuple[int, int], Floats]
@@ -128,13 +128,13 @@ class Stage:
         point = self.at(v)
         return point.cost, 2.0 * point.slope
 
-    @cached_property
+    @lazy
     def dots(self) -> Floats:
         """b_e·b_f for all kept edges."""
         every = slice(None)
         return self.between(np.eye(self.graphs.n), every, every)
 
-    @cached_property
+    @lazy
     def metric(self) -> Floats:
         """G ∘ G within each graph."""
         result = np.zeros_like(self.dots)
@@ -161,7 +161,7 @@ class StagePoint:
             self._A[k, h] = P - P.T + stage.shift[k, h]
         self.cost = graphs.distance(u) + stage.alpha * sum(_square(A) for A in self._A.values())
 
-    @cached_property
+    @lazy
     def _pull_and_push(self) -> tuple[Floats, Floats]:
         graphs, kept = self._stage.graphs, self._stage.kept
         push = np.zeros(len(graphs.w))
@@ -170,7 +170,7 @@ class StagePoint:
             push[graphs.parts[h]] -= 2.0 * graphs.across(A @ self._L[k])[graphs.parts[h]]
         return graphs.pulled(self._u - graphs.w)[kept], self._stage.alpha * push[kept]
 
-    @cached_property
+    @lazy
     def slope(self) -> Floats:
         pull, push = self._pull_and_push
         return pull + push

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -19,6 +18,7 @@ import scipy.optimize
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.lazy import lazy
 from cotherm.methods.commuting.commutation import Commutation, Pairs, Stage
 from cotherm.solve.bounded_newton import descend_bounded, nearest_bounded
 
@@ -143,7 +143,7 @@ class CommutingSearch:
                 u = _only(u, kept)
             alpha *= factor
 
-    @cached_property
+    @lazy
     def _reference(self) -> Floats:
         """The weights below a fraction of which edges count as small; on large graphs more edges have to go."""
         typical = np.full(len(self._graphs.w), self._typical)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.blocks import mapped, summed
 from cotherm.graphs.graph import Graph
 from cotherm.heat.response import State, View
+from cotherm.lazy import lazy
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
@@ -160,7 +161,7 @@ class CouplingPoint:
         )
         return np.concatenate(parts)
 
-    @cached_property
+    @lazy
     def jacobian(self) -> Tall:
         """Of the residuals by every free weight, kept as the problem's ``storage`` says."""
         problem = self._problem

@@ -1,0 +1,148 @@
+"""A process may be forked while other threads of it compute.
+
+The child has the thread that forked only. A lock that another thread held at that moment stays locked in it for ever:
+
+- Our own locks and that of Numba's compiler are taken before the fork and released on both sides of it.
+- OpenBLAS has locks that no one else can take: one for the whole of a product that it computes with several threads,
+  and one for an instant in every call. So a fork waits until the other threads that are inside cotherm have come out of
+  their calls of compiled code: it keeps the interpreter's lock, which they need to go on, until they sleep.
+- A call that lasts longer than a second or two is not waited for. The child then has one BLAS thread, for good, and
+  does without the first of those locks; the second is held some 0.3 % of the time, and a child made then will hang in
+  its first product.
+
+Programs that are started, not forked (``subprocess``, the methods "spawn" and "forkserver" of ``multiprocessing``),
+know none of this.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any, NamedTuple
+
+# Seconds to wait for imports that are under way, and for calls of compiled code.
+_IMPORTS, _CALLS = 10.0, 2.0
+# The interpreter's lock is not asked for by other threads within this time, which is longer than all the waiting.
+_KEPT = 2.0 * _CALLS
+_STEP = 0.001
+
+
+class AtFork(NamedTuple):
+    """What is done around a fork; ``before`` is told whether other threads have come to rest."""
+
+    before: Callable[[bool], None]
+    in_parent: Callable[[], None]
+    in_child: Callable[[], None]
+
+
+_locks: list[Any] = []
+_actions: list[AtFork] = []
+_interval: list[float] = []
+
+
+def hold_at_fork(lock: Any) -> None:
+    """No fork while another thread holds the lock; it must be one that a thread may take twice."""
+    _locks.append(lock)
+
+
+def act_at_fork(action: AtFork) -> None:
+    _actions.append(action)
+
+
+def _before() -> None:
+    for lock in _locks:
+        lock.acquire()
+    at_rest = _come_to_rest()
+    for action in _actions:
+        action.before(at_rest)
+
+
+def _in_parent() -> None:
+    for action in _actions:
+        action.in_parent()
+    _after()
+
+
+def _in_child() -> None:
+    for action in _actions:
+        action.in_child()
+    _after()
+
+
+def _after() -> None:
+    while _interval:
+        sys.setswitchinterval(_interval.pop())
+    for lock in reversed(_locks):
+        lock.release()
+
+
+def _come_to_rest() -> bool:
+    """Wait for other threads that compute; whether all of them have left compiled code."""
+    if not _inside():
+        return True
+    _wait_for_imports()
+    _interval.append(sys.getswitchinterval())
+    sys.setswitchinterval(_KEPT)
+    # Threads that had asked for the interpreter's lock with the old interval get it; from here on it is kept.
+    time.sleep(2.0 * _interval[-1])
+    return _wait_for_sleep([t.native_id for t in threading.enumerate() if t.ident in _inside()])
+
+
+def _wait_for_imports() -> None:
+    """A module that another thread imports could not be imported by the child."""
+    end = time.monotonic() + _IMPORTS
+    while any(map(_imports, _inside().values())) and time.monotonic() < end:
+        time.sleep(_STEP)
+
+
+def _wait_for_sleep(threads: Iterable[int | None]) -> bool:
+    """Without giving up the interpreter's lock, which Python's own functions for files and for sleep would."""
+    library = ctypes.PyDLL(None)
+    places = [f"/proc/self/task/{thread}/stat".encode() for thread in threads]
+    end = time.monotonic() + _CALLS
+    while not all(_sleeps(library, place) for place in places):
+        if time.monotonic() > end:
+            return False
+        library.usleep(int(_STEP * 1e6))
+    return True
+
+
+def _sleeps(library: Any, place: bytes) -> bool:
+    """Linux says so, after the name of the program in brackets; a thread that has gone sleeps well."""
+    file = library.open(place, os.O_RDONLY)
+    if file < 0:
+        return sys.platform.startswith("linux")
+    text = ctypes.create_string_buffer(512)
+    library.read(file, text, 511)
+    library.close(file)
+    return text.value.rpartition(b")")[2].split()[:1] == [b"S"]
+
+
+def _inside() -> dict[int, FrameType]:
+    """Other threads that are inside this package, and where."""
+    package, me = __name__.partition(".")[0], threading.get_ident()
+    frames = {thread: frame for thread, frame in sys._current_frames().items() if thread != me}
+    return {thread: frame for thread, frame in frames.items() if any(_of(f, package) for f in _stack(frame))}
+
+
+def _of(frame: FrameType, package: str) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == package
+
+
+def _imports(frame: FrameType) -> bool:
+    return any(_of(f, "importlib") for f in _stack(frame))
+
+
+def _stack(frame: FrameType | None) -> Iterable[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)
