@@ -50,6 +50,30 @@ def test_a_signal_while_writing(first: str, second: str, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
+CALLER = """
+import ctypes, time
+from cotherm.cli.signals import ended_in_order
+
+@ctypes.CFUNCTYPE(None)
+def call_back():
+    print("called", flush=True)
+    time.sleep(60)
+
+with ended_in_order():
+    call_back()
+    time.sleep(60)
+"""
+
+
+def test_a_signal_in_code_that_c_calls_is_not_lost() -> None:
+    with subprocess.Popen([sys.executable, "-c", CALLER], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as caller:
+        assert caller.stdout is not None
+        assert caller.stdout.readline() == b"called\n"
+        caller.send_signal(signal.SIGTERM)
+        _, err = caller.communicate(timeout=30)
+    assert (caller.returncode, err) == (143, b"")
+
+
 def test_what_others_decided_stays() -> None:
     before = signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)
     try:

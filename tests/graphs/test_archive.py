@@ -136,7 +136,7 @@ def test_forged_descriptions(description: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00"])
 def test_npy_of_both_versions(version: bytes, tmp_path: Path) -> None:
     (tmp_path / "x.npy").write_bytes(described(PLAIN, version=version))
-    assert read_points(tmp_path / "x.npy").tolist() == [[0.0] * 3] * 2
+    assert read_points(tmp_path / "x.npy").values.tolist() == [[0.0] * 3] * 2
 
 
 @pytest.mark.parametrize(

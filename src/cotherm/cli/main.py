@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import IO
 
 from cotherm.cli.parser import Parser
-from cotherm.errors import CothermError
+from cotherm.cli.signals import ended_in_order
+from cotherm.errors import CothermError, visible
 
 # In the order people need them; under each name a module in cotherm.cli.commands.
 GROUPS = {
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _run(given)
+        with ended_in_order():
+            _run(given)
     except CothermError as error:
         _stop(2, f"error: {error}")
     except BrokenPipeError:  # the reader of our output has gone, as in `cotherm info x | head -1`
@@ -107,17 +108,25 @@ def _prepare_streams() -> None:
 def _refuse_own_input(options: argparse.Namespace) -> None:
     """No command replaces, even by force, a file it reads."""
     out = getattr(options, "out", None)
-    places = [Path(place).resolve() for place in (out if isinstance(out, list) else [out]) if isinstance(place, str)]
+    places = [_real(place) for place in (out if isinstance(out, list) else [out]) if isinstance(place, str)]
     for name, value in vars(options).items():
         for given in value if isinstance(value, list) else [value]:
-            if name != "out" and isinstance(given, str) and Path(given).resolve() in places and Path(given).is_file():
+            if name != "out" and isinstance(given, str) and _real(given) in places and os.path.isfile(given):  # noqa: PTH113
                 raise CothermError(f"--out {given}", "a file this command reads", "another name")
+
+
+def _real(path: str) -> str:
+    """The path with its links followed; what can name no file is left for others to refuse."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
 
 
 def _stop(code: int, message: str | None) -> None:
     with suppress(OSError, ValueError):  # no one reads it, and the code says it too
         if message is not None:
-            print("cotherm: " + " ".join(message.split()), file=sys.stderr, flush=True)
+            print("cotherm: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
         _give_up_unwritten(stream)
     sys.exit(code)

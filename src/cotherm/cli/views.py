@@ -21,6 +21,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.files import read_graph, read_mesh
 from cotherm.graphs.formats import archive, edge_list, npy
+from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.result import Coupling
 
@@ -221,7 +222,8 @@ def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
 
 
 def _titled(graph: Graph, place: Path) -> Graph:
-    """A graph without a name gets its file's."""
+    """A graph without a name gets its file's. A forged number of vertices is refused before memory is taken for it."""
+    require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbours.")
     return graph if graph.name is not None else _renamed(graph, place.stem)
 
 
