@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cotherm as ct
 from tests.cli.conftest import Run
 
 JUNK = np.random.default_rng(0).bytes(3_000)
@@ -247,3 +248,10 @@ def test_landmarks_without_titles_keep_their_first_pair(run: Run, place: Path) -
 def test_few_items_are_enough(run: Run, tmp_path: Path) -> None:
     (tmp_path / "five.csv").write_text("1,2\n3,4\n5,6\n9,8\n1,1\n")
     assert run("graph", tmp_path / "five.csv", "-k", 2, "--out", tmp_path / "g.npz").code == 0
+
+
+@pytest.mark.parametrize("command", ["info", "distances", "retrieve"])
+def test_a_forged_number_of_vertices_takes_no_memory(run: Run, tmp_path: Path, command: str) -> None:
+    ct.write_graph(ct.Graph(2_000_000_000, [0], [1], [1.0]), tmp_path / "g.npz")
+    out = ["--out", tmp_path / "d.csv"] if command == "distances" else []
+    assert "2000000000 vertices" in refused(run, tmp_path, command, tmp_path / "g.npz", *out)
