@@ -6,9 +6,8 @@ The child has the thread that forked only. A lock that another thread held at th
 - OpenBLAS has locks that no one else can take: one for the whole of a product that it computes with several threads,
   and one for an instant in every call. So a fork waits until the other threads that are inside cotherm have come out of
   their calls of compiled code: it keeps the interpreter's lock, which they need to go on, until they sleep.
-- A call that lasts longer than a second or two is not waited for. The child then has one BLAS thread, for good, and
-  does without the first of those locks; the second is held some 0.3 % of the time, and a child made then will hang in
-  its first product.
+- A call that lasts longer than two seconds is not waited for. The child then has one BLAS thread, for good, and does
+  without the first of those locks; made in an instant when the second is held, it will hang in its first product.
 
 Programs that are started, not forked (``subprocess``, the methods "spawn" and "forkserver" of ``multiprocessing``),
 know none of this.
