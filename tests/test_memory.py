@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+import cotherm as ct
 from cotherm import memory
 from cotherm.errors import CothermError
 
@@ -19,13 +22,24 @@ from cotherm.errors import CothermError
         (1_000, 1_000),
         ("12", 12),
         (1e9, 1e9),
+        (np.int64(8 * 2**30), 8 * 2**30),
+        (np.uint32(4_000_000_000), 4_000_000_000),
+        (np.float64(1.5e9), 1_500_000_000),
+        (np.float32(2.0**31), 2**31),
+        (Fraction(10**10, 2), 5 * 10**9),
+        (2**62 + 1, 2**62 + 1),
+        (0.5e16, 5 * 10**15),
     ],
 )
 def test_amounts(given: object, expected: float) -> None:
     assert memory.amount("memory", given) == expected
 
 
-@pytest.mark.parametrize("given", ["", "much", "8 gigs", "-1GB", 0, -5, float("nan"), float("inf"), None, True, [8]])
+NONE = ["", "much", "8 gigs", "-1GB", 0, -5, float("nan"), float("inf"), None, True, [8]]
+NONE += [np.True_, np.int64(-5), np.float64("nan"), np.array([8.0]), 2**63, 10**400, Fraction(10**400), 1j]
+
+
+@pytest.mark.parametrize("given", NONE)
 def test_what_is_no_amount(given: object) -> None:
     with pytest.raises(CothermError, match="memory") as caught:
         memory.amount("memory", given)
@@ -52,3 +66,9 @@ def test_what_is_held_grows_with_what_is_made() -> None:
     free = memory.available()
     assert free is None or free > 0
     del block
+
+
+def test_numbers_of_numpy_are_taken_by_couple() -> None:
+    views = ct.datasets.ring()
+    result = ct.couple(views.graphs, views.functions, [1.0], max_iterations=2, memory=np.int64(8 * 2**30))  # type: ignore[arg-type]
+    assert result.settings["memory"]["derivatives"] == "stored"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 from cotherm.errors import CothermError
 
@@ -14,14 +16,19 @@ _NEEDED = 'an amount of memory, such as "8GiB", "500 MB" or a number of bytes'
 
 
 def amount(argument: str, value: object) -> int:
-    """Bytes from a number of them or from words like "8GiB"."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise CothermError(argument, f"{value!r}", _NEEDED)
-    found = _AMOUNT.fullmatch(str(value).strip())
-    size = float(found[1]) * _UNITS[(found[2] or "").upper()] if found else float("nan")
+    """Bytes from a number of them, NumPy's included, or from words like "8GiB"."""
+    size = _number(value)
     if not 0.0 < size < 2.0**63:
         raise CothermError(argument, f"{value!r}", _NEEDED)
     return int(size)
+
+
+def _number(value: Any) -> Any:
+    """A real number as it is given; NaN for what is none."""
+    if isinstance(value, str):
+        found = _AMOUNT.fullmatch(value.strip())
+        return float(found[1]) * _UNITS[(found[2] or "").upper()] if found else float("nan")
+    return float("nan") if isinstance(value, bool) or not isinstance(value, Real) else value
 
 
 def words(size: float) -> str:

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -82,3 +83,88 @@ def test_what_the_environment_sets_up_is_left_alone(monkeypatch: pytest.MonkeyPa
         with monkeypatch.context() as patch:
             patch.setenv(name, "glibc.malloc.mmap_max=7")
             assert heap._glibc() is None
+
+
+# Before and after memory has been kept: which blocks are mapped, however many are free already; and how much of 200 MB
+# in small blocks stays with the process when they are given back, in units of 20 MB.
+_BEHAVIOUR = """
+import ctypes
+from cotherm.engines import heap
+from cotherm.memory import held
+library = heap._functions()
+{setup}
+used = heap._glibc() is not None
+
+def observed():
+    edge = heap._LARGEST
+    sizes = [edge - 8_192, edge - 32, edge + 4_096, edge + 1_000_000, 300_000_000]
+    mapped = [heap._mapped(library, size, 40) for size in sizes]
+    library.malloc_trim(0)
+    before = held()
+    blocks = [library.malloc(60_000) for _ in range(3_300)]
+    for block in blocks:
+        ctypes.memset(block, 1, 60_000)
+    for block in reversed(blocks):
+        library.free(block)
+    return mapped, (held() - before) // 20_000_000
+
+observed()
+before = observed()
+with heap.kept_memory(1e9):
+    within = heap._mapped(library, 300_000_000)
+print(used, within, before == observed(), before)
+"""
+
+
+def behaviour(setup: str = "") -> list[str]:
+    program = _BEHAVIOUR.replace("{setup}", setup)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.split(maxsplit=3)
+
+
+@on_glibc
+def test_the_allocator_behaves_as_before() -> None:
+    used, mapped_within, same, before = behaviour()
+    assert (used, mapped_within, same) == ("True", "False", "True"), before
+
+
+@on_glibc
+@pytest.mark.parametrize("option", [(-3, 65_536), (-3, 2**24), (-3, 2**25), (-1, 2**17), (-4, 7), (-4, 0), (-2, 2**20)])
+def test_what_a_program_has_set_up_is_left_alone(option: tuple[int, int]) -> None:
+    used, mapped_within, same, before = behaviour(f"library.mallopt{option}")
+    assert (used, same) == ("False", "True"), before
+    assert mapped_within == str(option != (-4, 0))
+
+
+@on_glibc
+def test_other_threads_leave_the_allocator_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heap, "_glibc", lambda: pytest.fail("asked"))
+
+    def call() -> None:
+        with kept_memory(1e9):
+            pass
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(call).result()
+
+
+_FORK_IN_THREAD = """
+import os, threading
+from cotherm.engines import heap
+with heap.kept_memory(1e9):
+    def fork():
+        child = os.fork()
+        if not child:
+            os._exit(0 if heap._glibc() is not None else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), bool(heap._in_use))
+    thread = threading.Thread(target=fork)
+    thread.start()
+    thread.join()
+"""
+
+
+@on_glibc
+def test_a_child_of_another_thread_gives_back() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", _FORK_IN_THREAD]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "0 True\n"

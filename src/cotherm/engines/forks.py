@@ -6,9 +6,8 @@ The child has the thread that forked only. A lock that another thread held at th
 - OpenBLAS has locks that no one else can take: one for the whole of a product that it computes with several threads,
   and one for an instant in every call. So a fork waits until the other threads that are inside cotherm have come out of
   their calls of compiled code: it keeps the interpreter's lock, which they need to go on, until they sleep.
-- A call that lasts longer than a second or two is not waited for. The child then has one BLAS thread, for good, and
-  does without the first of those locks; the second is held some 0.3 % of the time, and a child made then will hang in
-  its first product.
+- A call that lasts longer than two seconds is not waited for. The child then has one BLAS thread, for good, and does
+  without the first of those locks; made in an instant when the second is held, it will hang in its first product.
 
 Programs that are started, not forked (``subprocess``, the methods "spawn" and "forkserver" of ``multiprocessing``),
 know none of this.
@@ -63,15 +62,19 @@ def _before() -> None:
 
 
 def _in_parent() -> None:
-    for action in _actions:
-        action.in_parent()
-    _after()
+    try:
+        for action in _actions:
+            action.in_parent()
+    finally:
+        _after()
 
 
 def _in_child() -> None:
-    for action in _actions:
-        action.in_child()
-    _after()
+    try:
+        for action in _actions:
+            action.in_child()
+    finally:
+        _after()
 
 
 def _after() -> None:
@@ -103,6 +106,9 @@ def _wait_for_imports() -> None:
 def _wait_for_sleep(threads: Iterable[int | None]) -> bool:
     """Without giving up the interpreter's lock, which Python's own functions for files and for sleep would."""
     library = ctypes.PyDLL(None)
+    if not sys.platform.startswith("linux"):  # which alone says who sleeps: short calls end, no more is known
+        library.usleep(50_000)
+        return False
     places = [f"/proc/self/task/{thread}/stat".encode() for thread in threads]
     end = time.monotonic() + _CALLS
     while not all(_sleeps(library, place) for place in places):
@@ -113,10 +119,10 @@ def _wait_for_sleep(threads: Iterable[int | None]) -> bool:
 
 
 def _sleeps(library: Any, place: bytes) -> bool:
-    """Linux says so, after the name of the program in brackets; a thread that has gone sleeps well."""
+    """The state is the letter after the name of the program, which is in brackets; a thread may have gone."""
     file = library.open(place, os.O_RDONLY)
     if file < 0:
-        return sys.platform.startswith("linux")
+        return True
     text = ctypes.create_string_buffer(512)
     library.read(file, text, 511)
     library.close(file)

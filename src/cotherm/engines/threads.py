@@ -69,6 +69,10 @@ class _Limit:
         self._inside: set[_Stay] = set()
         # Numbers of the whole process from before the first call, which the last restores.
         self._owed: dict[str, tuple[_Library, int]] = {}
+        # At a fork: what keeps the child at one thread, which calls go on in the child, and what they owe.
+        self._fork = _Stay()
+        self._of_child: set[_Stay] = set()
+        self._owed_in_child: dict[str, tuple[_Library, int]] = {}
         # A signal's handler may come back in the thread that holds it.
         self._lock = RLock()
         hold_at_fork(self._lock)
