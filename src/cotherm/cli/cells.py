@@ -9,6 +9,8 @@ from collections.abc import Sequence
 # The digits 0 to 9 and nothing else: float() would take 1_000 and the digits of every script for numbers.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.I)
+# Numbers as some people write them, which are refused: 1,5 and 1'000.5 and 1 000, in the digits of any script.
+_OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)(?:[.,]\d+)?")
 # More digits name no row of any file, and int() refuses thousands of them.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _MISSING = ("", "na", "nan", "n/a", "#n/a", "none", "null", "?")
@@ -37,9 +39,14 @@ def is_finite(cell: str) -> bool:
     return is_number(cell) and math.isfinite(float(cell))
 
 
-def looks_numeric(cell: str) -> bool:
+def is_numeral(cell: str) -> bool:
     """Whether a cell is a number or says, as nan and inf do, that it is none."""
     return is_number(cell) or _NOT_FINITE.fullmatch(cell) is not None
+
+
+def looks_numeric(cell: str) -> bool:
+    """Whether a cell is meant for a number, though it may be written otherwise: 1_000, 1,5, digits of other scripts."""
+    return is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell) is not None or _is_float(cell)
 
 
 def whole_number(cell: str) -> int | None:
@@ -77,3 +84,11 @@ def is_id_title(title: str) -> bool:
 def is_count(cells: Sequence[str]) -> bool:
     """Whether cells are 0, 1, 2, ... or 1, 2, 3, ...: numbers of rows or columns."""
     return list(cells) in ([str(k) for k in range(len(cells))], [str(k + 1) for k in range(len(cells))])
+
+
+def _is_float(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Any, NoReturn
 
-from cotherm.cli.cells import looks_numeric
+from cotherm.cli.cells import is_numeral
 from cotherm.errors import visible
 
 
@@ -53,7 +53,7 @@ def integer(text: str) -> int:
 
 def number(text: str) -> float:
     """A number in the same digits; nan and inf are read, and refused where they make no sense."""
-    if not looks_numeric(text):
+    if not is_numeral(text):
         raise argparse.ArgumentTypeError(f"{text!r}; needed: a number")
     return float(text)
 
@@ -64,7 +64,7 @@ def number_or(*words: str) -> Any:
     def convert(text: str) -> float | str:
         if text in words:
             return text
-        if not looks_numeric(text):
+        if not is_numeral(text):
             raise argparse.ArgumentTypeError(f"{text!r}; needed: a number or {' or '.join(words)}")
         return float(text)
 
@@ -74,7 +74,7 @@ def number_or(*words: str) -> Any:
 def numbers(text: str) -> list[float]:
     """1,2,5"""
     parts = [part.strip() for part in text.split(",")]
-    if not all(map(looks_numeric, parts)):
+    if not all(map(is_numeral, parts)):
         raise argparse.ArgumentTypeError(f"{text!r}; needed: numbers separated by commas, such as 1,2,5")
     return list(map(float, parts))
 

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from cotherm.cli.cells import looks_numeric
+from cotherm.cli.cells import is_numeral
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
 from cotherm.graphs.formats.text import utf8
@@ -163,7 +163,7 @@ def _mark(text: bytes) -> str | None:
         if len(counts) == 1 and counts.pop() > 1:
             return mark
     tokens = [line.split() for line in first]
-    if tokens and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1 and all(map(looks_numeric, tokens[-1])):
+    if tokens and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1 and all(map(is_numeral, tokens[-1])):
         return None
     return next((mark for mark in "\t;," if first and mark in first[0]), ",")
 
