@@ -20,6 +20,7 @@ from cotherm.cli.cells import (
     is_id_title,
     is_missing,
     is_name_title,
+    is_numeral,
     looks_numeric,
     whole_number,
 )
@@ -107,8 +108,12 @@ class NumberTable(Table):
         line = self.source.line_of(k + (self.titles is not None))
         title = f" ({self.titles[c]})" if self.titles else ""
         offset = 1 if self.names is None else 2
-        missing = "Fill in or leave out missing values first."
-        wrong = missing if is_missing(cell) or looks_numeric(cell) else "Mend or leave out what is no number."
+        if is_missing(cell) or is_numeral(cell):
+            wrong = "Fill in or leave out missing values first."
+        elif looks_numeric(cell):
+            wrong = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point."
+        else:
+            wrong = "Mend or leave out what is no number."
         first = k == 0 and self.titles is None
         return CothermError(
             f"{self.path}: line {line}, column {c + offset}{title}",
