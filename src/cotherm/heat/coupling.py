@@ -42,7 +42,7 @@ def coupling_error(
     times : one or more times t ≥ 0.
     correspondence : T, which carries functions on the first graph to the second: an (n₂, n₁) matrix, dense or sparse,
         or an index map c of length n₂ with (Tf)[v] = f[c[v]].
-    tolerance : of the heat flows, relative.
+    tolerance : of the heat flows, relative to the functions; rounding may add what :func:`cotherm.heat_flow` says.
     """
     graphs, columns = checked_views(graphs, functions)
     moments = checks.times("times", times)
