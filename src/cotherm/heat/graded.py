@@ -39,8 +39,8 @@ _FIRM = 1e-10
 def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int, small: int) -> tuple[Floats, Floats]:
     """The eigenpairs from a dense decomposition with the first ones, which rounding has spoilt, found anew.
 
-    The ``doubtful`` first ones, at least one a component, may be nothing but rounding. Of all ``small`` ones the vectors
-    are good, at least together, and have eigenvalues that are better than those found with them.
+    The ``doubtful`` first ones, at least one a component, may be nothing but rounding. Of the other ``small`` ones the
+    vectors are good, at least together, and give better eigenvalues than those found with them.
     """
     parts = _weakest_cut(graph, doubtful)
     across = np.where(parts[graph.i] != parts[graph.j], graph.w, 0.0)

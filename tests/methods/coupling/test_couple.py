@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
 from cotherm.methods.coupling import search
+from cotherm.methods.coupling.path import default_route
 from cotherm.methods.coupling.problem import CouplingProblem
 from tests import problems, references
 
@@ -469,6 +470,17 @@ def test_conserved_heat_stays_at_any_time(t: float) -> None:
     b = ct.Graph(3, [0, 1, 0], [1, 2, 2], [1e8, 3e8, 1e8])
     result = ct.couple([a, b], [np.array([1.0, 0, 0]), np.array([0, 1.0, 0.5])], [t])
     assert_allclose(result.cost, result.distance + 1e6 * np.sum(result.coupling**2))
+
+
+@pytest.mark.parametrize(("longest", "most"), [(10.0, 6), (1e300, 42)])
+def test_routes_have_few_stages_however_long_the_times(longest: float, most: int) -> None:
+    graphs = some_graphs()
+    problem = problem_of(graphs, some_functions(graphs), [0.1, longest])
+    stages = default_route("times", problem)
+    assert 2 <= len(stages) <= most
+    assert stages[-1].times == (0.1, longest)
+    horizons = [max(stage.times) for stage in stages]
+    assert horizons == sorted(horizons)
 
 
 def faintly_joined(rng: np.random.Generator, n: int, kind: str) -> ct.Graph:

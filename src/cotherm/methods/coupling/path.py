@@ -16,6 +16,7 @@ leads to far better minima.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -84,11 +85,13 @@ def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]
 
 def _ladder(first: float, last: float, step: float) -> list[float]:
     """From the first on, each so many times the one before, and below the last."""
-    if not first < 0.99 * last:
+    if not 0.0 < first < 0.99 * last:
         return []
-    step = max(step, float(np.exp((np.log(last) - np.log(first)) / _MOST_STAGES)))
-    rungs = first * step ** np.arange(_MOST_STAGES + 1, dtype=np.float64) if first > 0.0 else np.empty(0)
-    return [float(x) for x in rungs[rungs < 0.99 * last]]
+    factor = max(float(step), math.exp((math.log(last) - math.log(first)) / _MOST_STAGES))
+    rungs = [first]
+    while rungs[-1] * factor < 0.99 * last:
+        rungs.append(rungs[-1] * factor)
+    return rungs
 
 
 def stiffness(problem: CouplingProblem) -> float:

@@ -41,7 +41,7 @@ def default_times(target: Modes, k: int) -> Floats:
         return np.zeros(1)
     with np.errstate(over="ignore"):
         ends = np.minimum([_SHORTEST / live[-1], _LONGEST / live[0]], _LAST)
-    return np.geomspace(*ends, _TIMES)
+    return np.geomspace(float(ends[0]), float(ends[1]), _TIMES)
 
 
 def signatures(modes: Modes, functions: Floats, times: Floats) -> Floats:
