@@ -45,6 +45,40 @@ def cloud(n: int, seed: int = 0, k: int = 8) -> ct.Graph:
     return ct.knn_graph(np.random.default_rng(seed).random((n, 3)), k, scale="median")
 
 
+def star(n: int, *, spread: float = 0.0) -> ct.Graph:
+    """A hub and n − 1 leaves, weights e^{spread·N(0, 1)}; of weight 1, λ = 0, 1 (n − 2 times) and n."""
+    weights = np.exp(spread * np.random.default_rng(0).standard_normal(n - 1))
+    return ct.Graph(n, np.zeros(n - 1, dtype=int), np.arange(1, n), weights)
+
+
+def joined_stars(count: int, size: int) -> ct.Graph:
+    """Stars whose hubs make a path of faint weights: heat is even in each long before it is in all."""
+    hubs = size * np.arange(count)
+    leaves = np.setdiff1d(np.arange(count * size), hubs)
+    i, j = np.concatenate([leaves // size * size, hubs[:-1]]), np.concatenate([leaves, hubs[1:]])
+    return ct.Graph(count * size, i, j, np.append(np.ones(len(leaves)), np.full(count - 1, 0.3)))
+
+
+def wheel(n: int) -> ct.Graph:
+    """A hub joined to every vertex of a ring of n − 1, weights 0.1 and 0.7."""
+    rim = np.arange(1, n)
+    i, j = np.concatenate([np.zeros(n - 1, dtype=int), rim]), np.concatenate([rim, np.roll(rim, -1)])
+    return ct.Graph(n, i, j, np.append(np.full(n - 1, 0.1), np.full(n - 1, 0.7)))
+
+
+def preferential(n: int, k: int, seed: int) -> ct.Graph:
+    """Every vertex joins k earlier ones, those with many edges rather than others (Barabási and Albert)."""
+    random = np.random.default_rng(seed)
+    ends = list(range(k))
+    edges = []
+    for v in range(k, n):
+        chosen = np.unique(random.choice(ends, k))
+        edges += [(int(u), v) for u in chosen]
+        ends += [*map(int, chosen), *[v] * len(chosen)]
+    i, j = np.array(edges).T
+    return ct.Graph(n, i, j, np.exp(random.standard_normal(len(edges))))
+
+
 def planted_views(size: int = 20, seed: int = 0) -> tuple[list[ct.Graph], np.ndarray]:
     """Two graphs with three clusters of one size, of which each graph shows only two well; and the classes."""
     random = np.random.default_rng(seed)

@@ -95,6 +95,44 @@ def test_bad_labels(labels: Any, classes: Any, argument: str) -> None:
     assert caught.value.argument == argument
 
 
+@pytest.mark.parametrize(
+    ("labels", "unknown"),
+    [
+        ([1, 2], [1]),
+        ([1, 2], "a"),
+        ([1, 2], 1.0),
+        ([1, 2], True),
+        (["a", "b"], 0),
+        (["a"], ["a"]),
+        (["a"], {}),
+        ([True], 1),
+        ([1, 2, 3], np.array([1, 2])),
+    ],
+)
+def test_unknown_is_one_label_of_the_same_kind(labels: Any, unknown: Any) -> None:
+    assert problems.refused(lambda: ct.label_functions(labels, unknown=unknown)) == "unknown"
+
+
+def test_classes_of_another_kind_are_refused() -> None:
+    assert problems.refused(lambda: ct.label_functions([1, 2], classes=["1", "2"])) == "classes"
+    assert_array_equal(ct.label_functions(np.array([1, 2], dtype=np.uint8), classes=[2, 1]), [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("bad", [None, "a", 3, {}, [], [[1]], object()])
+def test_arguments_of_wrong_types_are_named(bad: Any) -> None:
+    ring = problems.ring(9)
+    assert problems.refused(lambda: ct.landmark_functions(bad, [0])) == "graph"
+    assert problems.refused(lambda: ct.feature_functions(bad, np.arange(9.0))) == "graph"
+    assert problems.refused(lambda: ct.landmark_functions(ring, bad)) == "vertices"
+    assert problems.refused(lambda: ct.feature_functions(ring, bad)) == "features"
+    assert problems.refused(lambda: ct.label_functions(bad)) == "labels"
+    if not isinstance(bad, int | None):
+        assert problems.refused(lambda: ct.landmark_functions(ring, [0], time=bad)) == "time"
+        assert problems.refused(lambda: ct.landmark_functions(ring, [0], cover=bad)) == "cover"
+        assert problems.refused(lambda: ct.feature_functions(ring, np.arange(9.0), time=bad)) == "time"
+        assert problems.refused(lambda: ct.label_functions([1, 2], classes=bad)) == "classes"
+
+
 @pytest.mark.parametrize("labels", [[1, "a"], ["a", 1, "b"], [True, 2], ["a", None], [1, 2.0]])
 def test_mixed_labels_are_refused(labels: Any) -> None:
     for call in (ct.label_functions, lambda mixed: ct.Graph(len(mixed), [], [], [], labels=mixed)):

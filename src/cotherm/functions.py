@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
@@ -19,6 +20,8 @@ _MOVES = 2.0
 # Heat from landmarks is not followed past so many doublings of the time of those moves.
 _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
+# Some thousand times the time of those moves is still a number.
+_SMALLEST_DEGREE = 1e-300
 
 
 def landmark_functions(
@@ -65,14 +68,25 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
     known = checks.labels("labels", labels)
     if known.ndim != 1 or not known.size:
         raise CothermError("labels", checks.describe(known), "a vector of integers or strings, one per vertex")
-    here = np.unique(known) if unknown is None else np.unique(known[known != unknown])
+    here = np.unique(known if unknown is None else known[known != _unknown_label(unknown, known)])
     order = here if classes is None else checks.labels("classes", classes)
     if order.ndim != 1 or not order.size or len(np.unique(order)) != len(order):
         raise CothermError("classes", checks.describe(order), "one or more different classes, in a vector")
+    if order.dtype.kind != known.dtype.kind and {order.dtype.kind, known.dtype.kind} != {"i", "u"}:
+        raise CothermError("classes", f"dtype {order.dtype}", f"labels like the given ones, of dtype {known.dtype}")
     stray = here[~np.isin(here, order)]
     if len(stray):
         raise CothermError("labels", f"the label {stray[0]!r}", f"one of {order.tolist()}", "Or name it as unknown=.")
     return (known[:, np.newaxis] == order).astype(np.float64)
+
+
+def _unknown_label(unknown: Any, known: NDArray[Any]) -> Any:
+    """One label of the kind of those given; any other would be compared with them in vain, or not at all."""
+    kinds = {"U": str, "b": bool | np.bool_}.get(known.dtype.kind, numbers.Integral)
+    wrong = not isinstance(unknown, kinds) or (kinds is numbers.Integral and isinstance(unknown, bool))
+    if wrong:
+        raise CothermError("unknown", checks.describe(unknown), f"None or one label, of dtype {known.dtype}")
+    return unknown
 
 
 def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:
@@ -114,7 +128,12 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
 def _smoothing_time(graph: Graph) -> float:
     degrees = graph.degrees
     live = degrees[degrees > 0]
-    return _MOVES / float(np.median(live)) if len(live) else 0.0
+    if not len(live):
+        return 0.0
+    middle = float(np.median(live))
+    if middle < _SMALLEST_DEGREE:
+        raise CothermError("graph", f"a median degree of {middle:.1e}", "larger weights, or a time that is given")
+    return _MOVES / middle
 
 
 def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: float | None) -> float:

@@ -103,3 +103,22 @@ def test_finite_everywhere(way: Callable[..., np.ndarray], scale: float) -> None
         J = way(graph, functions(graph), times)
         assert np.all(np.isfinite(J))
         assert np.all(J[0] == 0.0)
+
+
+@pytest.mark.parametrize("weights", [[1e-17, 2e-17, 3e-17], [1.0, 1e-12, 2.0], [1.0, 1e-20, 3e-7], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("t", [1e6, 1e12, 1e17, 1e20])
+def test_derivative_at_long_times_over_faint_edges(weights: list[float], t: float) -> None:
+    """By how much Q changes where a weight grows by a part: against differences of heat in whole numbers."""
+    graph = ct.Graph(4, [0, 1, 2], [1, 2, 3], weights)
+    F, step = functions(graph, 2), 1e-4
+    J = by_decomposition(graph, F, np.array([t]))[0] * graph.w
+    view = View(graph, F, np.array([t]))
+    slopes = np.arange(1.0, 4.0)
+    gradient = view.at(graph.w).gradient(slopes, np.arange(3)) * graph.w
+    a, b = pairs(2)
+    for e in range(3):
+        moved = [graph.with_weights(graph.w * (1 + s * step * (np.arange(3) == e))) for s in (1, -1)]
+        up, down = (F.T @ references.exact_heat_kernel(g, t) @ F for g in moved)
+        expected = ((up - down) / (2 * step))[a, b]
+        assert_allclose(J[:, e], expected, atol=1e-6)
+        assert_allclose(gradient[e], expected @ (slopes * view.scale), atol=1e-5)

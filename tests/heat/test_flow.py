@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm.engines.cpu.laplacian import PART
 from cotherm.heat import trace
 from tests import problems, references
 from tests.problems import CASES
@@ -25,6 +26,8 @@ def graph(request: pytest.FixtureRequest) -> ct.Graph:
     return CASES[request.param]()
 
 
+# Kernels are asked for as good as rounding allows; that it allows no better is said in a warning.
+@pytest.mark.filterwarnings("ignore:heat_flow:cotherm.CothermWarning")
 @pytest.mark.parametrize("method", ["exact", "chebyshev"])
 class TestLaws:
     """On every case, by both methods. Kernels come from flowing the identity."""
@@ -129,6 +132,59 @@ def test_any_small_graph(graph: ct.Graph, t: float, seed: int) -> None:
     expected = references.heat_kernel(graph, t) @ F
     for method in ("exact", "chebyshev"):
         assert_allclose(ct.heat_flow(graph, F, t, method=method)[0], expected, atol=1e-7)
+
+
+HUBS: dict[str, Callable[[], ct.Graph]] = {
+    "star": lambda: problems.star(120),
+    "joined stars": lambda: problems.joined_stars(2, 70),
+    "wheel": lambda: problems.wheel(110),
+    "few vertices with most edges": lambda: problems.preferential(130, 20, seed=0),
+    "star of weights of very different sizes": lambda: problems.star(110, spread=3.0),
+}
+
+
+def tilted(n: int) -> np.ndarray:
+    """Functions that meet a hub in every way: on it, beside it, everywhere of one sign and of both."""
+    random = np.random.default_rng(0)
+    at = np.arange(n)
+    return np.column_stack([at == 0, at == n // 2, random.random(n), random.standard_normal(n)])
+
+
+@pytest.mark.parametrize("name", HUBS)
+@pytest.mark.parametrize("stiffness", [1e3, 1e5, 1e7])
+def test_hubs_keep_the_tolerance_and_the_stated_rounding(name: str, stiffness: float) -> None:
+    graph = HUBS[name]()
+    assert np.bincount(np.append(graph.i, graph.j)).max() > PART
+    F, t = tilted(graph.n), stiffness / graph.degrees.max()
+    expected = references.flow_by_squaring(graph, F, t)
+    size = np.linalg.norm(expected, axis=0)
+    error = np.linalg.norm(ct.heat_flow(graph, F, [t], method="chebyshev")[0] - expected, axis=0)
+    assert np.all(error <= 1e-8 * size)
+    with pytest.warns(ct.CothermWarning, match="tolerance, 1e-15, allows"):
+        finest = ct.heat_flow(graph, F, [t], method="chebyshev", tolerance=1e-15)[0]
+    stated = 2.2e-16 * (16 + np.sqrt(graph.n) + stiffness**0.75) * np.linalg.norm(F, axis=0)
+    assert np.all(np.linalg.norm(finest - expected, axis=0) <= stated)
+
+
+@pytest.mark.parametrize("t", [0.01, 1.0, 20.0])
+def test_a_hub_of_many_thousand_neighbours(t: float) -> None:
+    """Spectrum 0, 1 (n − 2 times) and n in closed form; no heat is lost or won."""
+    n = 50_001
+    F = tilted(n)
+    apart = F - F.mean(axis=0)
+    hub = np.append(n - 1.0, np.full(n - 1, -1.0)) / np.sqrt(n * (n - 1.0))
+    beside = apart - np.outer(hub, hub @ apart)
+    expected = F.mean(axis=0) + np.exp(-t) * beside + np.exp(-t * n) * np.outer(hub, hub @ apart)
+    found = ct.heat_flow(problems.star(n), F, [t])[0]  # no warning, which would be an error
+    assert np.all(np.linalg.norm(found - expected, axis=0) <= 1e-8 * np.linalg.norm(expected, axis=0))
+    assert_allclose(found.sum(axis=0), F.sum(axis=0), rtol=1e-9)
+
+
+def test_heat_that_has_gone_is_not_promised() -> None:
+    """What is left of a dipole is below rounding: the tolerance, of what is left, cannot be kept, and that is said."""
+    F = np.eye(600)[:, :1] - np.eye(600)[:, 1:2]
+    with pytest.warns(ct.CothermWarning, match="column 0 at t = 1000"):
+        ct.heat_flow(problems.random_graph(600, 9_000, seed=0), F, [1e3], method="chebyshev")
 
 
 def test_any_number_of_columns_and_times() -> None:

@@ -28,6 +28,8 @@ from cotherm.heat.separation import Separation, decays, divided_differences, sep
 
 # So many terms are held at once.
 _TERMS_AT_ONCE = 40
+# Beyond this t·λ_max differences are taken before and not after the sum, of numbers as large as t, over all modes.
+_LONG = 1e3
 
 
 def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
@@ -119,6 +121,9 @@ def gradient_by_spectrum(
     inner = np.zeros((len(values), len(values)))
     for slope, t in zip(slopes, times, strict=True):
         inner += _derivative_kernel(values, float(t)) * (amounts @ slope @ amounts.T)
+    if float(np.max(times, initial=0.0)) * float(values[-1]) > _LONG:
+        gaps = vectors[i] - vectors[j]
+        return np.asarray(np.sum((gaps @ inner) * gaps, axis=1))
     M = vectors @ inner @ vectors.T
     diagonal = M.diagonal()
     return np.asarray(diagonal[i] + diagonal[j] - M[i, j] - M[j, i])

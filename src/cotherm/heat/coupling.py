@@ -42,21 +42,53 @@ def coupling_error(
     times : one or more times t ≥ 0.
     correspondence : T, which carries functions on the first graph to the second: an (n₂, n₁) matrix, dense or sparse,
         or an index map c of length n₂ with (Tf)[v] = f[c[v]].
-    tolerance : of the heat flows, relative.
+    tolerance : of the heat flows, relative to the functions; rounding may add what :func:`cotherm.heat_flow` says.
     """
     graphs, columns = checked_views(graphs, functions)
     moments = checks.times("times", times)
     tolerance = checks.real("tolerance", tolerance, positive=True)
+    # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
+    unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
+    columns = [F / unit for F in columns]
     if correspondence is None:
-        Q = np.array([correlations(g, F, moments, tolerance=tolerance) for g, F in zip(graphs, columns, strict=True)])
-        # The sum over pairs is N times the sum of squared deviations from the mean.
-        deviations = Q - Q.mean(axis=0)
-        return np.sqrt(len(graphs) * np.sum(deviations**2, axis=(0, 2, 3)))
+        Q = all_correlations(graphs, columns, moments, tolerance)
+        return _in_units(np.sqrt(coupling_terms(Q, np.ones(len(graphs)))), unit, unit)
     if len(graphs) != 2:
         raise CothermError("correspondence", f"one, for {len(graphs)} graphs", "two graphs", "Compare them in pairs.")
     T = _as_matrix(correspondence, graphs)
     first, second = (flow(g, F, moments, "auto", tolerance) for g, F in zip(graphs, columns, strict=True))
-    return np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
+    return _in_units(errors, unit)
+
+
+def _in_units(errors: Floats, *units: float) -> Floats:
+    """The errors times all units, if that is a number."""
+    with np.errstate(over="ignore", under="ignore"):
+        for unit in units:
+            errors = errors * unit
+    if not np.all(np.isfinite(errors)):
+        raise CothermError(
+            "functions", "numbers whose error is past the largest float", "smaller ones", "Rescale them."
+        )
+    return errors
+
+
+def all_correlations(graphs: Sequence[Graph], columns: Sequence[Floats], times: Floats, tolerance: float) -> Floats:
+    """Q_k(t) of every graph and time, (graphs, times, q, q)."""
+    return np.array([correlations(g, F, times, tolerance=tolerance) for g, F in zip(graphs, columns, strict=True)])
+
+
+def coupling_terms(Q: Floats, importance: Floats) -> Floats:
+    """Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖² for every time.
+
+    It is Σ_k π_k times the sum of π_k ‖Q_k − Q̄‖², Q̄ the weighted mean.
+    """
+    shares = (importance / importance.sum())[:, np.newaxis, np.newaxis, np.newaxis]
+    # From the first graph, not from zero: where all graphs agree to many digits these count.
+    apart = Q - Q[:1]
+    deviations = apart - np.sum(shares * apart, axis=0)
+    return np.asarray(importance.sum() ** 2 * np.sum(shares * deviations**2, axis=(0, 2, 3)))
 
 
 def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:

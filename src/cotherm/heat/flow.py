@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import checks
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError, known_as
+from cotherm.engines.cpu.columns import column_amounts, column_units
+from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.chebyshev import chebyshev_flow, ordered, usual_rounding
 from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph
 from cotherm.heat.spectrum import full_spectrum
 
@@ -40,8 +42,10 @@ def heat_flow(
     times : one or more times t ≥ 0, in any order.
     method : ``"exact"`` (dense eigendecomposition), ``"chebyshev"`` (sparse, any size), or ``"auto"``: exact up to
         500 vertices, and up to 2,000 where the series would cost more than the decomposition.
-    tolerance : for Chebyshev, the error allowed in each column of the result relative to its norm, never better than
-        about 1e-14 relative to the norm of the column of F.
+    tolerance : for Chebyshev, the error allowed in each column of the result relative to its norm. Rounding may add up
+        to ε(16 + √n + (td)^{3/4}) relative to the norm of the column of F, with ε = 2.2e-16 and d the largest degree;
+        most often it adds far less. Where it is more than the tolerance allows, because that is very small or heat has
+        all but gone, a :class:`cotherm.CothermWarning` says what is reached.
 
     Returns
     -------
@@ -70,7 +74,35 @@ def heat_flow(
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
     with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
-        return flow(graph, F, times, method, tolerance)
+        result = flow(graph, F, times, method, tolerance)
+    if not _is_exact(graph, F, times, method):
+        _warn_of_rounding(graph, F, times, result, tolerance)
+    return result
+
+
+def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, tolerance: float) -> None:
+    """Say so where rounding may have left more in a column than the tolerance allows.
+
+    The sum of a column is conserved. How far it is off tells what rounding did to the slowest mode, to which it does
+    most; elsewhere it is taken to be what it usually is.
+    """
+    units = column_units(F)
+    start, end = column_amounts(F, units), [column_amounts(x, units) for x in result]
+    before, after = np.sqrt(start.squares), np.sqrt([x.squares for x in end])
+    off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(graph.n)
+    usual = usual_rounding(graph.n, float(graph.degrees.max()), times)[:, np.newaxis] * before
+    possible = np.maximum(off, usual)
+    excess = (possible > tolerance * after) & (before > 0.0) & (times[:, np.newaxis] > 0.0)
+    if not excess.any():
+        return
+    t, c = np.argwhere(excess)[0].tolist()
+    warnings.warn(
+        f"heat_flow: of column {c} at t = {times[t]:.6g} {after[t, c] / before[c]:.2g} of its norm is left, which "
+        f"rounding may change by {possible[t, c] / before[c]:.2g}: more than the tolerance, {tolerance:g}, allows "
+        f"({int(excess.sum())} such column(s) in all).",
+        CothermWarning,
+        stacklevel=3,
+    )
 
 
 def heat_kernel(graph: Graph, t: float) -> Floats:
@@ -119,9 +151,13 @@ def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) 
         # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
         unit = 2.0**200
         return np.clip(flow(graph, F / unit, times, method, tolerance), -largest / unit, largest / unit) * unit
-    if method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max()))):
+    if _is_exact(graph, F, times, method):
         return exact_flow(graph, F, times)
     return chebyshev_flow(ordered(graph), F, times, tolerance)
+
+
+def _is_exact(graph: Graph, F: Floats, times: Floats, method: str) -> bool:
+    return method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max())))
 
 
 def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:

@@ -7,12 +7,17 @@ near or below that joins would come from rounding. Here small eigenvalues keep t
 crosses, and the smallest eigenpairs are those of the graph whose vertices are the parts, to ‖E‖ over the smallest
 eigenvalue of the firm edges.
 
+*Differences*, for eigenvalues that are small but not that small: their vectors are right to some ten digits, and from
+vectors with an error e the squares of differences along edges give eigenvalues with an error of e².
+
 *Elimination*, for everything else: L = X D Xᵀ is found without subtractions (see ``engines.cpu.elimination``), and the
 singular values of X√D, whose columns differ in size but not in kind, by Jacobi rotations, which respect that (Demmel
 and others, 1999). It takes many times as long as a dense decomposition.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -31,8 +36,12 @@ Parts = NDArray[np.int32]
 _FIRM = 1e-10
 
 
-def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int) -> tuple[Floats, Floats]:
-    """The eigenpairs from a dense decomposition with the first few, which may be rounding, found anew."""
+def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int, small: int) -> tuple[Floats, Floats]:
+    """The eigenpairs from a dense decomposition with the first ones, which rounding has spoilt, found anew.
+
+    The ``doubtful`` first ones, at least one a component, may be nothing but rounding. Of the other ``small`` ones the
+    vectors are good, at least together, and give better eigenvalues than those found with them.
+    """
     parts = _weakest_cut(graph, doubtful)
     across = np.where(parts[graph.i] != parts[graph.j], graph.w, 0.0)
     strongest = 2.0 * graph.with_weights(across).degrees.max()
@@ -43,7 +52,25 @@ def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int) -> tup
     slow, mixtures = part_pairs(graph, parts)
     firm = vectors[:, doubtful:]
     firm = firm - P @ (P.T @ firm)
-    return np.concatenate([slow, values[doubtful:]]), np.hstack([P @ mixtures, firm])
+    count = small - doubtful
+    exact, smooth = pairs_by_differences(graph, firm[:, :count], P, count)
+    return np.concatenate([slow, exact, values[small:]]), np.hstack([P @ mixtures, smooth, firm[:, count:]])
+
+
+def pairs_by_differences(graph: Graph, block: Floats, P: Any, k: int) -> tuple[Floats, Floats]:
+    """Ritz pairs from differences along edges: φᵀLφ = Σ w_ij (φ_i − φ_j)², and λ = σ² of the √w_ij (φ_i − φ_j).
+
+    The k smallest, ascending, in the span of the block, orthogonal to the parts P. Singular values good to 1e-16 of the
+    largest are eigenvalues good to 1e-32.
+    """
+    block = np.linalg.qr(block - P @ (P.T @ block))[0]
+    R = np.empty((0, block.shape[1]))
+    for first in range(0, graph.m, graph.n):
+        e = slice(first, first + graph.n)
+        steps = np.sqrt(graph.w[e, np.newaxis]) * (block[graph.i[e]] - block[graph.j[e]])
+        R = np.asarray(np.linalg.qr(np.vstack([R, steps]), mode="r"))
+    _, sigma, rotation = np.linalg.svd(R)
+    return sigma[::-1][:k] ** 2, block @ rotation[::-1][:k].T
 
 
 def part_pairs(graph: Graph, parts: Parts) -> tuple[Floats, Floats]:

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, usable
 from cotherm.heat.correlation import Batch, derivative_batches, filtered, gradient_by_spectrum, pairs
+from cotherm.heat.spectrum import fit_spectrum
 
 # Applies the terms of a batch to the functions of a view, (n, terms, q).
 Terms = Callable[[Batch], Floats]
@@ -30,8 +29,8 @@ EdgeRows = Callable[[NDArray[np.intp], Floats], None]
 _DENSE = 200
 # Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
 _EXACT, _DERIVATIVE = 1e-12, 1e-10
-# Up to this t·λ_max rounding in the eigenvectors, which the derivative multiplies by t, does no harm.
-_LONG = 1e5
+# Up to this t·λ_max rounding in eigenvalues and eigenvectors does no harm.
+_LONG = 1e3
 # By this t·λ all heat that λ belongs to is gone.
 _FOREVER = 1e14
 
@@ -105,11 +104,16 @@ class _Dense:
         self._view = view
         L = _dense_laplacian(view.graph, u)
         # NumPy's, unlike SciPy's, leaves the interpreter lock: the other graphs' decompositions run meanwhile.
-        values, self._vectors = np.linalg.eigh(L)
-        # What is rounding beside the largest is zero: conserved heat must not decay, however long the time.
-        self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
-        if float(view.times.max(initial=0.0)) * float(self._values[-1]) > _LONG:
-            _make_exact(self._vectors, int(np.sum(self._values == 0.0)), view.graph, u)
+        values, vectors = np.linalg.eigh(L)
+        longest = float(view.times.max(initial=0.0))
+        if longest * float(values[-1]) > _LONG:
+            # What rounding left in small eigenvalues and in constant eigenvectors would grow with the time.
+            spectrum = fit_spectrum(view.graph.with_weights(u), values, vectors, longest)
+            self._values, self._vectors = spectrum.values, spectrum.vectors
+        else:
+            # What is rounding beside the largest is zero: conserved heat must not decay.
+            self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
+            self._vectors = vectors
         self._amounts = self._vectors.T @ view.F
 
     def correlations(self) -> Floats:
@@ -174,18 +178,6 @@ class _Flowing:
 
     def _terms(self, batch: Batch) -> Floats:
         return filtered(self._matrix, self._view.F, batch)
-
-
-def _make_exact(vectors: Floats, zeros: int, graph: Graph, u: Floats) -> None:
-    """Null vectors are constant on components to the last bit: what rounding leaves would grow with the time."""
-    if zeros == 1:
-        vectors[:, 0] = 1.0 / np.sqrt(graph.n)
-        return
-    live = u > 0.0
-    links = sp.coo_array((u[live], (graph.i[live], graph.j[live])), shape=(graph.n, graph.n))
-    count, components = connected_components(links, directed=False)
-    if count == zeros:
-        vectors[:, :zeros] = (components[:, np.newaxis] == np.arange(count)) / np.sqrt(np.bincount(components))
 
 
 def _decay(a: Floats, b: Floats) -> Floats:

@@ -23,6 +23,8 @@ from cotherm.lazy import lazy
 # Points in each piece; pieces double from about 1 up to the longest tλ, beyond which nothing is left.
 _POINTS_A_PIECE = 16
 _LONGEST = 1e18
+# K is as good as constant up to here; weights on an interval as short as times may be would vanish when squared.
+_SHORTEST = 1e-6
 # Of the tolerance, what cutting off the Chebyshev series may take.
 _SERIES_PART = 0.02
 
@@ -76,7 +78,7 @@ def divided_differences(x: Floats, y: Floats) -> Floats:
 @lru_cache(maxsize=256)
 def separation(stiffness: float, tolerance: float) -> Separation:
     """For tλ_max = ``stiffness``; the error is at most the tolerance, K being at most 1."""
-    points, weights = _graded(min(stiffness, _LONGEST))
+    points, weights = _graded(min(max(stiffness, _SHORTEST), _LONGEST))
     root = np.sqrt(weights)
     values, vectors = np.linalg.eigh(root[:, np.newaxis] * divided_differences(points[:, np.newaxis], points) * root)
     # How much of K each eigenfunction carries anywhere.

@@ -28,8 +28,8 @@ _MOST_ROUNDS = 25
 _LONGEST_FILTER = 1e7
 # Residuals below this fraction of λ_max are rounding.
 _ROUNDING = 1e-13
-# Eigenvalues below this fraction of λ_max have lost too many digits to rounding.
-_DOUBTFUL = 1e-9
+# Eigenvalues below these fractions of λ_max have lost some digits to rounding, and too many for their vectors to help.
+_INEXACT, _DOUBTFUL = 1e-5, 1e-9
 # Up to this tλ_max eigenvalues that are wrong by rounding make no difference to heat.
 _SHORT = 1e3
 # Somewhere between these fractions of the largest degree weights become too small to be seen beside the others.
@@ -55,13 +55,25 @@ def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
     L = graph.laplacian().toarray(order="F")
     with limited_blas(graph.n):
         values, vectors = scipy.linalg.eigh(L, overwrite_a=True, driver="evd", check_finite=False)
+    return fit_spectrum(graph, values, vectors, longest)
+
+
+def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) -> Spectrum:
+    """The eigenpairs of a dense decomposition, made fit for heat up to the longest time.
+
+    Rounding leaves some 1e-16 of the largest eigenvalue in all of them, and heat sees tλ: where times are long, small
+    eigenvalues are found anew. Heat is then right to about 1e-10 of what it started from, at any time.
+    """
     # L has one zero eigenvalue per component: rounding must not let heat grow, leak or stand still at large times.
-    zeros = graph.component_count
-    doubtful = int(np.sum(values <= _DOUBTFUL * values[-1]))
-    if doubtful > zeros and longest * float(values[-1]) > _SHORT:
-        return Spectrum(*graded.refined(graph, values, vectors, doubtful))
-    np.maximum(values, 0.0, out=values)
+    zeros, top = graph.component_count, float(values[-1])
+    long = longest * top > _SHORT
+    doubtful, small = (max(zeros, int(np.sum(values <= part * top))) for part in (_DOUBTFUL, _INEXACT))
+    if long and small > zeros:
+        return Spectrum(*graded.refined(graph, values, vectors, doubtful, small))
+    values = np.maximum(values, 0.0)
     values[:zeros] = 0.0
+    if long:
+        vectors[:, :zeros] = graded.part_vectors(graph.components, np.ones(graph.n)).toarray()
     return Spectrum(values, vectors)
 
 
@@ -87,7 +99,8 @@ def lowest_normalized(graph: Graph, k: int) -> Spectrum:
 def normalized_laplacian(graph: Graph) -> sp.csr_array:
     """I − D^{−½}WD^{−½}; a vertex without neighbours has 1 on the diagonal, so that it makes no smooth mode."""
     degrees = graph.degrees
-    root = np.sqrt(np.divide(1.0, degrees, out=np.zeros(graph.n), where=degrees > 0.0))
+    # The root first: one over the smallest numbers there are would overflow.
+    root = np.divide(1.0, np.sqrt(degrees), out=np.zeros(graph.n), where=degrees > 0.0)
     W = sp.diags_array(root) @ graph.adjacency() @ sp.diags_array(root)
     return sp.csr_array(sp.eye_array(graph.n) - 0.5 * (W + W.T))
 
@@ -155,27 +168,12 @@ def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.
         if values[0] > _DOUBTFUL and residual <= max(tolerance * values[-1], _ROUNDING * matrix.bound):
             return Spectrum(values[:k], block[:, :k])
         if residual <= _ROUNDING * matrix.bound:
-            return _by_differences(graph, _filtered(matrix, block, time), P, k)
+            return Spectrum(*graded.pairs_by_differences(graph, _filtered(matrix, block, time), P, k))
         # Ritz values come down as the block improves, and the filter follows them: by at most a factor of 20 at
         # once, because the first ones say little, and to a time whose series is still affordable.
         limit = min(20.0 * time, _LONGEST_FILTER / matrix.bound)
         time = min(_FILTER_STRENGTH / max(float(values[-1]), 1e-300), limit)
     return _by_lanczos(L, k, P, block[:, 0])
-
-
-def _by_differences(graph: Graph, block: Floats, P: Any, k: int) -> Spectrum:
-    """Ritz pairs from differences along edges: φᵀLφ = Σ w_ij (φ_i − φ_j)², and λ = σ² of the √w_ij (φ_i − φ_j).
-
-    Singular values good to 1e-16 of the largest are eigenvalues good to 1e-32.
-    """
-    block = np.linalg.qr(block - P @ (P.T @ block))[0]
-    R = np.empty((0, block.shape[1]))
-    for first in range(0, graph.m, graph.n):
-        e = slice(first, first + graph.n)
-        steps = np.sqrt(graph.w[e, np.newaxis]) * (block[graph.i[e]] - block[graph.j[e]])
-        R = np.asarray(np.linalg.qr(np.vstack([R, steps]), mode="r"))
-    _, sigma, rotation = np.linalg.svd(R)
-    return Spectrum(sigma[::-1][:k] ** 2, block @ rotation[::-1][:k].T)
 
 
 def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:

@@ -46,8 +46,13 @@ def smallest_pairs(
 
     if n <= _DENSE or 4 * k >= n:
         matrix = apply(np.eye(n))
+        matrix = 0.5 * (matrix + matrix.T)
         with limited_blas(n):
-            return scipy.linalg.eigh(0.5 * (matrix + matrix.T), subset_by_index=[0, k - 1], check_finite=False)
+            try:
+                return scipy.linalg.eigh(matrix, subset_by_index=[0, k - 1], check_finite=False)
+            except scipy.linalg.LinAlgError:  # entries of very different sizes: a sturdier way, which finds them all
+                values, vectors = scipy.linalg.eigh(matrix, driver="ev", check_finite=False)
+                return values[:k], vectors[:, :k]
     start = np.random.default_rng(0).standard_normal(n)
     # Many modes of a long or flat graph take Lanczos minutes, though it does find them: a few tell which it is.
     for wanted in (_PROBE, k) if k > _MANY else (k,):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm.methods.coupling import search
+from cotherm.methods.coupling.path import default_route
 from cotherm.methods.coupling.problem import CouplingProblem
 from tests import problems, references
 
@@ -467,6 +470,63 @@ def test_conserved_heat_stays_at_any_time(t: float) -> None:
     b = ct.Graph(3, [0, 1, 0], [1, 2, 2], [1e8, 3e8, 1e8])
     result = ct.couple([a, b], [np.array([1.0, 0, 0]), np.array([0, 1.0, 0.5])], [t])
     assert_allclose(result.cost, result.distance + 1e6 * np.sum(result.coupling**2))
+
+
+@pytest.mark.parametrize(("longest", "most"), [(10.0, 6), (1e300, 42)])
+def test_routes_have_few_stages_however_long_the_times(longest: float, most: int) -> None:
+    graphs = some_graphs()
+    problem = problem_of(graphs, some_functions(graphs), [0.1, longest])
+    stages = default_route("times", problem)
+    assert 2 <= len(stages) <= most
+    assert stages[-1].times == (0.1, longest)
+    horizons = [max(stage.times) for stage in stages]
+    assert horizons == sorted(horizons)
+
+
+def faintly_joined(rng: np.random.Generator, n: int, kind: str) -> ct.Graph:
+    """Random edges with weights of ordinary size, all faint, of all sizes, or faint between two halves."""
+    i, j = np.array([(a, b) for a in range(n) for b in range(a) if rng.random() < 0.6] or [(1, 0)]).T
+    w = np.exp(rng.standard_normal(len(i)))
+    faint = {
+        "ordinary": np.ones(len(i)),
+        "faint": np.full(len(i), 1e-17),
+        "of all sizes": 10.0 ** rng.choice([0, 0, -17, -12, -9], len(i)),
+        "joined": np.where((i < n // 2) != (j < n // 2), 10.0 ** -rng.integers(8, 18), 1.0),
+    }
+    return ct.Graph(n, i, j, w * faint[kind])
+
+
+# Costs among these were off by up to four orders of magnitude once, beside "converged".
+@pytest.mark.parametrize("kind", ["ordinary", "faint", "of all sizes", "joined"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_cost_and_coupling_agree_and_are_right_at_any_time(kind: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, q = int(rng.integers(3, 8)), int(rng.integers(1, 4))
+    graphs = [faintly_joined(rng, n, kind) for _ in range(2)]
+    functions = [rng.standard_normal((n, q)) for _ in graphs]
+    times, alpha = 10.0 ** rng.uniform(8, 17, 2), float(10.0 ** rng.integers(-2, 7))
+    result = ct.couple(graphs, functions, times, alpha, max_iterations=15)
+    exact = np.zeros(2)
+    for k, t in enumerate(times):
+        H = [references.exact_heat_kernel(g, t) for g in result.graphs]
+        Q = [F.T @ h @ F for F, h in zip(functions, H, strict=True)]
+        exact[k] = np.linalg.norm(Q[0] - Q[1])
+    noise = 1e-9 * max(float(np.sum(F**2)) for F in functions)
+    assert_allclose(result.coupling, exact, atol=noise)
+    assert_allclose(result.cost, result.distance + alpha * np.sum(result.coupling**2), rtol=1e-12)
+    # What the search saw is what the judge sees, at the weights given as at those found.
+    seen = problem_of(graphs, functions, list(times), alpha).cost_and_gradient(
+        np.concatenate([g.w for g in result.graphs])
+    )[0]
+    assert_allclose(np.sqrt(seen), np.sqrt(result.cost), atol=np.sqrt(alpha) * noise, rtol=1e-9)
+
+
+def test_a_search_that_was_misled_does_not_say_that_it_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = ct.datasets.ring(n=20)
+    honest = search.Search.run
+    assert ct.couple(views.graphs, views.functions, [1.0]).status == "converged"
+    monkeypatch.setattr(search.Search, "run", lambda self, u: replace(honest(self, u), cost=0.0))
+    assert ct.couple(views.graphs, views.functions, [1.0]).status == "stalled"
 
 
 def test_converged_means_it() -> None:

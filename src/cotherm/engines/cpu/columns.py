@@ -12,6 +12,8 @@ from cotherm.engines.cpu.team import Team
 
 # Rows whose amounts are added up one after the other.
 _ROWS = 4_096
+# Sizes whose squares neither vanish nor overflow.
+_SQUARABLE = (1e-140, 1e140)
 
 
 class Amounts(NamedTuple):
@@ -22,14 +24,23 @@ class Amounts(NamedTuple):
     squares: Floats
 
 
-def column_amounts(F: Floats) -> Amounts:
-    """In one order whatever the threads."""
+def column_amounts(F: Floats, units: Floats | None = None) -> Amounts:
+    """In one order whatever the threads; in units of each column's own where they are given."""
+    if units is not None and not np.all(units == 1.0):
+        F = F / units
     n, q = F.shape
     count = max(1, n // _ROWS)
     found = np.zeros((count, 3, q))
     with Team(work=float(F.size)) as team:
         team.run(_amounts, [count * k // team.pieces for k in range(team.pieces + 1)], F, found)
     return Amounts(found[:, 0].max(axis=0), found[:, 1].sum(axis=0), found[:, 2].sum(axis=0))
+
+
+def column_units(F: Floats) -> Floats:
+    """For each column a power of two in whose units its squares neither vanish nor overflow: mostly 1."""
+    sizes = column_amounts(F).largest
+    ordinary = (sizes == 0.0) | ((sizes > _SQUARABLE[0]) & (sizes < _SQUARABLE[1]))
+    return np.where(ordinary, 1.0, 2.0 ** np.clip(np.frexp(sizes)[1], -1_000, 1_000))
 
 
 @compiled

@@ -20,6 +20,9 @@ from cotherm.engines.cpu.team import Team
 # Columns are read this far ahead of their use (see chebyshev.py), so they are padded by as much.
 LOOKAHEAD = 16
 
+# Sums over more neighbours than this are added up in parts of as many: see chebyshev.py.
+PART = 64
+
 # How far ahead of their use places in memory are asked for, in edges or vertices.
 _AHEAD = 8
 
@@ -166,11 +169,29 @@ def _breadth_first(
 @compiled
 def _relabel_and_sum(lo: int, hi: int, rank: Any, offsets: Any, columns: Any, weights: Any, degrees: Any) -> None:
     for r in range(lo, hi):
-        total = 0.0
         for p in range(offsets[r], offsets[r + 1]):
             columns[p] = rank[columns[p]]
-            total += weights[p]
-        degrees[r] = total
+        degrees[r] = row_sum(weights, offsets[r], offsets[r + 1])
+
+
+@compiled
+def row_sum(weights: Any, first: Any, end: Any) -> float:
+    """weights[first] + … + weights[end − 1]: in parts, which are added so that nothing is lost (Knuth's TwoSum).
+
+    The ends are unsigned.
+    """
+    total, lost = 0.0, 0.0
+    while first < end:
+        stop = min(first + np.uint64(PART), end)
+        part = 0.0
+        for p in range(first, stop):
+            part += weights[p]
+        old = total
+        total = old + part
+        taken = total - old
+        lost += (old - (total - taken)) + (part - taken)
+        first = stop
+    return total + lost
 
 
 def spectral_bound(team: Team, cuts: list[int], matrix: OrderedLaplacian) -> float:

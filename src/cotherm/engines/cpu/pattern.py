@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.compile import compiled
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, spectral_bound
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, row_sum, spectral_bound
 from cotherm.engines.cpu.team import Team
 from cotherm.lazy import lazy
 
@@ -71,8 +71,6 @@ def _place(i: Any, j: Any, position: Any, columns: Any, edges: Any) -> None:
 @compiled
 def _fill(lo: int, hi: int, offsets: Any, edges: Any, w: Any, weights: Any, degrees: Any) -> None:
     for r in range(lo, hi):
-        total = 0.0
         for p in range(offsets[r], offsets[r + 1]):
             weights[p] = w[edges[p]]
-            total += weights[p]
-        degrees[r] = total
+        degrees[r] = row_sum(weights, offsets[r], offsets[r + 1])

@@ -80,6 +80,42 @@ def add_register(_typing: Any, target: Any, width: Any, factor: Any, other: Any)
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def add_gap(_typing: Any, target: Any, width: Any, factor: Any, own: Any, array: Any, row: Any) -> Any:
+    """target += factor · (own − array[row]), own a register."""
+    del factor  # always a float64
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address = row_address(context, builder, signature.args[4], arguments[4], arguments[5])
+        other = builder.load(_view(builder, address, width), align=8)
+        gap = builder.fsub(builder.load(_view(builder, arguments[3], width)), other)
+        product = builder.fmul(_spread(builder, arguments[2], width), gap, flags=_FUSED)
+        place = _view(builder, arguments[0], width)
+        builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
+
+    return types.void(target, width, types.float64, own, array, row), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def add_exactly(_typing: Any, target: Any, lost: Any, width: Any, other: Any) -> Any:
+    """target += other, and lost += what rounding took from that sum (Knuth's TwoSum)."""
+    if not isinstance(width, types.IntegerLiteral):
+        return None
+
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place, errors = _view(builder, arguments[0], width), _view(builder, arguments[1], width)
+        old, term = builder.load(place), builder.load(_view(builder, arguments[3], width))
+        total = builder.fadd(old, term)
+        taken = builder.fsub(total, old)
+        error = builder.fadd(builder.fsub(old, builder.fsub(total, taken)), builder.fsub(term, taken))
+        builder.store(builder.fadd(builder.load(errors), error), errors)
+        builder.store(total, place)
+
+    return types.void(target, lost, width, other), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
 def add_product(_typing: Any, target: Any, width: Any, array: Any, row: Any, other: Any, other_row: Any) -> Any:
     """target += array[row] · other[other_row], place by place."""
     if not isinstance(width, types.IntegerLiteral):

@@ -22,6 +22,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.columns import column_units
+from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.methods.coupling.path import first_horizon, stiffness
@@ -39,6 +41,8 @@ _LEAST_SPAN = 2.0
 _MOST_DOUBLINGS = 10
 _STRENGTH = 1e4
 _TOLERANCE = 1e-6
+# Some thousand times as long is still a number.
+_LONGEST_MOVE = 1e300
 # Numbers held at once while heat spreads: 256 MiB.
 _HELD = 2**25
 
@@ -46,8 +50,12 @@ _HELD = 2**25
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
     """The times; 1 where no graph has any weight."""
     move = first_horizon(graphs)
-    if not np.isfinite(move):
+    if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return np.ones(1)
+    if not move < _LONGEST_MOVE:
+        raise CothermError(
+            "graphs", f"a median degree of {1.0 / move:.1e}", "larger weights, or times that are given", "Rescale them."
+        )
     size = max(g.n for g in graphs)
     if size > _VERY_LARGE:
         return np.array([_LAST_MOVES * move])
@@ -80,6 +88,7 @@ def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: 
 def _variation_left(graph: Graph, F: Floats, times: Floats) -> Floats:
     """The mean over the functions of what is left of their variation, for every time."""
     part = graph.components
+    F = F / column_units(F)
     means = np.array([np.bincount(part, f) for f in F.T]).T / np.bincount(part)[:, np.newaxis]
     varying = F - means[part]
     norms = np.linalg.norm(varying, axis=0)

@@ -18,13 +18,15 @@ from cotherm.engines.heap import kept_memory
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.coupling import checked_views, coupling_error
+from cotherm.heat.coupling import all_correlations, checked_views, coupling_error, coupling_terms
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
 from cotherm.methods.coupling.doors import (
     checked_alpha,
     free_edges,
     is_auto,
+    refused_overflow,
     require_finite,
+    require_squares,
     routes_of,
     start_weights,
 )
@@ -39,6 +41,11 @@ from cotherm.methods.doors import positive, versions
 Edges = NDArray[np.intp]
 
 log = logging.getLogger("cotherm")
+
+# Relative error of the heat by which answers are judged.
+_EXACT = 1e-12
+# Costs of the search that are further off, relative to the functions, led it astray.
+_NOISE = 1e-8
 
 
 def couple(
@@ -128,6 +135,7 @@ def couple(
     if callback is not None and not callable(callback):
         raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
     scaled = [F * np.sqrt(omega) for F in columns]
+    require_squares(graphs)
     require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
     moments = chosen_times(graphs, scaled) if given_times is None else given_times
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
@@ -164,21 +172,31 @@ def couple(
             history=tuple(search.history),
         )
 
-    with limited_blas(max(g.n for g in graphs)), kept_memory(peak - needs.held):
+    with (
+        limited_blas(max(g.n for g in graphs)),
+        kept_memory(peak - needs.held),
+        refused_overflow(graphs, moments),
+    ):
         answer = solved()
     coupled = tuple(g.with_weights(u) for g, u in zip(graphs, answer.weights, strict=True))
+    # Judged anew, and both from the same numbers: cost and coupling cannot contradict each other.
+    Q = all_correlations(coupled, columns, moments, _EXACT)
+    apart = coupling_terms(Q * np.sqrt(np.outer(omega, omega)), pi)
+    cost = answer.distance + answer.alpha * float(apart.sum())
+    noise = np.sqrt(answer.alpha) * float(pi.sum()) * _NOISE * max(float(np.sum(F**2)) for F in scaled)
+    misled = not abs(np.sqrt(answer.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
     return Coupling(
         graphs=coupled,
         originals=tuple(graphs),
         functions=tuple(columns),
         times=tuple(moments.tolist()),
         alpha=answer.alpha,
-        cost=answer.cost,
+        cost=cost,
         distance=answer.distance,
         coupling_before=coupling_error(graphs, columns, moments),
-        coupling=coupling_error(coupled, columns, moments),
+        coupling=np.sqrt(coupling_terms(Q, np.ones(len(graphs)))),
         mismatch=_mismatch(columns),
-        status=answer.status,
+        status="stalled" if misled and answer.status == "converged" else answer.status,
         optimality=answer.optimality,
         history=answer.history,
         settings={

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ _SMALL, _PAPERS_ALPHA = 2_000, 1e6
 _ALL_ROUTES = 300
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
+# Largest weights whose squares, and their sums, are numbers with all their digits.
+_WEIGHTS = (1e-152, 1e100)
 
 
 def checked_alpha(alpha: float | str | None, largest: int) -> tuple[float | None, float]:
@@ -101,6 +104,33 @@ def start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph])
         if new.n != old.n or not (np.array_equal(new.i, old.i) and np.array_equal(new.j, old.j)):
             raise CothermError(f"start[{k}]", f"other edges than graphs[{k}]", needed)
     return [g.w for g in given]
+
+
+def require_squares(graphs: Sequence[Graph]) -> None:
+    """‖L(u) − L(w)‖² must be a number, and more than nothing."""
+    largest = max(float(g.w.max(initial=0.0)) for g in graphs)
+    if largest > 0.0 and not _WEIGHTS[0] <= largest <= _WEIGHTS[1]:
+        needed = f"a largest weight of {_WEIGHTS[0]:.0e} to {_WEIGHTS[1]:.0e}, whose square is a number"
+        raise CothermError(
+            "graphs", f"weights up to {largest:.1e}", needed, "Rescale them: weights times c are times divided by c."
+        )
+
+
+@contextmanager
+def refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
+    """Numbers that overflow on the way are no answer."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except (FloatingPointError, np.linalg.LinAlgError):
+        live = np.concatenate([g.w[g.w > 0.0] for g in graphs])
+        raise CothermError(
+            "graphs",
+            f"weights from {live.min(initial=np.inf):.1e} to {live.max(initial=0.0):.1e} with times up to "
+            f"{times.max():.1e}, at which numbers overflow",
+            "weights and times of more ordinary sizes",
+            "Set weights to zero that no heat crosses in any time of interest, or shorten times.",
+        ) from None
 
 
 def require_finite(columns: list[Floats], alpha: float) -> None:

@@ -16,6 +16,7 @@ leads to far better minima.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ _HORIZON_STEP = np.sqrt(10.0)
 _ALPHA_STEP = 10.0
 _ROBUST_FRACTION = 0.3
 _TYPICAL_DECADES = 8
+# A route has no more stages than this, whatever times and α: over more decades its steps are longer.
+_MOST_STAGES = 40
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,23 @@ def first_horizon(graphs: Sequence[Graph]) -> float:
 
 def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
     """The asked times up to each horizon, and the horizon itself where none of them is near it."""
-    longest = max(times)
     stages = []
-    horizon = first
-    while horizon < 0.99 * longest:
+    for horizon in _ladder(first, max(times), _HORIZON_STEP):
         reached = tuple(t for t in times if 0.0 < t <= horizon)
         near = reached and max(reached) * _HORIZON_STEP > horizon
         stages.append(reached if near else (*reached, horizon))
-        horizon *= _HORIZON_STEP
     return [*stages, times]
+
+
+def _ladder(first: float, last: float, step: float) -> list[float]:
+    """From the first on, each so many times the one before, and below the last."""
+    if not 0.0 < first < 0.99 * last:
+        return []
+    factor = max(float(step), math.exp((math.log(last) - math.log(first)) / _MOST_STAGES))
+    rungs = [first]
+    while rungs[-1] * factor < 0.99 * last:
+        rungs.append(rungs[-1] * factor)
+    return rungs
 
 
 def stiffness(problem: CouplingProblem) -> float:
@@ -96,9 +107,4 @@ def _decades(problem: CouplingProblem) -> list[float]:
     size = stiffness(problem)
     if size == 0.0:
         return [problem.alpha]
-    alphas = []
-    alpha = 1.0 / size
-    while alpha < 0.99 * problem.alpha:
-        alphas.append(alpha)
-        alpha *= _ALPHA_STEP
-    return [*alphas, problem.alpha]
+    return [*_ladder(1.0 / size, problem.alpha, _ALPHA_STEP), problem.alpha]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -185,8 +186,10 @@ def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> 
     """task(…) for each graph, in threads: dense algebra and compiled kernels leave the interpreter lock."""
     if not _WORTH_A_THREAD <= max(g.n for g in graphs) <= ROOM_FOR_ALL:
         return list(map(task, *arguments))
+    # Threads do not inherit what is said about overflow.
+    contexts = [copy_context() for _ in arguments[0]]
     with ThreadPoolExecutor(len(arguments[0])) as pool:
-        return list(pool.map(task, *arguments))
+        return list(pool.map(lambda context, *given: context.run(task, *given), contexts, *arguments))
 
 
 def _contrasts(importance: Floats) -> Floats:

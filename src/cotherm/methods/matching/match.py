@@ -180,7 +180,9 @@ def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: 
     s, t = bases
     pace = time_ratio(s.first(k), t.first(k))
     moments = default_times(t, k) if times is None else times
-    A, B = signatures(s, columns[0], moments / pace)[:k], signatures(t, columns[1], moments)[:k]
+    with np.errstate(over="ignore"):
+        paced = np.minimum(moments / pace, np.finfo(np.float64).max)
+    A, B = signatures(s, columns[0], paced)[:k], signatures(t, columns[1], moments)[:k]
     C = from_signatures(A, B, s.values[:k] / pace, t.values[:k])
     return Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.errors import CothermError
 from cotherm.methods.matching.modes import Modes
 
 # By default from the time in which the roughest of the first modes loses this part of its exponent, to that in which
@@ -12,6 +13,8 @@ from cotherm.methods.matching.modes import Modes
 _SHORTEST, _LONGEST, _TIMES = 0.3, 3.0, 6
 # Eigenvalues below this part of the largest are zero: of components, or rounding.
 _ZERO = 1e-10
+# By then all heat has gone that ever will.
+_LAST = 1e300
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -23,7 +26,11 @@ def time_ratio(source: Modes, target: Modes) -> float:
     live = (source.values > _ZERO * source.values[-1]) & (target.values > _ZERO * target.values[-1])
     if not live.any():
         return 1.0
-    return float(np.median(source.values[live] / target.values[live]))
+    with np.errstate(over="ignore"):
+        ratio = float(np.median(source.values[live] / target.values[live]))
+    if not 0.0 < ratio < np.inf:
+        raise CothermError("graphs", "weights of sizes whose ratio is not a number", "weights of more ordinary sizes")
+    return ratio
 
 
 def default_times(target: Modes, k: int) -> Floats:
@@ -32,7 +39,9 @@ def default_times(target: Modes, k: int) -> Floats:
     live = values[values > _ZERO * target.values[-1]]
     if not len(live):
         return np.zeros(1)
-    return np.geomspace(_SHORTEST / live[-1], _LONGEST / live[0], _TIMES)
+    with np.errstate(over="ignore"):
+        ends = np.minimum([_SHORTEST / live[-1], _LONGEST / live[0]], _LAST)
+    return np.geomspace(float(ends[0]), float(ends[1]), _TIMES)
 
 
 def signatures(modes: Modes, functions: Floats, times: Floats) -> Floats:
@@ -42,7 +51,9 @@ def signatures(modes: Modes, functions: Floats, times: Floats) -> Floats:
     do not see of a function is zero.
     """
     A = modes.coefficients(functions / np.maximum(np.abs(functions).max(axis=0), np.finfo(np.float64).tiny))
-    heat = np.exp(-times[:, np.newaxis] * modes.values)[:, :, np.newaxis] * A
+    with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
+        left = np.exp(-times[:, np.newaxis] * modes.values)
+    heat = left[:, :, np.newaxis] * A
     size = np.linalg.norm(heat, axis=1, keepdims=True)
     seen = size > 100.0 * _EPSILON
     return np.hstack(list(np.where(seen, heat / np.where(seen, size, 1.0), 0.0)))
