@@ -8,7 +8,7 @@ READY := .venv/.ready
 help:
 	@echo "make demo   run the main job on embedded data and draw it"
 	@echo "make test   lint, type check and test everything"
-	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some ten minutes"
+	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make bench  the heat benchmark, about ten minutes"
