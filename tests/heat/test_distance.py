@@ -118,7 +118,6 @@ def test_one_source_at_a_long_time_is_as_good_as_many(large: ct.Graph) -> None:
     assert_allclose(alone[0], among[7], rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:heat_flow:cotherm.CothermWarning")  # as good as rounding allows
 def test_late_distances_keep_their_accuracy() -> None:
     """By this time every distance is below 1e-6 of what it was; the sketch must not drown in rounding."""
     graph = problems.random_graph(4_400, 40_000, seed=1, spread=0.0)

@@ -21,6 +21,8 @@ log = logging.getLogger("cotherm")
 
 # Up to here the eigendecomposition costs next to nothing.
 ALWAYS_EXACT = 500
+# Who asks for less asks for what rounding allows, and need not be told that it is not reached.
+_FINEST = 1e-10
 # Sums of products of larger numbers may overflow.
 _HUGE = 1e290
 
@@ -44,8 +46,8 @@ def heat_flow(
         500 vertices, and up to 2,000 where the series would cost more than the decomposition.
     tolerance : for Chebyshev, the error allowed in each column of the result relative to its norm. Rounding may add up
         to ε(16 + √n + (td)^{3/4}) relative to the norm of the column of F, with ε = 2.2e-16 and d the largest degree;
-        most often it adds far less. Where it is more than the tolerance allows, because that is very small or heat has
-        all but gone, a :class:`cotherm.CothermWarning` says what is reached.
+        most often it adds far less. A tolerance below 1e-10 asks for what rounding allows. Where that is worse than the
+        tolerance and than 1e-10, because heat has all but gone, a :class:`cotherm.CothermWarning` says what is reached.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, to
     off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(graph.n)
     usual = usual_rounding(graph.n, float(graph.degrees.max()), times)[:, np.newaxis] * before
     possible = np.maximum(off, usual)
-    excess = (possible > tolerance * after) & (before > 0.0) & (times[:, np.newaxis] > 0.0)
+    excess = (possible > max(tolerance, _FINEST) * after) & (before > 0.0) & (times[:, np.newaxis] > 0.0)
     if not excess.any():
         return
     t, c = np.argwhere(excess)[0].tolist()
