@@ -188,7 +188,7 @@ def describe(value: object) -> str:
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     try:
         text = _digits(value) if isinstance(value, int) else repr(value)
-    except ValueError:  # it holds an integer too long to be written out
+    except Exception:  # it holds an integer too long to be written out, or cannot be written out at all
         return f"a {type(value).__name__}"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
@@ -216,4 +216,7 @@ def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
         array: NDArray[Any] = np.asarray(value)
     except (ValueError, TypeError) as error:
         raise CothermError(argument, f"nested data of uneven shape ({error})", "a rectangular array") from None
+    except Exception as error:  # an object's own way to become an array may fail in any way
+        given = f"{describe(value)}, of which no array can be made ({type(error).__name__}: {error})"
+        raise CothermError(argument, given, "an array") from error
     return array

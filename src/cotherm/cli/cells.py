@@ -13,18 +13,51 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.I)
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)(?:[.,]\d+)?")
 # More digits name no row of any file, and int() refuses thousands of them.
 _WHOLE = re.compile(r"[0-9]{1,18}")
-_MISSING = ("", "na", "nan", "n/a", "#n/a", "none", "null", "?")
+# As pandas, R and spreadsheets write them, in small letters.
+_MISSING = frozenset(
+    [
+        "",
+        "na",
+        "nan",
+        "n/a",
+        "n.a.",
+        "<na>",
+        "nat",
+        "none",
+        "null",
+        "?",
+        "#n/a",
+        "#na",
+        "#n/a n/a",
+        "#div/0!",
+        "#value!",
+    ]
+    + [
+        "#ref!",
+        "#num!",
+        "#name?",
+        "#null!",
+        "-nan",
+        "1.#ind",
+        "-1.#ind",
+        "1.#qnan",
+        "-1.#qnan",
+        "nan(ind)",
+        "-nan(ind)",
+    ]
+)
 # A title begins with a letter, perhaps behind a quote or bracket; 2.O or -l.5 is rather a number with a slip.
 _TITLE = re.compile(r"[^\w+\-.,]*[^\W\d]")
 # Titles of a column that holds the names of rows: id, sample_id, Cell ID, PatientID, barcode, file name. An index is
 # one by itself or of rows only: a body mass index is a number to compare items by.
 _ROWS = r"(?:row|sample|cell|item|patient|subject|case|record|vertex|node|obs|observation)"
 _NAME_TITLES = (
-    re.compile(rf"unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample", re.I),
+    re.compile(rf"unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?", re.I),
+    re.compile("uuid|guid|identifier|accession", re.I),
     re.compile(r"(?:.*[\W_])?(?:ids?|names?|barcodes?)", re.I),
     re.compile(r".*[a-z]I[dD]"),
 )
-_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), _NAME_TITLES[2])
+_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I))
 # A tumour sample is a name, a white cell a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(r".*[\W_](?:cell|sample|key)", re.I)
 
