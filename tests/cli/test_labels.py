@@ -110,9 +110,9 @@ def test_rows_after_the_last_label_are_none(tmp_path: Path) -> None:
     assert read(tmp_path, lines("id,kind", *NAMED, ",", ",")) == [KINDS]
 
 
-@pytest.mark.parametrize("rows", [["kind", *KINDS[:4]], [*KINDS, "x", "y"], ["cluster", *"01100"], [*KINDS[:5]]])
+@pytest.mark.parametrize("rows", [["kind", *KINDS[:4]], [*KINDS, "x", "y"], [*KINDS[:5]]])
 def test_too_few_or_too_many_labels_are_refused(tmp_path: Path, rows: list[str]) -> None:
-    with pytest.raises(CothermError, match="labels for one"):
+    with pytest.raises(CothermError, match=r"labels"):
         read(tmp_path, lines(*rows))
 
 
@@ -174,3 +174,41 @@ def test_names_on_one_side_only_are_refused(tmp_path: Path) -> None:
 def test_a_column_can_be_chosen(tmp_path: Path) -> None:
     text = lines("id,label,batch", *(f"{row},{k % 3}" for k, row in enumerate(NAMED)))
     assert read(tmp_path, text, column="label") == [KINDS]
+
+
+def counted(first: int) -> list[str]:
+    return [f"{k},{kind}" for k, kind in enumerate(KINDS, first)]
+
+
+def test_rows_counted_from_0_and_from_1_are_not_matched(tmp_path: Path) -> None:
+    for mine, theirs in ((0, 1), (1, 0)):
+        names = tuple(str(k) for k in range(mine, mine + 6))
+        with pytest.raises(CothermError, match=f"counted from {theirs}"):
+            read(tmp_path, lines("id,kind", *counted(theirs)), view(names))
+        assert read(tmp_path, lines("id,kind", *counted(mine)), view(names)) == [KINDS]
+
+
+def test_names_that_are_not_in_the_first_column_are_refused(tmp_path: Path) -> None:
+    text = lines("kind,id", *(f"{kind},{name}" for name, kind in zip(NAMES[::-1], KINDS[::-1], strict=True)))
+    with pytest.raises(CothermError, match="Put it first"):
+        read(tmp_path, text, column="kind")
+
+
+def test_a_word_over_numbers_may_be_a_label(tmp_path: Path) -> None:
+    for end in ([], [""]):
+        with pytest.raises(CothermError, match="--no-header"):
+            read(tmp_path, lines("control", *"01010", *end), view(None))
+    assert read(tmp_path, lines("control", *"01010"), view(None), titled=False) == [["control", *"01010"]]
+
+
+def test_what_pandas_writes_for_a_series(tmp_path: Path) -> None:
+    names = tuple(map(str, range(6)))
+    assert read(tmp_path, lines(",0", *(f"{k},{k % 2}" for k in range(6))), view(names)) == [[*"010101"]]
+
+
+def test_a_shorter_column_may_be_filled_up(tmp_path: Path) -> None:
+    short = View(ct.Graph(4, [0, 1, 2], [1, 2, 3], [1.0] * 3, name="short"))
+    for empty in ("", "NA"):
+        other = [*KINDS[:4], empty, empty]
+        pairs = [f"{a},{b}" for a, b in zip(KINDS, other, strict=True)]
+        assert read(tmp_path, lines(*pairs), view(None), short) == [KINDS, KINDS[:4]]

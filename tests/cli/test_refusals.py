@@ -163,6 +163,40 @@ def test_no_landmark_is_passed_over(run: Run, place: Path, text: str, where: str
     assert f"pairs.csv: {where}" in said
 
 
+def test_landmarks_are_names_where_names_are_numbers(run: Run, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    rows = [f"{k + 1},{x},{y}" for k, (x, y) in enumerate(random.random((15, 2)).round(3).tolist())]
+    (tmp_path / "r.csv").write_text("\n".join(["id,x,y", *rows]) + "\n")
+    out = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    views = [tmp_path / "r.csv", tmp_path / "r.csv"]
+    (tmp_path / "pairs.csv").write_text("1,1\n5,5\n")
+    assert run("functions", *views, "--landmarks", tmp_path / "pairs.csv", "--out", *out).code == 0
+    assert np.load(out[0]).argmax(axis=0).tolist() == [0, 4]
+    (tmp_path / "pairs.csv").write_text("0,0\n1,1\n5,5\n")
+    given = ["functions", *views, "--landmarks", tmp_path / "pairs.csv", "--out", *out, "--force"]
+    assert "line 1: '0'" in refused(run, tmp_path, *given)
+    (tmp_path / "pairs.csv").write_text("1\n" * 100)
+    assert "100 rows" in refused(run, tmp_path, *given)
+
+
+def test_functions_are_matched_by_name(run: Run, place: Path) -> None:
+    values = np.random.default_rng(0).random(60).round(4)
+    named = [f"item-{k},{x}" for k, x in enumerate(values.tolist())]
+    (place / "f.csv").write_text("\n".join(named) + "\n")
+    (place / "turned.csv").write_text("\n".join(named[::-1]) + "\n")
+    views = [place / "first.csv", place / "second.csv"]
+    out = [place / "a.npy", place / "b.npy"]
+    answer = run("functions", *views, "--features", place / "f.csv", place / "turned.csv", "--out", *out)
+    assert answer.code == 0
+    assert answer.out.count("matched by name") == 2
+    couple = ["couple", *views, "--functions", place / "f.csv", place / "turned.csv", "--max-iterations", 1]
+    assert run(*couple, "--out", place / "c.npz").code == 0
+    for F in ct.Coupling.load(place / "c.npz").functions:
+        np.testing.assert_array_equal(F[:, 0], values)
+    (place / "turned.csv").write_text("\n".join([*named[:0:-1], "stranger,1"]) + "\n")
+    assert "stranger" in refused(run, place, *couple, "--out", place / "d.npz")
+
+
 def test_titles_of_landmarks(run: Run, place: Path) -> None:
     views = [place / "first.csv", place / "second.csv"]
     out = [place / "a.npy", place / "b.npy"]

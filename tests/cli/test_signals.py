@@ -74,6 +74,30 @@ def test_a_signal_in_code_that_c_calls_is_not_lost() -> None:
     assert (caller.returncode, err) == (143, b"")
 
 
+DROPPER = """
+import time
+from cotherm.cli import signals
+
+signals._PATIENCE = 0.5
+with signals.ended_in_order():
+    try:
+        print("called", flush=True)
+        time.sleep(60)
+    except BaseException:  # as where Python compiles: dropped, and nobody is told
+        pass
+    time.sleep(60)
+"""
+
+
+def test_a_signal_that_was_dropped_is_sent_again() -> None:
+    with subprocess.Popen([sys.executable, "-c", DROPPER], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as dropper:
+        assert dropper.stdout is not None
+        assert dropper.stdout.readline() == b"called\n"
+        dropper.send_signal(signal.SIGTERM)
+        _, err = dropper.communicate(timeout=30)
+    assert (dropper.returncode, err) == (143, b"")
+
+
 def test_what_others_decided_stays() -> None:
     before = signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGTERM)
     try:

@@ -14,37 +14,9 @@ _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)
 # More digits name no row of any file, and int() refuses thousands of them.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
-_MISSING = frozenset(
-    [
-        "",
-        "na",
-        "nan",
-        "n/a",
-        "n.a.",
-        "<na>",
-        "nat",
-        "none",
-        "null",
-        "?",
-        "#n/a",
-        "#na",
-        "#n/a n/a",
-        "#div/0!",
-        "#value!",
-    ]
-    + [
-        "#ref!",
-        "#num!",
-        "#name?",
-        "#null!",
-        "-nan",
-        "1.#ind",
-        "-1.#ind",
-        "1.#qnan",
-        "-1.#qnan",
-        "nan(ind)",
-        "-nan(ind)",
-    ]
+_MISSING = (
+    *("", "?", "na", "nan", "n/a", "n.a.", "<na>", "nat", "none", "null", "-nan", "nan(ind)", "-nan(ind)", "#n/a"),
+    *("#na", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
 )
 # A title begins with a letter, perhaps behind a quote or bracket; 2.O or -l.5 is rather a number with a slip.
 _TITLE = re.compile(r"[^\w+\-.,]*[^\W\d]")
@@ -58,8 +30,8 @@ _NAME_TITLES = (
     re.compile(r".*[a-z]I[dD]"),
 )
 _ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I))
-# A tumour sample is a name, a white cell a count: numbers under such a title may be either.
-_EITHER_TITLES = re.compile(r".*[\W_](?:cell|sample|key)", re.I)
+# A tumour sample or a patient is a name, a white cell a count: numbers under such a title may be either.
+_EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 
 
 def is_number(cell: str) -> bool:

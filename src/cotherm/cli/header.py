@@ -74,14 +74,18 @@ def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Calla
         return True
     rest = first[1:] if len(first) > 1 and is_column_of_names(column or first[:1]) else first
     numbers = [cell for cell in rest if looks_numeric(cell)]
-    if not any(map(is_word, rest)):
+    # 400nm, 500nm are titles: not every number of a row has a slip.
+    all_odd = len(rest) > 1 and not numbers and not any(map(is_missing, rest))
+    if not all_odd and not any(map(is_word, rest)):
         # 0 or 0, 1 over numbers that all have a point may be titles that count columns, as pandas writes them; so may
         # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
+        # And where all names are spelled alike but for the first, that may be a title: gene, 2001, 2002.
         counted = rest[0] == "0" and is_count(rest)
-        return None if counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest))) else False
+        either = counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest)))
+        return None if either or (len(rest) < len(first) and _is_odd(first[0], column)) else False
     if not numbers:  # but a table of words may begin with one that occurs again
         of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
-        return not (of_words and _occurs_below(first, list(body())))
+        return not (of_words and _occurs_below(first, body()))
     return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
 
 
@@ -106,7 +110,7 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
     if not body or (len(first) > 1 and first[0] in names):
         return False
     columns = list(zip(*body, strict=True))
-    if (len(first) > 1 and is_name_word(first[0])) or all(map(_word_over_numbers, first, columns)):
+    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and _are_names(columns[0], names))):
         return True
     if len(first) > 1 and not names.isdisjoint(columns[0]):
         return not _occurs_below(first, body)
@@ -163,13 +167,19 @@ def _is_index(column: Sequence[str]) -> bool:
     return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
 
 
-def _occurs_below(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    return any(not is_missing(cell) and any(row[c] == cell for row in body) for c, cell in enumerate(first))
+def _occurs_below(first: Sequence[str], body: Rows) -> bool:
+    known = [(c, cell) for c, cell in enumerate(first) if not is_missing(cell)]
+    return any(row[c] == cell for row in body for c, cell in known)
 
 
-def _word_over_numbers(cell: str, column: Sequence[str]) -> bool:
-    known = [other for other in column if not is_missing(other)]
-    return is_word(cell) and bool(known) and all(map(is_number, known))
+def _are_names(column: Sequence[str], names: Set[str]) -> bool:
+    return is_count(column) or not names.isdisjoint(column)
+
+
+def _is_odd(name: str, others: Sequence[str]) -> bool:
+    """Whether all the others are spelled alike, as s01 and s02 are, and this one is not."""
+    shapes = set(map(_shape, others))
+    return is_word(name) and len(others) > 1 and len(shapes) == 1 and _shape(name) not in shapes
 
 
 def _like_a_name(cell: str, names: Collection[str] | None) -> bool:

@@ -16,6 +16,7 @@ from cotherm.cli.header import Header, header_of, titles_over_landmarks
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
 from cotherm.cli.parser import integer, number
 from cotherm.cli.rows import open_source
+from cotherm.cli.table import refuse_other_count
 from cotherm.cli.views import View, name_of, read_points
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, label_functions, landmark_functions
@@ -103,7 +104,11 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
     place = disk.as_path(path)
-    read = list(open_source(place).rows())
+    source = open_source(place)
+    most = max(view.graph.n for view in views)
+    if source.count > most + 1:
+        raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
+    read = list(source.rows())
     rows, lines = [row.cells for row in read], [row.line for row in read]
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
@@ -124,12 +129,21 @@ def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
             raise CothermError(
                 f"{path}: line {lines[wrong]}",
                 shown(cells[wrong]),
-                f"a vertex of {name_of(view.graph, k)}: a number from 0 to {view.graph.n - 1}"
-                + (" or a name" if view.names else ""),
+                _vertices_of(view, k),
                 f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
             )
         functions.append(landmark_functions(view.graph, np.array(vertices)))
     return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
+
+
+def _vertices_of(view: View, k: int) -> str:
+    """What a vertex may be called, for a message."""
+    name, numbers = name_of(view.graph, k), f"a number from 0 to {view.graph.n - 1}"
+    if view.names is None:
+        return f"a vertex of {name}: {numbers}"
+    if any(whole_number(one) is not None for one in view.names):
+        return f"the name of a row of {name}, such as {view.names[0]!r}"
+    return f"a vertex of {name}: {numbers} or a name"
 
 
 def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
@@ -142,9 +156,11 @@ def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | No
 
 
 def _vertex(view: View, cell: str) -> int | None:
-    """By name, or by number from 0."""
+    """By name, or by number from 0 where no name could be one."""
     if view.names is not None and cell in view.names:
         return view.names.index(cell)
+    if view.names is not None and any(whole_number(name) is not None for name in view.names):
+        return None
     number = whole_number(cell)
     return number if number is not None and number < view.graph.n else None
 
@@ -166,10 +182,24 @@ def _given(views: Sequence[View], paths: Sequence[str], header: Header) -> Known
             raise CothermError(
                 path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
             )
-        blocks.append(points.values)
-        reading.append(f"{path}: {points.reading}")
+        order, how = _order(view, k, path, points.names)
+        blocks.append(points.values[order])
+        reading.append(f"{path}: {points.reading}, {how}")
     if len({F.shape[1] for F in blocks}) > 1:
         raise CothermError(
             "--functions", f"{', '.join(str(F.shape[1]) for F in blocks)} columns", "the same functions on every view"
         )
     return Known(blocks, None, reading)
+
+
+def _order(view: View, k: int, path: str, names: Sequence[str] | None) -> tuple[Any, str]:
+    """Which row of a table belongs to each vertex: by name where both have names, else row by row."""
+    if names is None or view.names is None:
+        return slice(None), "row by row"
+    name = name_of(view.graph, k)
+    refuse_other_count(path, names, name, view.names)
+    if set(names) != set(view.names):
+        stranger = next(iter(sorted(set(names) - set(view.names)) or sorted(set(view.names) - set(names))))
+        raise CothermError(path, f"other names than {name}, such as {stranger!r}", "the same names in both, or in one")
+    places = {one: row for row, one in enumerate(names)}
+    return [places[one] for one in view.names], "matched by name"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cotherm.cli.cells import is_count, is_missing, is_name_title
 from cotherm.cli.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
 from cotherm.cli.rows import Source, open_source
-from cotherm.cli.table import Table, require_names
+from cotherm.cli.table import Table, refuse_late_names, refuse_other_count, require_names
 from cotherm.cli.views import View, name_of
 from cotherm.errors import CothermError
 from cotherm.graphs import disk
@@ -57,7 +57,7 @@ def read_labels(
         columns = _columns(tables[0], views, column)
     of, reading = [], []
     for k, (view, table, (title, cells)) in enumerate(zip(views, tables, columns, strict=True)):
-        labels, how = _labels_of(view, k, table, cells)
+        labels, how = _labels_of(view, k, table, cells, max(other.graph.n for other in views))
         _refuse_values(table, labels)
         of.append(labels)
         classes = len(set(labels.tolist()) - {UNKNOWN})
@@ -73,12 +73,14 @@ def _table(path: str, views: Sequence[View], column: str | None, header: Header)
     """Cells of labels are words as titles are: what the views hold tells them apart."""
     place = disk.as_path(path)
     source = open_source(place)
+    n = max(view.graph.n for view in views)
+    if source.width == 1 and source.count > n + 1:
+        raise CothermError(path, f"{source.count} labels", f"{n}, one for each item")
     rows = _shared(row.cells for row in source.rows(to_the_end=True))
     known = {name for view in views for name in view.names or ()}
     titled = header.said(place)
     if titled is None:
-        n = max(view.graph.n for view in views)
-        titled = column in rows[0] or titles_over_labels(rows, _open_rows(source, rows), known, n)
+        titled = column in rows[0] or titles_over_labels(rows, _open_rows(source), known, n)
     if titled is None:
         given = f"{shown(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
         raise refuse_either(place, source.line_of(0), given)
@@ -90,6 +92,8 @@ def _table(path: str, views: Sequence[View], column: str | None, header: Header)
     named = source.width > 1 and (
         bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
     )
+    if titled and not named:
+        refuse_late_names(place, rows[0])
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
     if named:
         require_names(place, [body[k][0] for k in kept], lambda k: source.line_of(kept[k] + start))
@@ -101,6 +105,7 @@ def _table(path: str, views: Sequence[View], column: str | None, header: Header)
         rows[0][0] if titled and named else None,
         len(kept),
         source.width - skipped,
+        0,
         [body[k][skipped:] for k in kept] if named else body,
     )
 
@@ -111,11 +116,9 @@ def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
     return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
 
 
-def _open_rows(source: Source, rows: Sequence[Sequence[str]]) -> int:
+def _open_rows(source: Source) -> int:
     """How many rows at the end may be unknown labels or none at all: blank lines of a single column, or empty rows."""
-    if source.width == 1:
-        return source.blank_ends
-    return next((k for k, row in enumerate(reversed(rows)) if any(row)), 0)
+    return source.blank_ends if source.width == 1 else source.empty_ends
 
 
 def _columns(table: LabelTable, views: Sequence[View], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
@@ -145,10 +148,11 @@ def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Seq
     return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
 
 
-def _labels_of(view: View, k: int, table: LabelTable, cells: Sequence[str]) -> tuple[Words, str]:
+def _labels_of(view: View, k: int, table: LabelTable, cells: Sequence[str], longest: int) -> tuple[Words, str]:
     """By name, where both have names; else row by row, if names do not say that rows may come otherwise."""
     name = name_of(view.graph, k)
     if view.names is not None and table.names is not None:
+        refuse_other_count(str(table.path), table.names, name, view.names)
         known = dict(zip(table.names, cells, strict=True))
         if not set(view.names) & set(table.names):
             raise CothermError(
@@ -163,7 +167,8 @@ def _labels_of(view: View, k: int, table: LabelTable, cells: Sequence[str]) -> t
             "Couplings keep labels, not names: leave --labels out to use those.",
         )
     found = list(cells)
-    while len(found) > view.graph.n and not found[-1]:  # blank lines, or a longer view's column beside a shorter one's
+    # Blank lines, or what fills a shorter view's column up to the length of a longer one's.
+    while len(found) > view.graph.n and (not found[-1] or (view.graph.n < longest and is_missing(found[-1]))):
         found.pop()
     if len(found) != view.graph.n:
         raise CothermError(

@@ -43,6 +43,7 @@ class Source:
     first: list[str]  # the cells of the first row
     column: list[str]  # the first cell of every row; left out where it is the only one
     count: int  # rows
+    empty_ends: int  # in several columns, rows of empty cells at the end, which are not counted
     empty_cells: int  # in a single column, those among the rows
     blank_ends: int  # in a single column, blank lines at its end
 
@@ -54,7 +55,8 @@ class Source:
         """All rows; with ``to_the_end`` the blank lines at the end of a single column, too."""
         rows = _split(self.path, self.text, self.mark)
         if self.width > 1:
-            return (row for row in rows if row.cells)
+            filled = (row for row in rows if row.cells)
+            return islice(filled, self.count + (self.empty_ends if to_the_end else 0))
         count = self.count + (self.blank_ends if to_the_end else 0)
         return (Row(row.cells or [""], row.line) for row in islice(rows, count))
 
@@ -82,32 +84,38 @@ def open_source(path: Path) -> Source:
         raise CothermError(str(path), "no rows", "a table with at least one row")
     width = len(first.cells)
     column: list[str] = []
-    count = blank = empty = 0
-    for cells, cell, line in _survey(path, text, mark):
+    count = blank = empty = ends = 0
+    for cells, cell, filled, line in _survey(path, text, mark):
         if not cells:
             blank += 1
             continue
         if cells != width:
-            raise CothermError(f"{path}: line {line}", f"{cells} cells", f"{width}, as on line {first.line}")
+            advice = "Write a title above the names of rows." if cells == width + 1 and not count > 1 else ""
+            needed = f"{width}, as on line {first.line}"
+            raise CothermError(f"{path}: line {line}", f"{cells} cell{'s' * (cells != 1)}", needed, advice)
         if width == 1:
             empty, count, blank = empty + blank + (not cell), count + blank, 0
         else:
             column.append(cell)
+            ends = 0 if filled else ends + 1
         count += 1
-    return Source(path, text, mark, first.cells, column, count, empty, blank if width == 1 else 0)
+    if width == 1:
+        return Source(path, text, mark, first.cells, column, count, 0, empty, blank)
+    return Source(path, text, mark, first.cells, column[: count - ends], count - ends, ends, 0, 0)
 
 
-def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, str, int]]:
-    """Of every line how many cells it has, the first of them, and its number."""
+def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, str, bool, int]]:
+    """Of every line how many cells it has, the first of them, whether any holds something, and its number."""
     if mark is None or b'"' in text:
         for row in _split(path, text, mark):
-            yield len(row.cells), row.cells[0] if row.cells else "", row.line
+            yield len(row.cells), row.cells[0] if row.cells else "", any(row.cells), row.line
         return
     for number, line in enumerate(_lines(text), 1):
         if line == "\n":
-            yield 0, "", number
+            yield 0, "", False, number
         else:
-            yield line.count(mark) + 1, line.partition(mark)[0].strip(), number
+            first = line.partition(mark)[0].strip()
+            yield line.count(mark) + 1, first, bool(first or line.strip(mark + " \n")), number
 
 
 def first_line(path: Path) -> str:

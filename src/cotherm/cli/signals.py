@@ -6,14 +6,17 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 # Those that ask a program to end; a system without hang-ups has one of them less.
 _ASKED = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-# Seconds after which a signal that was lost is sent again: by then the code that lost it has returned.
+# Seconds in which cleaning up is not disturbed by further signals; what goes on after that has lost the first.
+_PATIENCE = 5.0
+# Seconds after which a signal that is known to be lost is sent again: by then the code that lost it has returned.
 _AGAIN = 0.05
 
 
@@ -25,45 +28,61 @@ class _Ended(SystemExit):
         self.number = number
 
 
+class _Ending:
+    """Raises at a signal; again at one that comes when the first must have been lost."""
+
+    def __init__(self) -> None:
+        self._quiet_until = -float("inf")
+        self._timers: list[threading.Timer] = []
+
+    def ask(self, number: int, _frame: FrameType | None) -> None:
+        if time.monotonic() < self._quiet_until:
+            return
+        self._quiet_until = time.monotonic() + _PATIENCE
+        self._send_later(number, _PATIENCE + _AGAIN)
+        raise _Ended(number)
+
+    def lost(self, number: int) -> None:
+        self._quiet_until = -float("inf")
+        self._send_later(number, _AGAIN)
+
+    def _send_later(self, number: int, seconds: float) -> None:
+        timer = threading.Timer(seconds, os.kill, (os.getpid(), number))
+        timer.daemon = True
+        timer.start()
+        self._timers.append(timer)
+
+    def stop(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+
 @contextmanager
 def ended_in_order() -> Iterator[None]:
     """While this lasts, the signals raise SystemExit(128 + number) in the main thread; then all is as it was.
 
     Signals that are ignored, as under nohup, or that the caller handles himself stay so. Once one has come, further
-    ones wait for nothing: they are ignored, so that cleaning up is not itself cut short. For programs, never for a
-    library: in any thread but the main one this does nothing.
+    ones are ignored for some seconds, so that cleaning up is not itself cut short. Exceptions are dropped where C calls
+    back into Python or Python compiles: a program that goes on is asked again. For programs, never for a library: in
+    any thread but the main one this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     taken = [number for number in _ASKED if signal.getsignal(number) == signal.SIG_DFL]
-    hook = sys.unraisablehook
-    retries: list[threading.Timer] = []
+    ending, hook = _Ending(), sys.unraisablehook
 
-    def lost(unraisable: sys.UnraisableHookArgs) -> Any:
-        """Where C calls back into Python, as compilers do, exceptions are dropped: such a signal is sent again."""
+    def dropped(unraisable: sys.UnraisableHookArgs) -> Any:
         error = unraisable.exc_value
-        if not isinstance(error, _Ended):
-            return hook(unraisable)
-        signal.signal(error.number, _end)
-        retries.append(threading.Timer(_AGAIN, os.kill, (os.getpid(), error.number)))
-        retries[-1].start()
+        return ending.lost(error.number) if isinstance(error, _Ended) else hook(unraisable)
 
     for number in taken:
-        signal.signal(number, _end)
-    sys.unraisablehook = lost
+        signal.signal(number, ending.ask)
+    sys.unraisablehook = dropped
     try:
         yield
     finally:
-        for retry in retries:
-            retry.cancel()
+        ending.stop()
         sys.unraisablehook = hook
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    for other in _ASKED:
-        if signal.getsignal(other) is _end:
-            signal.signal(other, signal.SIG_IGN)
-    raise _Ended(number)

@@ -44,6 +44,7 @@ class Table:
     name_title: str | None
     rows: int
     columns: int
+    empty_ends: int
 
     @property
     def known_titles(self) -> str:
@@ -59,6 +60,8 @@ class Table:
         if self.names is not None:
             where = f"the column {self.name_title!r}" if self.name_title else "the first column"
             text += f", names from {where}"
+        if self.empty_ends:
+            text += f", less {self.empty_ends} empty at the end"
         return text
 
 
@@ -82,7 +85,7 @@ class NumberTable(Table):
 
     def _parsed(self) -> Floats | None:
         """All cells at once, where they are plainly numbers; blank lines are passed over."""
-        if self.source.empty_cells:
+        if self.source.empty_cells or self.source.empty_ends:
             return None
         first = 0 if self.names is None else 1
         try:
@@ -138,7 +141,7 @@ def read_table(path: Path, header: Header = NOTHING_SAID) -> NumberTable:
         raise CothermError(str(path), "titles and no rows", "at least one row")
     named = len(first) > 1 and _named(path, first[0] if titled else None, column[start:])
     if titled:
-        _refuse_late_names(path, first)
+        refuse_late_names(path, first)
     names = None
     if named:
         names = tuple(column[start:])
@@ -151,6 +154,7 @@ def read_table(path: Path, header: Header = NOTHING_SAID) -> NumberTable:
         first[0] if titled and named else None,
         source.count - start,
         len(first) - skipped,
+        source.empty_ends,
         source,
     )
 
@@ -170,7 +174,7 @@ def require_names(path: Path, names: Sequence[str], line_of: Callable[[int], int
         seen.add(name)
 
 
-def _refuse_late_names(path: Path, titles: Sequence[str]) -> None:
+def refuse_late_names(path: Path, titles: Sequence[str]) -> None:
     for title in titles[1:]:
         if is_id_title(title):
             raise CothermError(
@@ -179,6 +183,17 @@ def _refuse_late_names(path: Path, titles: Sequence[str]) -> None:
                 "numbers to compare items by",
                 "Put it first.",
             )
+
+
+def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
+    """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
+    if is_count(names) and is_count(others) and names[0] != others[0]:
+        raise CothermError(
+            path,
+            f"rows counted from {names[0]}, where those of {other} are counted from {others[0]}",
+            "the same names for the same items",
+            "Leave out one of the two columns of row numbers.",
+        )
 
 
 def _named(path: Path, title: str | None, column: Sequence[str]) -> bool:
