@@ -131,6 +131,15 @@ def _with_nulls(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def say_written(
+    report: dict[str, Any], text: str, places: Sequence[Path], *, reading: Sequence[str] = (), as_json: bool
+) -> None:
+    """The same with how files were read before it, and where the result is behind it."""
+    written = "Written: " + ", ".join(map(str, places))
+    lines = "\n".join([*map(visible, reading), text, visible(written)])
+    say({"read": list(reading), **report}, lines, as_json=as_json)
+
+
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as they need be; words to the left, numbers to the right."""
     header, rows = list(map(visible, header)), [list(map(visible, row)) for row in rows]

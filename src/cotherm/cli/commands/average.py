@@ -44,4 +44,5 @@ def run(options: argparse.Namespace) -> None:
     report, text = about_graph(mean)
     held = mean if place.suffix.lower() == ".npz" else mean.bare()
     outputs.write(place, graph_bytes(held, place), force=options.force)
-    outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)
+    answer, reading = {"out": str(place), **report}, [view.reading for view in views]
+    outputs.say_written(answer, text, [place], reading=reading, as_json=options.json)

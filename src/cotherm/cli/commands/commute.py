@@ -55,5 +55,5 @@ def run(options: argparse.Namespace) -> None:
         "commutator_before": result.commutator_before,
         "versions": dict(result.versions),
     }
-    written = ", ".join(str(place) for place in places)
-    outputs.say(report, f"{result}\nWritten: {written}", as_json=options.json)
+    reading = [view.reading for view in views]
+    outputs.say_written(report, str(result), places, reading=reading, as_json=options.json)

@@ -51,4 +51,5 @@ def run(options: argparse.Namespace) -> None:
         "values": result.values[:, :k].tolist(),
         "versions": dict(result.versions),
     }
-    outputs.say(report, f"{result}\nWritten: {place}", as_json=options.json)
+    reading = [view.reading for view in views]
+    outputs.say_written(report, str(result), [place], reading=reading, as_json=options.json)

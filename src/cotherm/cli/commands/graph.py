@@ -38,8 +38,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.graphs.files import graph_bytes
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
-    graph = read_view(options.points, options).graph
+    view = read_view(options.points, options)
+    graph = view.graph
     report, text = about_graph(graph)
     held = graph if place.suffix.lower() == ".npz" else graph.bare()
     outputs.write(place, graph_bytes(held, place), force=options.force)
-    outputs.say({"out": str(place), **report}, f"{text}\nWritten: {place}", as_json=options.json)
+    answer = {"out": str(place), **report}
+    outputs.say_written(answer, text, [place], reading=[view.reading], as_json=options.json)

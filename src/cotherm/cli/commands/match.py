@@ -56,4 +56,4 @@ def run(options: argparse.Namespace) -> None:
         "settings": dict(found.settings),
         "versions": dict(found.versions),
     }
-    outputs.say(report, f"{found}\nWritten: {place}", as_json=options.json)
+    outputs.say_written(report, str(found), [place], as_json=options.json)
