@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         "out": [str(place) for place in places],
     }
     lines = [
-        f"{visible(name_of(view.graph, k))}: {len(titles)} functions on {view.graph.n} vertices, written: {visible(str(place))}"
+        visible(f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}")
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
     outputs.say(report, "\n".join([*map(visible, reading), *lines]), as_json=options.json)
