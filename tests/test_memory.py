@@ -46,6 +46,12 @@ def test_what_is_no_amount(given: object) -> None:
     assert caught.value.argument == "memory"
 
 
+def test_numbers_of_any_kind_and_size() -> None:
+    assert memory.amount("memory", np.float16(60_000)) == 60_000 - 60_000 % 32
+    with pytest.raises(CothermError, match="a int"):
+        memory.amount("memory", 10**5_000)
+
+
 def test_words() -> None:
     assert memory.words(7.54e9) == "7.54 GB"
     assert memory.words(8.5e8) == "850 MB"

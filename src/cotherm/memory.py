@@ -17,10 +17,21 @@ _NEEDED = 'an amount of memory, such as "8GiB", "500 MB" or a number of bytes'
 
 def amount(argument: str, value: object) -> int:
     """Bytes from a number of them, NumPy's included, or from words like "8GiB"."""
-    size = _number(value)
+    number = _number(value)
+    try:
+        size = float(number)
+    except OverflowError:  # a whole number past the largest float
+        size = float("inf")
     if not 0.0 < size < 2.0**63:
-        raise CothermError(argument, f"{value!r}", _NEEDED)
-    return int(size)
+        raise CothermError(argument, _shown(value), _NEEDED)
+    return int(number)
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # too long a number, or an object that cannot be written out
+        return f"a {type(value).__name__}"
 
 
 def _number(value: Any) -> Any:

@@ -567,3 +567,28 @@ def test_tiny_and_huge_weights(scale: float) -> None:
     result = ct.couple(graphs, GOOD.functions, np.array(GOOD.times) / scale, alpha=1e6 * scale**2)
     plain = ct.couple(GOOD.graphs, GOOD.functions, GOOD.times)
     assert_allclose(result.graphs[0].w / scale, plain.graphs[0].w, atol=1e-4)
+
+
+@pytest.mark.parametrize("error", [FloatingPointError("mine"), np.linalg.LinAlgError("mine"), KeyError("mine")])
+def test_errors_of_a_callback_are_its_own(error: Exception) -> None:
+    views = ct.datasets.ring()
+
+    def fail(_: object) -> None:
+        raise error
+
+    with pytest.raises(type(error), match="mine"):
+        ct.couple(views.graphs, views.functions, [1.0, 2.0], callback=fail)
+
+
+def test_a_callback_has_the_callers_settings() -> None:
+    views = ct.datasets.ring()
+    seen = []
+    with np.errstate(divide="ignore"):
+        ct.couple(
+            views.graphs,
+            views.functions,
+            [1.0, 2.0],
+            max_iterations=2,
+            callback=lambda _: seen.append(float(np.log(np.zeros(1))[0])),
+        )
+    assert set(seen) == {-np.inf}

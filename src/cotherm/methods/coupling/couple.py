@@ -24,6 +24,7 @@ from cotherm.methods.coupling.doors import (
     checked_alpha,
     free_edges,
     is_auto,
+    outside_overflow,
     refused_overflow,
     require_finite,
     require_squares,
@@ -134,6 +135,7 @@ def couple(
     routes = routes_of(path, graphs, warm=first is not None)
     if callback is not None and not callable(callback):
         raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
+    callback = outside_overflow(callback)
     scaled = [F * np.sqrt(omega) for F in columns]
     require_squares(graphs)
     require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
