@@ -152,13 +152,8 @@ class Content:
         return kept
 
 
-def decode(data: bytes) -> str:
-    """UTF-8 text, with or without a byte order mark, whatever its line ends."""
-    return utf8(data).decode()
-
-
 def utf8(data: bytes) -> bytes:
-    """The same still in UTF-8, which takes less memory: no mark, and line feeds as the ends of lines."""
+    """Text as UTF-8 bytes, which take less memory than a string: no byte order mark, line feeds end the lines."""
     if not data.isascii():
         _require_utf8(data)
     text = data.removeprefix(codecs.BOM_UTF8)
