@@ -28,7 +28,7 @@ shared = {"view_columns": [32, 32], "n_components": 6, "n_neighbors": 8}
 models = {
     "average": ct.LaplacianAverage(**shared),
     "coupled bases": ct.CoupledBases(**shared),
-    "heat kernel coupling": ct.HeatKernelCoupling(**shared, n_landmarks=8, path="times", tolerance=1e-3),
+    "heat kernel coupling": ct.HeatKernelCoupling(**shared, n_landmarks=8, continuation="times", tolerance=1e-3),
 }
 
 
@@ -55,7 +55,7 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.set_title(f"{name}: {unseen:.0%} of new digits read", fontsize=11)
     ax.set_xticks([])
     ax.set_yticks([])
-axes[0].set_xlabel("first two coordinates; dots: fitted, +: new; colours: digits", fontsize=9)
+axes[0].set_xlabel("first two coordinates; dots: fitted, +: new; colors: digits", fontsize=9)
 
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/estimators.png")
 picture.parent.mkdir(parents=True, exist_ok=True)

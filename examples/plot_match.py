@@ -2,7 +2,7 @@
 Which point of one body is which of the other
 =============================================
 
-Colours carried from one body to another whose hands touch: matched as given, and after coupling.
+Colors carried from one body to another whose hands touch: matched as given, and after coupling.
 
 Run it: python examples/plot_match.py [PICTURE]
 """
@@ -22,12 +22,12 @@ coupled = ct.couple(views.graphs, views.functions, views.times)
 before = ct.match(views.graphs, views.functions)
 after = ct.match(coupled, views.functions)
 
-# A colour for every vertex of the second body: from the fingers of one hand to those of the other. Both graphs have the
+# A color for every vertex of the second body: from the fingers of one hand to those of the other. Both graphs have the
 # same samples of the body, vertex by vertex, so that the truth is known; match is not told.
-colour = apart.coordinates[:, 0]
+color = apart.coordinates[:, 0]
 shown = [
-    [colour, before.transfer(colour, to="source"), after.transfer(colour, to="source")],
-    [colour, colour, colour],
+    [color, before.transfer(color, to="source"), after.transfer(color, to="source")],
+    [color, color, color],
 ]
 figure = ct.draw.draw_bodies(
     [[joined, joined, coupled.graphs[0]], [apart, apart, coupled.graphs[1]]],
@@ -48,6 +48,6 @@ error = {
     name: np.linalg.norm(apart.coordinates[found.hard] - apart.coordinates, axis=1).mean()
     for name, found in (("as given", before), ("coupled", after))
 }
-sys.stdout.write(f"Mean error in centimetres: {error['as given']:.1f} as given, {error['coupled']:.1f} coupled\n")
+sys.stdout.write(f"Mean error in centimeters: {error['as given']:.1f} as given, {error['coupled']:.1f} coupled\n")
 assert error["coupled"] < 3.0
 assert error["coupled"] < 0.2 * error["as given"]

@@ -2,11 +2,11 @@
 A weak view borrows from a strong one
 =====================================
 
-145 made-up photographs of seven classes: some classes share their colours, others their words. Which photographs are
+145 made-up photographs of seven classes: some classes share their colors, others their words. Which photographs are
 nearest, by diffusion distance in each view alone, in their average, and after coupling by their classes?
 
 As in the paper all classes are known to the coupling. What if only half of the photographs of each class are, and the
-others are judged? Then the words still gain, and the colours do not: edges are changed where something is known.
+others are judged? Then the words still gain, and the colors do not: edges are changed where something is known.
 
 Run it: python examples/plot_retrieval.py [PICTURE]
 """
@@ -40,7 +40,7 @@ def judged(graph, photographs):
 
 # %%
 # The paper's protocol, and the harder one.
-names = ("words", "colours", "average", "words, coupled", "colours, coupled")
+names = ("words", "colors", "average", "words, coupled", "colors, coupled")
 found = {}
 for share, known, asked in (("all", np.arange(len(labels)), np.arange(len(labels))), ("half", half, others)):
     graphs = (*views.graphs, ct.average(views.graphs).graph, *coupled(known))
@@ -49,7 +49,7 @@ for share, known, asked in (("all", np.arange(len(labels)), np.arange(len(labels
     for name, answer in found[share].items():
         sys.stdout.write(f"  {name:<18}{answer.mean_average_precision:.3f}\n")
 
-styles = {"words": (1, 3), "colours": (0, 3), "average": (2, 2), "words, coupled": (1, 0), "colours, coupled": (0, 0)}
+styles = {"words": (1, 3), "colors": (0, 3), "average": (2, 2), "words, coupled": (1, 0), "colors, coupled": (0, 0)}
 curves = {name: answer.curve() for name, answer in found["all"].items()}
 figure = ct.draw.draw_curves(curves, x="recall", y="precision", styles=styles)
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/retrieval.png")
@@ -58,6 +58,6 @@ figure.savefig(picture, dpi=110)
 sys.stdout.write(f"Picture: {picture}\n")
 
 everything = {name: answer.mean_average_precision for name, answer in found["all"].items()}
-assert everything["colours, coupled"] > everything["colours"] + 0.2
+assert everything["colors, coupled"] > everything["colors"] + 0.2
 assert everything["words, coupled"] > everything["words"] + 0.05
 assert found["half"]["words, coupled"].mean_average_precision > found["half"]["words"].mean_average_precision + 0.02

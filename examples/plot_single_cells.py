@@ -62,7 +62,7 @@ for X, stage in scnmt(Path(data) / "scnmt") if data else made_up(random):
 # Graphs that agree on how heat flows from stage to stage, and a space that all cells share.
 graphs = ct.interop.anndata_graphs(cells)
 functions, stages = ct.interop.anndata_functions(cells, "known")
-coupled = ct.couple(graphs, functions, times=[1.0], alpha=1e3, path="straight")
+coupled = ct.couple(graphs, functions, times=[1.0], alpha=1e3, continuation="direct")
 aligned = ct.align(graphs, functions, k=10, normalized=True)
 ct.interop.to_anndata(coupled, cells)
 ct.interop.to_anndata(aligned, cells, key="aligned")

@@ -93,7 +93,7 @@ def planted_views(size: int = 20, seed: int = 0) -> tuple[list[ct.Graph], np.nda
     return graphs, classes
 
 
-def relabelled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
+def relabeled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
     """The graph whose vertex v is the given one's order[v]."""
     return ct.Graph.from_adjacency(graph.adjacency().tocsr()[order][:, order])
 

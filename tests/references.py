@@ -167,7 +167,7 @@ def closest_commuting_by_penalty(A: Floats, start: Floats, noise: float) -> floa
 
 
 def massive_modes(W: np.ndarray, normalization: str) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues of Lφ = λMφ by the generalised dense solver, and the masses."""
+    """All eigenvalues of Lφ = λMφ by the generalized dense solver, and the masses."""
     if normalization == "density":
         W = W / np.outer(W.sum(axis=1), W.sum(axis=1))
     degrees = W.sum(axis=1)

@@ -99,7 +99,7 @@ VERBS: dict[str, Callable[[Case], Any]] = {
     "coregularize": lambda c: ct.coregularize(c.same, 1),
     "fuse_similarity": lambda c: ct.fuse_similarity(c.same),
     "knn_graph": lambda c: ct.knn_graph(c.points, 2),
-    "nearest_neighbours": lambda c: ct.nearest_neighbours(c.points, 2).distances,
+    "nearest_neighbors": lambda c: ct.nearest_neighbors(c.points, 2).distances,
 }
 
 

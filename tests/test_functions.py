@@ -142,7 +142,7 @@ def test_mixed_labels_are_refused(labels: Any) -> None:
         ct.label_functions(["a", "b"], classes=labels)
 
 
-def test_features_are_smooth_centred_and_of_unit_norm() -> None:
+def test_features_are_smooth_centered_and_of_unit_norm() -> None:
     graph = problems.random_graph(30, 90, seed=1)
     features = np.random.default_rng(0).random((30, 3)) * [1.0, 1e6, 1e-6] + [0.0, 1e9, 5.0]
     F = ct.feature_functions(graph, features)
@@ -151,8 +151,8 @@ def test_features_are_smooth_centred_and_of_unit_norm() -> None:
     rough = ct.feature_functions(graph, features, time=0.0)
     L = graph.laplacian()
     assert (np.sum(F * (L @ F), axis=0) < np.sum(rough * (L @ rough), axis=0)).all()
-    centred = features - features.mean(axis=0)
-    assert_allclose(rough, centred / np.linalg.norm(centred, axis=0), atol=1e-6)
+    centered = features - features.mean(axis=0)
+    assert_allclose(rough, centered / np.linalg.norm(centered, axis=0), atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_couple_benchmark_judges_by_weights_alone() -> None:
     from cotherm.benchmarks import couple as benchmark
 
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, views.times, path="times")
+    result = ct.couple(views.graphs, views.functions, views.times, continuation="times")
     weights = np.concatenate([g.w for g in result.graphs])
     assert benchmark.judged_cost(views, weights, 1e6) == pytest.approx(result.cost, rel=1e-6)
     start = np.concatenate([g.w for g in views.graphs])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
     from cotherm.graphs.mesh import Mesh
-    from cotherm.graphs.search.neighbours import nearest_neighbours
+    from cotherm.graphs.search.neighbors import nearest_neighbors
     from cotherm.heat.coupling import coupling_error
     from cotherm.heat.distance import diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from cotherm.methods.average import Average, average
     from cotherm.methods.commuting.closest import Commuting, closest_commuting
     from cotherm.methods.coregularization import Coregularization, coregularize
+    from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
     from cotherm.methods.coupling.memory import CouplingMemory
-    from cotherm.methods.coupling.path import Stage
     from cotherm.methods.coupling.result import Coupling
-    from cotherm.methods.joint import Joint
     from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
     from cotherm.methods.matching.match import match
     from cotherm.methods.matching.result import Match
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
+    from cotherm.methods.result import JointResult
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
     from cotherm.methods.transport import Transport, transport
 
@@ -61,7 +61,7 @@ _HOMES = {
     "Diagonalization": "methods.joint_diagonalization",
     "Graph": "graphs.graph",
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
-    "Joint": "methods.joint",
+    "JointResult": "methods.result",
     "JointDiagonalization": "estimators.joint_diagonalization",
     "LaplacianAverage": "estimators.laplacian_average",
     "Match": "methods.matching.result",
@@ -69,7 +69,7 @@ _HOMES = {
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
     "SimilarityFusion": "methods.similarity_fusion",
-    "Stage": "methods.coupling.path",
+    "Stage": "methods.coupling.continuation",
     "Transport": "methods.transport",
     "align": "methods.alignment",
     "average": "methods.average",
@@ -97,7 +97,7 @@ _HOMES = {
     "landmark_functions": "functions",
     "match": "methods.matching.match",
     "mesh_graph": "graphs.build",
-    "nearest_neighbours": "graphs.search.neighbours",
+    "nearest_neighbors": "graphs.search.neighbors",
     "power_mean": "methods.power_mean",
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
@@ -121,8 +121,8 @@ __all__ = [
     "Diagonalization",
     "Graph",
     "HeatKernelCoupling",
-    "Joint",
     "JointDiagonalization",
+    "JointResult",
     "LaplacianAverage",
     "Match",
     "Mesh",
@@ -157,7 +157,7 @@ __all__ = [
     "landmark_functions",
     "match",
     "mesh_graph",
-    "nearest_neighbours",
+    "nearest_neighbors",
     "power_mean",
     "radius_graph",
     "read_graph",

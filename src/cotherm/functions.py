@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.doors import require_graph
 from cotherm.heat.flow import flow
+from cotherm.heat.validation import require_graph
 
-# Heat that smooths makes about this many moves along edges by default: to near neighbours.
+# Heat that smooths makes about this many moves along edges by default: to near neighbors.
 _MOVES = 2.0
 # Heat from landmarks is not followed past so many doublings of the time of those moves.
 _MOST_DOUBLINGS = 11
@@ -38,13 +38,13 @@ def landmark_functions(
     graph : the graph.
     vertices : the landmarks, one or more vertex numbers.
     time : how long heat spreads from each landmark; by default 2 divided by the median degree of the vertices that have
-        neighbours, so that heat makes about two moves along edges.
+        neighbors, so that heat makes about two moves along edges.
     cover : instead of a time, which part of the vertices a bump is to cover, for large graphs, on which two moves reach
         next to nothing. A bump f covers 1/Σf⁴ vertices, the mean over the landmarks counts, and heat makes at least two
         and at most 4,096 moves.
     """
     require_graph(graph)
-    landmarks = checks.indices("vertices", vertices, below=graph.n)
+    landmarks = validation.indices("vertices", vertices, below=graph.n)
     if not len(landmarks):
         raise CothermError("vertices", "no landmarks", "at least one vertex")
     points = np.zeros((graph.n, len(landmarks)))
@@ -65,13 +65,13 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
         so that columns correspond.
     unknown : the label of vertices whose class is not known; their rows are zero.
     """
-    known = checks.labels("labels", labels)
+    known = validation.labels("labels", labels)
     if known.ndim != 1 or not known.size:
-        raise CothermError("labels", checks.describe(known), "a vector of integers or strings, one per vertex")
+        raise CothermError("labels", validation.describe(known), "a vector of integers or strings, one per vertex")
     here = np.unique(known if unknown is None else known[known != _unknown_label(unknown, known)])
-    order = here if classes is None else checks.labels("classes", classes)
+    order = here if classes is None else validation.labels("classes", classes)
     if order.ndim != 1 or not order.size or len(np.unique(order)) != len(order):
-        raise CothermError("classes", checks.describe(order), "one or more different classes, in a vector")
+        raise CothermError("classes", validation.describe(order), "one or more different classes, in a vector")
     if order.dtype.kind != known.dtype.kind and {order.dtype.kind, known.dtype.kind} != {"i", "u"}:
         raise CothermError("classes", f"dtype {order.dtype}", f"labels like the given ones, of dtype {known.dtype}")
     stray = here[~np.isin(here, order)]
@@ -85,15 +85,15 @@ def _unknown_label(unknown: Any, known: NDArray[Any]) -> Any:
     kinds = {"U": str, "b": bool | np.bool_}.get(known.dtype.kind, numbers.Integral)
     wrong = not isinstance(unknown, kinds) or (kinds is numbers.Integral and isinstance(unknown, bool))
     if wrong:
-        raise CothermError("unknown", checks.describe(unknown), f"None or one label, of dtype {known.dtype}")
+        raise CothermError("unknown", validation.describe(unknown), f"None or one label, of dtype {known.dtype}")
     return unknown
 
 
 def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:
-    """Features measured in every view, as corresponding functions: smoothed by heat, centred, of unit norm.
+    """Features measured in every view, as corresponding functions: smoothed by heat, centered, of unit norm.
 
     Call it for every graph with the same features in the same order, e.g. the genes that RNA and chromatin share. Views
-    measure the same feature in different units and on different numbers of vertices; centred and of unit norm they
+    measure the same feature in different units and on different numbers of vertices; centered and of unit norm they
     compare.
 
     Parameters
@@ -102,13 +102,13 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     features : one row per vertex, one column per feature, (n, q) or (n,). A constant feature says nothing and is
         refused.
     time : how long heat smooths each feature; by default 2 divided by the median degree of the vertices that have
-        neighbours, about two moves along edges. Zero leaves them as they are.
+        neighbors, about two moves along edges. Zero leaves them as they are.
     """
     require_graph(graph)
-    columns = checks.functions("features", features, graph.n)
+    columns = validation.functions("features", features, graph.n)
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
-    moment = _smoothing_time(graph) if time is None else checks.real("time", time)
+    moment = _smoothing_time(graph) if time is None else validation.real("time", time)
     # In units of their own: a feature may be counts in the millions, or as large as floats are.
     columns = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
     spread = np.ptp(columns, axis=0)
@@ -116,13 +116,13 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
         raise CothermError("features", f"column {int(np.argmin(spread))} is constant", "features that vary", "Drop it.")
     columns = (columns - columns.min(axis=0)) / spread
     smooth = flow(graph, columns, np.array([moment]), "auto", 1e-10)[0]
-    centred = smooth - smooth.mean(axis=0)
-    norms = np.linalg.norm(centred, axis=0)
+    centered = smooth - smooth.mean(axis=0)
+    norms = np.linalg.norm(centered, axis=0)
     if not np.all(norms > 1e-9):
         raise CothermError(
             "time", f"{moment:g}, after which feature {int(np.argmin(norms))} is even", "a shorter time", "Or drop it."
         )
-    return centred / norms
+    return centered / norms
 
 
 def _smoothing_time(graph: Graph) -> float:
@@ -138,10 +138,10 @@ def _smoothing_time(graph: Graph) -> float:
 
 def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: float | None) -> float:
     if cover is None:
-        return _smoothing_time(graph) if time is None else checks.real("time", time)
+        return _smoothing_time(graph) if time is None else validation.real("time", time)
     if time is not None:
-        raise CothermError("cover", checks.describe(cover), "None where a time is given, or time=None")
-    part = checks.real("cover", cover, positive=True)
+        raise CothermError("cover", validation.describe(cover), "None where a time is given, or time=None")
+    part = validation.real("cover", cover, positive=True)
     if part >= 1.0:
         raise CothermError("cover", f"{part:g}", "a part of the vertices, above 0 and below 1")
     return _covering_time(graph, points, part * graph.n)

@@ -124,7 +124,7 @@ def test_graphs_in_all_formats(run: Run, tables: Path) -> None:
 
 
 def test_recipe_options_reach_the_graph(run: Run, tables: Path) -> None:
-    options = ["--neighbours", 4, "--scale", "median", "--symmetrize", "mean", "--standardize"]
+    options = ["--neighbors", 4, "--scale", "median", "--symmetrize", "mean", "--standardize"]
     run("graph", tables / "second.csv", *options, "--out", tables / "g.npz")
     X = np.loadtxt(tables / "second.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -16,7 +16,7 @@ import pytest
 import cotherm as ct
 from cotherm.cli import outputs
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
+from cotherm.io import atomic
 from tests.cli.conftest import Run
 from tests.cli.test_refusals import refused
 from tests.fuzz import seeds
@@ -47,8 +47,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("cotherm.cli.views.read_view", fail)
-    monkeypatch.setattr("cotherm.cli.views.read_views", fail)
+    monkeypatch.setattr("cotherm.cli.inputs.read_view", fail)
+    monkeypatch.setattr("cotherm.cli.inputs.read_views", fail)
 
 
 @pytest.mark.usefixtures("no_work")
@@ -87,14 +87,14 @@ def test_space_is_looked_for_before_the_work(run: Run, tables: Path, monkeypatch
 
 def full(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The directory of a place has no more space; others have."""
-    original = disk._put
+    original = atomic._put
 
     def put(target: Path, data: bytes, *, overwrite: bool) -> None:
         if target.parent == place.parent:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         original(target, data, overwrite=overwrite)
 
-    monkeypatch.setattr(disk, "_put", put)
+    monkeypatch.setattr(atomic, "_put", put)
 
 
 def test_a_result_that_cannot_be_written_is_kept(run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_nowhere_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(disk, "_put", fail)
+    monkeypatch.setattr(atomic, "_put", fail)
     with pytest.raises(CothermError, match=r"read-only file system.*kept nowhere else"):
         outputs.write(tmp_path / "x.npz", b"mine", force=False)
 

@@ -17,7 +17,7 @@ WRITER = """
 import os, sys, time
 from pathlib import Path
 from cotherm.cli.signals import ended_in_order
-from cotherm.graphs import disk
+from cotherm.io import atomic
 
 def slow(_):
     print("writing", flush=True)
@@ -30,7 +30,7 @@ def slow_unlink(path, missing_ok=False, unlink=Path.unlink):
 
 os.fsync, Path.unlink = slow, slow_unlink
 with ended_in_order():
-    disk.save(Path(sys.argv[1]), b"x" * 1000, overwrite=False)
+    atomic.save(Path(sys.argv[1]), b"x" * 1000, overwrite=False)
 """
 
 

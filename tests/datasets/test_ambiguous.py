@@ -28,7 +28,7 @@ def distances(views: ct.datasets.Views) -> list[NDArray[Any]]:
 
 def test_the_shape_of_nus() -> None:
     views = ct.datasets.ambiguous()
-    assert [(g.n, g.name) for g in views.graphs] == [(145, "tags"), (145, "colours")]
+    assert [(g.n, g.name) for g in views.graphs] == [(145, "tags"), (145, "colors")]
     assert views.times == (0.75, 1.0, 1.25)
     assert views.aligned
     for F in views.functions:
@@ -40,12 +40,12 @@ def test_each_view_is_as_hard_as_in_the_paper_and_both_are_easier() -> None:
     for seed in range(5):
         views = ct.datasets.ambiguous(seed)
         assert views.labels is not None
-        tags, colours = distances(views)
-        both = np.hypot(tags / tags.mean(), colours / colours.mean())
-        found.append([precision(d, views.labels) for d in (tags, colours, both)])
-    tags_alone, colours_alone, together = np.mean(found, axis=0)
+        tags, colors = distances(views)
+        both = np.hypot(tags / tags.mean(), colors / colors.mean())
+        found.append([precision(d, views.labels) for d in (tags, colors, both)])
+    tags_alone, colors_alone, together = np.mean(found, axis=0)
     assert 75 < tags_alone < 82
-    assert 52 < colours_alone < 60
+    assert 52 < colors_alone < 60
     assert together > tags_alone + 3
 
 

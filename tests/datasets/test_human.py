@@ -1,4 +1,4 @@
-"""The modelled body: points on its surface, arms that carry them, hands that touch, and what coupling makes of it."""
+"""The modeled body: points on its surface, arms that carry them, hands that touch, and what coupling makes of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_capsule_carries_its_points_rigidly() -> None:
 
 
 def test_where_two_capsules_meet_the_body_is_smooth() -> None:
-    """A cross of two rods is thicker at its centre than either, by no more than the smoothing."""
+    """A cross of two rods is thicker at its center than either, by no more than the smoothing."""
     cross = Capsules(
         np.array([[0.0, 0.0, -20.0], [-20.0, 0.0, 0.0]]),
         np.array([[0.0, 0.0, 20.0], [20.0, 0.0, 0.0]]),
@@ -67,7 +67,7 @@ def test_far_along_agrees_with_all_distances() -> None:
 
 
 def test_bumps_grow_with_the_body() -> None:
-    """On more points of the same body a bump lies on as much of it, not on as few neighbours."""
+    """On more points of the same body a bump lies on as much of it, not on as few neighbors."""
     for n in (1_000, 3_000):
         views = ct.datasets.human(n)
         covered = np.mean(1.0 / np.sum(views.functions[0] ** 4, axis=0))

@@ -54,7 +54,7 @@ def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) 
     assert all(row["recall"] >= 0.9 for row in report["sizes"])
     assert all(row["memory"] > 1e7 for row in report["sizes"])
     poses = report["poses"]
-    assert (poses["body"], poses["vertices"]) == ("modelled", 600)
+    assert (poses["body"], poses["vertices"]) == ("modeled", 600)
     assert poses["left"] < 0.02
     assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)

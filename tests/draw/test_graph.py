@@ -32,7 +32,7 @@ def test_flows_must_fit(flows: Any) -> None:
         ct.draw.draw_heat([problems.ring(5)], flows, [1.0])
 
 
-def test_a_graph_without_values_is_drawn_in_one_colour() -> None:
+def test_a_graph_without_values_is_drawn_in_one_color() -> None:
     graph = ct.datasets.ring().graphs[0]
     dots = ct.draw.draw_graph(graph, ax=Figure().add_subplot(), limits=(0.0, 1.0))
     assert dots.get_array() is None

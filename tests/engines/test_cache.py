@@ -19,7 +19,7 @@ import pytest
 from cotherm.engines.cpu import cache
 
 _SOURCE = """
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.jit import compiled
 
 @compiled
 def doubled(x):

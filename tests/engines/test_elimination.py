@@ -1,4 +1,4 @@
-"""The factorisation without subtractions, against exact rational arithmetic."""
+"""The factorization without subtractions, against exact rational arithmetic."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ def test_bound_is_an_upper_bound_and_no_worse_than_the_edges(graph: ct.Graph) ->
     assert bound <= ends.max(initial=0.0) * (1 + 1e-9) + 1e-290
 
 
-def test_order_keeps_neighbours_together() -> None:
-    """A path in random order must come out as a path: neighbours side by side, two at most."""
+def test_order_keeps_neighbors_together() -> None:
+    """A path in random order must come out as a path: neighbors side by side, two at most."""
     n = 3_000
     shuffled = np.random.default_rng(0).permutation(n)
     graph = ct.Graph(n, shuffled[:-1], shuffled[1:], np.ones(n - 1))
@@ -58,8 +58,8 @@ def test_order_keeps_neighbours_together() -> None:
 def test_threads_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = problems.cloud(3_000)
     alone = ordered(graph)
-    monkeypatch.setattr("cotherm.engines.cpu.team._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("cotherm.engines.cpu.team._WORTH_A_SLICE", 1)
+    monkeypatch.setattr("cotherm.engines.cpu.thread_pool._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("cotherm.engines.cpu.thread_pool._WORTH_A_SLICE", 1)
     monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 3)
     shared = ordered(graph)
     for field in ("order", "offsets", "columns", "weights", "degrees"):

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cotherm as ct
 from cotherm.estimators.base import MultiviewEstimator
-from cotherm.estimators.extension import factors
+from cotherm.estimators.out_of_sample import factors
 from tests.problems import refused, ring
 
 ALL = (ct.HeatKernelCoupling, ct.LaplacianAverage, ct.JointDiagonalization, ct.ClosestCommuting, ct.CoupledBases)
@@ -28,7 +28,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _quick(kind: Any, **options: Any) -> MultiviewEstimator:
-    more = {"path": "times", "tolerance": 1e-2} if kind is ct.HeatKernelCoupling else {}
+    more = {"continuation": "times", "tolerance": 1e-2} if kind is ct.HeatKernelCoupling else {}
     if kind is ct.CoupledBases:
         more = {"restarts": 2}
     return kind(**more, **options)
@@ -72,7 +72,7 @@ def test_clusters_are_the_digits(kind: Any, digits: tuple[np.ndarray, np.ndarray
 
 
 # What the guide says: coordinates of held-out digits beside those of a fit that had them, correlation; and labels by
-# five neighbours, of new samples and of samples of the fit itself.
+# five neighbors, of new samples and of samples of the fit itself.
 @pytest.mark.parametrize(
     ("kind", "n", "correlation", "accuracy"),
     [(ct.LaplacianAverage, 600, 0.9, 0.85), (ct.CoupledBases, 600, 0.85, 0.75), (ct.HeatKernelCoupling, 200, 0.7, 0.6)],
@@ -153,13 +153,13 @@ def test_kernels_of_new_samples_are_those_of_the_graph(scale: Any, digits: tuple
     near = np.argsort(np.linalg.norm(X - X[0], axis=1))[:8]
     expected = np.where(np.isin(np.arange(len(X)), near), A, 0.0)
     expected[0] = 1.0
-    if scale == "self-tuning":  # the moved sample counts its original as a neighbour, so its own scale is one nearer
+    if scale == "self-tuning":  # the moved sample counts its original as a neighbor, so its own scale is one nearer
         assert set(np.flatnonzero(moved)) == set(near)
     else:
         np.testing.assert_allclose(moved, expected / expected.sum(), atol=1e-5)
 
 
-def test_far_away_samples_still_have_neighbours() -> None:
+def test_far_away_samples_still_have_neighbors() -> None:
     X = np.random.default_rng(0).random((30, 2))
     model = ct.LaplacianAverage(scale=0.1, n_neighbors=4).fit([X, X])
     assert np.isfinite(model.transform([X[:2] + 1e6, X[:2]])[0]).all()
@@ -167,7 +167,12 @@ def test_far_away_samples_still_have_neighbours() -> None:
 
 def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
-    options: dict[str, Any] = {"view_columns": [32, 32], "n_landmarks": 4, "path": "straight", "max_iterations": 5}
+    options: dict[str, Any] = {
+        "view_columns": [32, 32],
+        "n_landmarks": 4,
+        "continuation": "direct",
+        "max_iterations": 5,
+    }
     model: Any = ct.HeatKernelCoupling(**options).fit(X)
     assert [F.shape for F in model.functions_] == [(150, 4)] * 2
     assert model.result_.mismatch == 0.0
@@ -177,7 +182,7 @@ def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray
     other = ct.HeatKernelCoupling(random_state=1, **options).fit(X)
     assert not np.array_equal(other.functions_[0], model.functions_[0])
     words = np.array(["zero", "one", "two"])[y]
-    named = ct.HeatKernelCoupling(unlabelled="two", **options).fit(X, words)
+    named = ct.HeatKernelCoupling(unlabeled="two", **options).fit(X, words)
     assert named.functions_[0].shape == (150, 2)
     assert ct.HeatKernelCoupling(**(options | {"random_state": None})).fit(X, list(words)).functions_[0].shape == (
         150,
@@ -187,7 +192,7 @@ def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray
 
 def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, _ = digits
-    model = ct.LaplacianAverage(normalized=False, weights=[2.0]).fit(X)
+    model = ct.LaplacianAverage(normalized=False, graph_weights=[2.0]).fit(X)
     assert model.n_views_ == 1
     expected = ct.average([ct.knn_graph(X, 10)] * 2).embedding(2)[0]
     np.testing.assert_allclose(model.fit_transform(X), expected, atol=1e-9)

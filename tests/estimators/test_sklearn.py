@@ -20,7 +20,7 @@ import cotherm as ct
 # which is a ValueError.
 _EXPECTED = {"check_dtype_object": "bad input is a CothermError, a ValueError and no TypeError"}
 _ESTIMATORS = [
-    ct.HeatKernelCoupling(n_neighbors=5, n_landmarks=2, path="straight", max_iterations=3),
+    ct.HeatKernelCoupling(n_neighbors=5, n_landmarks=2, continuation="direct", max_iterations=3),
     ct.LaplacianAverage(n_neighbors=5),
     ct.JointDiagonalization(n_neighbors=5, max_iterations=1, tolerance=0.1),
     ct.ClosestCommuting(n_neighbors=5, max_iterations=1, tolerance=0.1),
@@ -31,7 +31,7 @@ _ESTIMATORS = [
 @pytest.fixture
 def few_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """How often k-means begins anew is no matter of interfaces."""
-    monkeypatch.setattr("cotherm.methods.joint._MANY_STARTS", 2)
+    monkeypatch.setattr("cotherm.methods.result._MANY_STARTS", 2)
 
 
 @pytest.mark.usefixtures("few_starts")
@@ -54,7 +54,12 @@ def test_a_pipeline_learns_from_views_and_is_searched() -> None:
     model = make_pipeline(
         StandardScaler(),
         ct.HeatKernelCoupling(
-            view_columns=[32, 32], n_components=3, n_neighbors=6, path="straight", max_iterations=15, times=[0.2, 0.5]
+            view_columns=[32, 32],
+            n_components=3,
+            n_neighbors=6,
+            continuation="direct",
+            max_iterations=15,
+            times=[0.2, 0.5],
         ),
         KNeighborsClassifier(5),
     )

@@ -92,12 +92,12 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "seed": (lambda: ct.evaluate.retrieval(D, LABELS, seed=-1), "seed"),
     "k": (lambda: ct.evaluate.retrieval(D, np.zeros(6, dtype=int)).precision_at(6), "k"),
     "levels": (lambda: ct.evaluate.retrieval(D, np.zeros(6, dtype=int)).curve([1.5]), "levels"),
-    "shapes": (lambda: ct.evaluate.foscttm(np.ones((3, 2)), np.ones((4, 2))), "second"),
-    "one sample": (lambda: ct.evaluate.foscttm(np.ones((1, 2)), np.ones((1, 2))), "first"),
-    "vector": (lambda: ct.evaluate.foscttm(np.ones(3), np.ones(3)), "first"),
+    "shapes": (lambda: ct.evaluate.foscttm(np.ones((3, 2)), np.ones((4, 2))), "Y"),
+    "one sample": (lambda: ct.evaluate.foscttm(np.ones((1, 2)), np.ones((1, 2))), "X"),
+    "vector": (lambda: ct.evaluate.foscttm(np.ones(3), np.ones(3)), "X"),
     "columns": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1, 2], np.ones((2, 3)), [0, 1]), "others"),
     "known": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1], np.ones((2, 2)), [0, 1]), "known_labels"),
-    "neighbours": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1, 1], np.ones((2, 2)), [0, 1], k=4), "k"),
+    "neighbors": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1, 1], np.ones((2, 2)), [0, 1], k=4), "k"),
 }
 
 

@@ -51,7 +51,7 @@ def test_the_embedded_experiments_hold(experiment: Any, tmp_path: Path) -> None:
     assert all(path.stat().st_size > 5_000 for path in write_pictures(found, tmp_path, kinds=["png"]))
 
 
-def test_man_on_the_modelled_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_man_on_the_modeled_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COTHERM_DATA", raising=False)
     found = man.run()
     assert found.holds

@@ -127,7 +127,7 @@ def _views(random: Random, least: int) -> list[str]:
 
 def _recipe(random: Random) -> list[str]:
     return [
-        *_option(random, "--neighbours", ("3", "4", "10"), _COUNTS, 0.5),
+        *_option(random, "--neighbors", ("3", "4", "10"), _COUNTS, 0.5),
         *_option(random, "--scale", ("median", "none", "self-tuning", "0.5"), _NUMBERS),
         *_option(random, "--metric", ("cosine", "euclidean"), ("taxi",)),
         *_option(random, "--symmetrize", ("mean", "min"), ("other",)),

@@ -55,7 +55,7 @@ def coupling() -> Coupling:
             "coupling": 0.1 / (k + 1),
             "optimality": 0.5**k,
         }
-        for route, stage, k in (("straight", 0, 0), ("straight", 0, 1), ("stepwise", 1, 2))
+        for route, stage, k in (("direct", 0, 0), ("direct", 0, 1), ("stepwise", 1, 2))
     ]
     return Coupling(
         graphs=(large.with_weights(0.5 * large.w), small.with_weights([1.0, 0.0, 0.25])),
@@ -74,7 +74,7 @@ def coupling() -> Coupling:
         settings={
             "times": [0.5, 2.0],
             "alpha": None,
-            "path": "auto",
+            "continuation": "auto",
             "memory": {"peak": 1_000, "precision": "float64"},
         },
         versions=_VERSIONS,
@@ -129,7 +129,7 @@ def meshes() -> dict[str, bytes]:
     faces = b"element face 1\nproperty list uchar int vertex_index\nend_header\n"
     return {
         "own.off": off.render(mesh()),
-        "coloured.off": b"COFF 3 1 0\n0 0 0 255 0 0\n1 0 0 0 255 0\n0 1 0 0 0 255 # blue\n3 0 1 2 128 128 128\n",
+        "colored.off": b"COFF 3 1 0\n0 0 0 255 0 0\n1 0 0 0 255 0\n0 1 0 0 0 255 # blue\n3 0 1 2 128 128 128\n",
         "own.obj": obj.render(mesh()),
         "textured.obj": b"# words\no body\nv 0 0 0\nv 1 0 0\nv 0 1 0 1.0\nvt 0 0\nf 1/1/1 2//1 -1\nf 1/1 2/1 3/1\n",
         "own.ply": ply.render(mesh()),

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from cotherm import CothermError
+from cotherm.cli.inputs import View
 from cotherm.cli.labels import read_labels
-from cotherm.cli.table import read_table
-from cotherm.cli.views import View
 from cotherm.graphs.graph import Graph
+from cotherm.io.table import read_table
 
 Cells = list[list[str]]
 

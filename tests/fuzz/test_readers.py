@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 import cotherm as ct
-from cotherm.cli.views import read_points
+from cotherm.cli.inputs import read_points
 from cotherm.errors import visible
 from tests.fuzz import mutations, seeds
 

@@ -42,14 +42,14 @@ def distance(x: Array, y: Array, metric: str) -> float:
 
 
 def reference_knn(
-    X: Array, k: int, *, scale: Any, neighbour: int, factor: float, metric: str, symmetrize: str
+    X: Array, k: int, *, scale: Any, scale_neighbor: int, scale_factor: float, metric: str, symmetrize: str
 ) -> Edges:
     """The formula of the docstring, for points without ties and copies."""
     n = len(X)
     d = [[distance(X[i], X[j], metric) for j in range(n)] for i in range(n)]
     ranked = [sorted((j for j in range(n) if j != i), key=lambda j, i=i: d[i][j]) for i in range(n)]  # type: ignore[misc]
     if scale == "self-tuning":
-        sigma = [d[i][ranked[i][neighbour - 1]] for i in range(n)]
+        sigma = [d[i][ranked[i][scale_neighbor - 1]] for i in range(n)]
     elif scale == "median":
         sigma = [float(np.median([d[i][j] for i in range(n) for j in ranked[i][:k]]))] * n
     else:
@@ -57,7 +57,7 @@ def reference_knn(
     a: Edges = {}
     for i in range(n):
         for j in ranked[i][:k]:
-            a[i, j] = 1.0 if scale is None else math.exp(-(d[i][j] ** 2) / (factor * sigma[i] * sigma[j]))
+            a[i, j] = 1.0 if scale is None else math.exp(-(d[i][j] ** 2) / (scale_factor * sigma[i] * sigma[j]))
     edges: Edges = {}
     for i in range(n):
         for j in range(i + 1, n):
@@ -86,8 +86,8 @@ def assert_edges(graph: Graph, expected: Edges, rtol: float = 1e-9) -> None:
 def test_knn_graph_is_its_formula(scale: Any, symmetrize: str, metric: str, d: int) -> None:
     X = normal(40, d)
     options: dict[str, Any] = {"scale": scale, "metric": metric, "symmetrize": symmetrize}
-    for k, neighbour, factor in ((4, 7, 1.0), (5, 2, 4.0)):
-        options |= {"neighbour": neighbour, "factor": factor}
+    for k, scale_neighbor, factor in ((4, 7, 1.0), (5, 2, 4.0)):
+        options |= {"scale_neighbor": scale_neighbor, "scale_factor": factor}
         expected = reference_knn(X, k, **options)
         for form in (np.asarray, sp.csr_array):
             graph = knn_graph(form(X), k, **options)
@@ -97,12 +97,18 @@ def test_knn_graph_is_its_formula(scale: Any, symmetrize: str, metric: str, d: i
 
 def test_knn_graph_defaults() -> None:
     X = normal(40, 3)
-    said = {"scale": "self-tuning", "neighbour": 7, "factor": 1.0, "metric": "euclidean", "symmetrize": "max"}
+    said = {
+        "scale": "self-tuning",
+        "scale_neighbor": 7,
+        "scale_factor": 1.0,
+        "metric": "euclidean",
+        "symmetrize": "max",
+    }
     assert_edges(knn_graph(X, 5), reference_knn(X, 5, **said))  # type: ignore[arg-type]
 
 
 def test_symmetrized_three_ways() -> None:
-    # 0 and 1 are mutual neighbours, 2 looks to 1 only.
+    # 0 and 1 are mutual neighbors, 2 looks to 1 only.
     X = [[0.0], [1.0], [3.0]]
     a01, a12 = math.exp(-1), math.exp(-4)
     assert_edges(knn_graph(X, 1, scale=1.0, symmetrize="max"), {(0, 1): a01, (1, 2): a12})
@@ -126,7 +132,7 @@ def test_coordinates_are_kept_where_they_can_be_drawn() -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from(SCALES), d=st.sampled_from(DIMENSIONS))
-def test_relabelled_points_make_the_relabelled_graph(seed: int, scale: Any, d: int) -> None:
+def test_relabeled_points_make_the_relabeled_graph(seed: int, scale: Any, d: int) -> None:
     X = normal(30, d, seed)
     order = np.random.default_rng(seed).permutation(30)
     W = knn_graph(X, 4, scale=scale, symmetrize="mean").adjacency().toarray()
@@ -149,7 +155,7 @@ def test_sigma_of_copies_is_the_distance_to_the_next_point(d: int) -> None:
     # Point 0 five times: each finds four copies, then the points at 10 and 11.
     X = np.zeros((9, d))
     X[5:, 0] = [10, 11, 12, 13]
-    W = knn_graph(X, 6, neighbour=3, factor=4).adjacency().toarray()
+    W = knn_graph(X, 6, scale_neighbor=3, scale_factor=4).adjacency().toarray()
     assert np.all(W[:5, :5] == 1 - np.eye(5))
     # σ = 10 for the copies, 3 for the point at 10 and 2 for the one at 11.
     np.testing.assert_allclose(W[:5, 5], math.exp(-100 / (4 * 10 * 3)))
@@ -161,7 +167,7 @@ def test_sigma_of_copies_that_see_only_copies_is_the_smallest_of_the_others(d: i
     # Point 0 five times: each finds three copies, nothing else. The points at 2, 5 and 9 have σ = 2, 3 and 4.
     X = np.zeros((8, d))
     X[5:, 0] = [2, 5, 9]
-    W = knn_graph(X, 3, neighbour=1).adjacency().toarray()
+    W = knn_graph(X, 3, scale_neighbor=1).adjacency().toarray()
     assert np.all(W[:5, :5][W[:5, :5] > 0] == 1)
     near = W[:5, 5][W[:5, 5] > 0]
     assert len(near) >= 2
@@ -177,7 +183,7 @@ def test_points_that_all_coincide_are_joined_by_ones(d: int, scale: Any) -> None
 
 
 def test_median_of_zero_gives_way_to_the_smallest_distance() -> None:
-    # Of the 10 distances to two nearest neighbours 8 are 0; the smallest other is 2.
+    # Of the 10 distances to two nearest neighbors 8 are 0; the smallest other is 2.
     X = [[0.0], [0.0], [0.0], [0.0], [2.0]]
     W = knn_graph(X, 2, scale="median").adjacency().toarray()
     np.testing.assert_allclose(W[4][W[4] > 0], math.exp(-4 / 4))
@@ -194,7 +200,7 @@ def test_scales_whose_squares_overflow_do_no_harm() -> None:
     X = normal(10, 2)
     assert np.all(knn_graph(X, 3, scale=1e200).w == 1)
     assert np.all(knn_graph(X, 3, scale=1e-200).w == 0)
-    assert np.all(knn_graph(X, 3, scale=1e-300, factor=1e-300).w == 0)
+    assert np.all(knn_graph(X, 3, scale=1e-300, scale_factor=1e-300).w == 0)
 
 
 def test_min_may_isolate_vertices() -> None:
@@ -237,14 +243,14 @@ def nus(data_file: Callable[[str], Path]) -> Any:
 
 
 def test_nus_graphs_by_the_recipe(data_file: Callable[[str], Path]) -> None:
-    tags, colour = nus(data_file)["coords"].ravel()
-    recipe: dict[str, Any] = {"scale": "self-tuning", "neighbour": 15, "factor": 4, "symmetrize": "mean"}
-    by_tags, by_colour = knn_graph(tags, 25, **recipe), knn_graph(colour, 25, **recipe)
-    for graph in (by_tags, by_colour):
+    tags, color = nus(data_file)["coords"].ravel()
+    recipe: dict[str, Any] = {"scale": "self-tuning", "scale_neighbor": 15, "scale_factor": 4, "symmetrize": "mean"}
+    by_tags, by_color = knn_graph(tags, 25, **recipe), knn_graph(color, 25, **recipe)
+    for graph in (by_tags, by_color):
         assert graph.n == 145
         assert graph.is_valid()
-    assert_edges(by_colour, reference_knn(colour, 25, metric="euclidean", **recipe))
-    assert by_colour.m == 2708
+    assert_edges(by_color, reference_knn(color, 25, metric="euclidean", **recipe))
+    assert by_color.m == 2708
     # Many tags tie at the 25th distance, and which are taken moves the count a little.
     assert 2600 < by_tags.m < 2800
     assert by_tags == knn_graph(tags.toarray(), 25, **recipe)
@@ -252,12 +258,12 @@ def test_nus_graphs_by_the_recipe(data_file: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize(("modality", "k"), [(0, 17), (1, 20)])
 def test_nus_graphs_as_published(data_file: Callable[[str], Path], modality: int, k: int) -> None:
-    # The file's own graphs: σ_i to the k-th neighbour, the maximum, and self-loops where copies of a row
-    # hid it from the removal of "the first neighbour".
+    # The file's own graphs: σ_i to the k-th scale_neighbor, the maximum, and self-loops where copies of a row
+    # hid it from the removal of "the first scale_neighbor".
     data = nus(data_file)
     published = data["W"].ravel()[modality].toarray()
     np.fill_diagonal(published, 0)
-    W = knn_graph(data["coords"].ravel()[modality], k, neighbour=k).adjacency().toarray()
+    W = knn_graph(data["coords"].ravel()[modality], k, scale_neighbor=k).adjacency().toarray()
     np.testing.assert_array_equal(W > 0, published > 0)
     np.testing.assert_allclose(W, published, rtol=1e-7)
 
@@ -265,12 +271,12 @@ def test_nus_graphs_as_published(data_file: Callable[[str], Path], modality: int
 # ---------------------------------------------------------------- radius_graph
 
 
-def reference_radius(X: Array, radius: float, scale: Any, factor: float, metric: str) -> Edges:
+def reference_radius(X: Array, radius: float, scale: Any, scale_factor: float, metric: str) -> Edges:
     n = len(X)
     d = {(i, j): distance(X[i], X[j], metric) for i in range(n) for j in range(i + 1, n)}
     near = {e: length for e, length in d.items() if length <= radius}
     sigma = float(np.median(list(near.values()))) if scale == "median" else scale
-    return {e: 1.0 if scale is None else math.exp(-(x**2) / (factor * sigma**2)) for e, x in near.items()}
+    return {e: 1.0 if scale is None else math.exp(-(x**2) / (scale_factor * sigma**2)) for e, x in near.items()}
 
 
 @pytest.mark.parametrize("scale", [None, "median", 0.5])
@@ -282,7 +288,7 @@ def test_radius_graph_is_its_formula(scale: Any, metric: str, d: int) -> None:
     expected = reference_radius(X, radius, scale, 2.0, metric)
     assert 0 < len(expected) < 40 * 39 / 2
     for form in (np.asarray, sp.csr_array):
-        graph = radius_graph(form(X), radius, scale=scale, factor=2.0, metric=metric, name="balls")
+        graph = radius_graph(form(X), radius, scale=scale, scale_factor=2.0, metric=metric, name="balls")
         assert_edges(graph, expected)
         assert (graph.n, graph.name) == (40, "balls")
 
@@ -351,7 +357,7 @@ def test_too_many_edges_are_refused_before_they_are_made(monkeypatch: pytest.Mon
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.sampled_from(DIMENSIONS))
-def test_relabelled_points_make_the_relabelled_radius_graph(seed: int, d: int) -> None:
+def test_relabeled_points_make_the_relabeled_radius_graph(seed: int, d: int) -> None:
     X = normal(30, d, seed)
     order = np.random.default_rng(seed).permutation(30)
     W = radius_graph(X, math.sqrt(d), scale=1.0).adjacency().toarray()
@@ -379,7 +385,7 @@ def test_mesh_graph_weights() -> None:
     inverse = {e: 1 / x for e, x in LENGTHS.items()}
     assert_edges(mesh_graph(SQUARE, HALVES, weights="inverse-length"), inverse, 1e-15)
     median = {e: math.exp(-(x**2) / (2 * 4**2)) for e, x in LENGTHS.items()}
-    assert_edges(mesh_graph(SQUARE, HALVES, weights="gaussian", factor=2), median, 1e-14)
+    assert_edges(mesh_graph(SQUARE, HALVES, weights="gaussian", scale_factor=2), median, 1e-14)
     fixed = {e: math.exp(-(x**2) / 6**2) for e, x in LENGTHS.items()}
     assert_edges(mesh_graph(SQUARE, HALVES, weights="gaussian", scale=6), fixed, 1e-14)
 
@@ -461,7 +467,7 @@ def test_sparse_vertices_are_refused() -> None:
     ("options", "message"),
     [
         ({"k": 0}, r"^k: 0"),
-        ({"k": 10}, r"^k: 10 neighbours among n = 10 points; needed: at most 9"),
+        ({"k": 10}, r"^k: 10 neighbors among n = 10 points; needed: at most 9"),
         ({"k": 2.0}, r"^k: 2\.0"),
         ({"scale": "auto"}, r"^scale: 'auto' .*'self-tuning', 'median'"),
         ({"scale": 0.0}, r"^scale: 0\.0"),
@@ -469,12 +475,12 @@ def test_sparse_vertices_are_refused() -> None:
         ({"scale": np.nan}, r"^scale: nan"),
         ({"scale": True}, r"^scale: True"),
         ({"scale": [1.0]}, r"^scale: \[1\.0\]"),
-        ({"neighbour": 0}, r"^neighbour: 0"),
-        ({"neighbour": 1.5}, r"^neighbour: 1\.5"),
-        ({"neighbour": 10}, r"^neighbour: 10 neighbours among n = 10 points"),
-        ({"factor": 0}, r"^factor: 0\.0"),
-        ({"factor": -4}, r"^factor: -4\.0"),
-        ({"factor": "4"}, r"^factor: '4'"),
+        ({"scale_neighbor": 0}, r"^scale_neighbor: 0"),
+        ({"scale_neighbor": 1.5}, r"^scale_neighbor: 1\.5"),
+        ({"scale_neighbor": 10}, r"^scale_neighbor: 10 neighbors among n = 10 points"),
+        ({"scale_factor": 0}, r"^scale_factor: 0\.0"),
+        ({"scale_factor": -4}, r"^scale_factor: -4\.0"),
+        ({"scale_factor": "4"}, r"^scale_factor: '4'"),
         ({"metric": "manhattan"}, r"^metric: 'manhattan'"),
         ({"symmetrize": "sum"}, r"^symmetrize: 'sum' .*'max', 'mean', 'min'"),
         ({"search": "fast"}, r"^search: 'fast'"),
@@ -488,8 +494,8 @@ def test_bad_knn_options_are_refused(options: dict[str, Any], message: str) -> N
         knn_graph(GOOD, **{"k": 2, **options})
 
 
-def test_the_neighbour_matters_only_where_it_is_used() -> None:
-    assert knn_graph(GOOD, 2, scale="median", neighbour=10).n == 10
+def test_the_neighbor_matters_only_where_it_is_used() -> None:
+    assert knn_graph(GOOD, 2, scale="median", scale_neighbor=10).n == 10
 
 
 @pytest.mark.parametrize(
@@ -501,7 +507,7 @@ def test_the_neighbour_matters_only_where_it_is_used() -> None:
         ({"radius": None}, r"^radius: None"),
         ({"scale": "self-tuning"}, r"^scale: 'self-tuning' .*'median'"),
         ({"scale": 0}, r"^scale: 0\.0"),
-        ({"factor": -1}, r"^factor: -1\.0"),
+        ({"scale_factor": -1}, r"^scale_factor: -1\.0"),
         ({"metric": "l1"}, r"^metric: 'l1'"),
         ({"labels": [1, 2]}, r"^labels: "),
         ({"name": 7}, r"^name: 7"),
@@ -531,7 +537,7 @@ def test_bad_radius_options_are_refused(options: dict[str, Any], message: str) -
         ({"scale": "self-tuning"}, r"^scale: 'self-tuning'"),
         ({"scale": -1}, r"^scale: -1\.0"),
         ({"scale": None}, r"^scale: None"),
-        ({"factor": 0}, r"^factor: 0\.0"),
+        ({"scale_factor": 0}, r"^scale_factor: 0\.0"),
         ({"labels": [1, 2]}, r"^labels: "),
         ({"name": 7}, r"^name: 7"),
     ],

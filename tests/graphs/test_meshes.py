@@ -191,8 +191,8 @@ OFF_VARIANTS = {
     "windows": ("OFF\n4 4 0\n" + VERTICES + FACES).replace("\n", "\r\n"),
     "comments": "# a shape\nOFF # text\n\n#\n4 4 0\n\n" + VERTICES.replace("\n", " # corner\n\n") + FACES + "# end\n",
     "spaces": "OFF\n  4\t4 0 \n" + VERTICES.replace(" ", " \t ") + FACES.replace("\n", " \n"),
-    "face colours": "OFF\n4 4 0\n" + VERTICES + "3 0 2 1 255 0 0\n3 0 1 3\n3 0 3 2 0.5 0.5 0.5 1.0\n3 1 2 3 7\n",
-    "vertex colours": "COFF\n4 4 0\n" + VERTICES.replace("\n", " 255 0 0 255\n") + FACES,
+    "face colors": "OFF\n4 4 0\n" + VERTICES + "3 0 2 1 255 0 0\n3 0 1 3\n3 0 3 2 0.5 0.5 0.5 1.0\n3 1 2 3 7\n",
+    "vertex colors": "COFF\n4 4 0\n" + VERTICES.replace("\n", " 255 0 0 255\n") + FACES,
     "normals": "NOFF\n4 4 0\n" + VERTICES.replace("\n", " 0 0 1\n") + FACES,
     "all": "STCNOFF\n4 4 0\n" + VERTICES.replace("\n", " 1 1 1 1 0 0 1 0 0\n") + FACES,
     "byte order mark": "\ufeffOFF\n4 4 0\n" + VERTICES + FACES,
@@ -216,7 +216,7 @@ OBJ_VARIANTS = {
     "furniture": "# by hand\nmtllib a.mtl\no thing\n\n"
     + OBJ_VERTICES
     + "g side\nusemtl red\ns off\nl 1 2\np 1\nf 1 3 2 # a face\n\tf\t1 2\t4 \nf 1 4 3\nf 2 3 4",
-    "colours": OBJ_VERTICES.replace("0\n", "0 0.5 0.5 0.5\n") + "f 1 3 2\r\nf 1 2 4\r\nf 1 4 3\r\nf 2 3 4\r\n",
+    "colors": OBJ_VERTICES.replace("0\n", "0 0.5 0.5 0.5\n") + "f 1 3 2\r\nf 1 2 4\r\nf 1 4 3\r\nf 2 3 4\r\n",
 }
 
 

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
-from cotherm.heat import response
+from cotherm.heat import correlation_model
 from cotherm.heat.correlation import correlations, pairs
-from cotherm.heat.response import View
+from cotherm.heat.correlation_model import View
 from tests import problems, references
 from tests.problems import CASES
 
@@ -19,7 +19,7 @@ from tests.problems import CASES
 def derivatives(graph: ct.Graph, F: np.ndarray, times: np.ndarray, dense: int) -> np.ndarray:
     """∂Q_ab(t)/∂u_e, (times, pairs, m), as couple has it for graphs of up to so many vertices or more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(response, "_DENSE", dense)
+        patch.setattr(correlation_model, "_DENSE", dense)
         view = View(graph, F, times)
         out = np.zeros((graph.m, view.size))
         view.at(graph.w).derivative(np.arange(graph.m), out)

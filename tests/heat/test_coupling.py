@@ -40,7 +40,7 @@ def test_strong_error_through_matrix_and_index_map() -> None:
         assert_allclose(ct.coupling_error(graphs, functions, TIMES, correspondence=form), expected, rtol=1e-8)
 
 
-def test_relabelled_copies_are_coupled() -> None:
+def test_relabeled_copies_are_coupled() -> None:
     graph = problems.cloud(700)
     F = np.random.default_rng(0).standard_normal((700, 2))
     p = np.random.default_rng(1).permutation(700)  # vertex v becomes p[v]

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 import cotherm as ct
-from cotherm.heat import distance, nearby, sketch
+from cotherm.heat import distance, distance_local, distance_sketch
 from cotherm.heat.chebyshev import ordered
 from tests import problems, references
 from tests.problems import CASES
@@ -77,8 +77,8 @@ def test_short_times_on_a_large_graph_are_exact(large: ct.Graph) -> None:
     matrix, t = ordered(large), 0.05
     D = ct.diffusion_distance(large, t)
     everyone = np.arange(large.n)
-    assert_allclose(nearby.rows(matrix, t, np.array([3, 99])), D[[3, 99]], atol=1e-5)
-    found = distance.Nearest(*nearby.nearest(matrix, t, everyone, 8))
+    assert_allclose(distance_local.rows(matrix, t, np.array([3, 99])), D[[3, 99]], atol=1e-5)
+    found = distance.Nearest(*distance_local.nearest(matrix, t, everyone, 8))
     assert_allclose(found.distances, np.take_along_axis(D, found.indices, axis=1), atol=1e-5)
     assert recall(found, D, everyone) > 0.999
     assert not np.any(found.indices == everyone[:, np.newaxis])
@@ -99,22 +99,22 @@ def test_long_times_on_a_large_graph(large: ct.Graph, t: float) -> None:
     matrix = ordered(large)
     D = ct.diffusion_distance(large, t)
     many = np.arange(0, large.n, 90)
-    rows = sketch.rows(matrix, t, many, probes=1_024, seed=0)
+    rows = distance_sketch.rows(matrix, t, many, probes=1_024, seed=0)
     away = D[many] > 0
     relative = rows[away] / D[many][away] - 1
     assert np.sqrt(np.mean(relative**2)) < 1.2 / np.sqrt(2 * 1_024)
     sources = np.array([3, 99, 4_000])
     everyone = np.arange(large.n)
-    assert recall(distance.Nearest(*sketch.nearest(matrix, t, everyone, 8, 1_024, 0)), D, everyone) > 0.9
-    few = distance.Nearest(*sketch.nearest(matrix, t, sources, 8, 1_024, 0))
+    assert recall(distance.Nearest(*distance_sketch.nearest(matrix, t, everyone, 8, 1_024, 0)), D, everyone) > 0.9
+    few = distance.Nearest(*distance_sketch.nearest(matrix, t, sources, 8, 1_024, 0))
     assert recall(few, D[sources], sources) == 1.0
     assert_allclose(few.distances, np.take_along_axis(D[sources], few.indices, axis=1), rtol=1e-5)
 
 
 def test_one_source_at_a_long_time_is_as_good_as_many(large: ct.Graph) -> None:
     matrix = ordered(large)
-    alone = sketch.rows(matrix, 5.0, np.array([7]), probes=256, seed=0)
-    among = sketch.rows(matrix, 5.0, np.arange(20), probes=256, seed=0)
+    alone = distance_sketch.rows(matrix, 5.0, np.array([7]), probes=256, seed=0)
+    among = distance_sketch.rows(matrix, 5.0, np.arange(20), probes=256, seed=0)
     assert_allclose(alone[0], among[7], rtol=1e-12)
 
 
@@ -126,7 +126,7 @@ def test_late_distances_keep_their_accuracy() -> None:
     sources = np.array([1, 2])
     kernel = ct.heat_flow(graph, np.eye(graph.n)[:, [1, 2, 50, 60]], [t], tolerance=1e-13)[0]
     exact = np.linalg.norm(kernel[:, [0]] - kernel[:, 2:], axis=0)
-    found = sketch.rows(ordered(graph), t, sources, probes=1_024, seed=0)[0, [50, 60]]
+    found = distance_sketch.rows(ordered(graph), t, sources, probes=1_024, seed=0)[0, [50, 60]]
     assert_allclose(found, exact, rtol=0.15)
 
 
@@ -136,7 +136,7 @@ def test_no_sources() -> None:
     assert ct.diffusion_distance(graph, 0.1, sources=[], nearest=2).indices.shape == (0, 2)
 
 
-def test_hub_is_not_its_own_neighbour() -> None:
+def test_hub_is_not_its_own_neighbor() -> None:
     """A hub's large degree makes the first Poisson weights vanish."""
     hub = np.zeros(400, int)
     path = np.arange(401, 4_700)

@@ -167,7 +167,7 @@ def test_hubs_keep_the_tolerance_and_the_stated_rounding(name: str, stiffness: f
 
 
 @pytest.mark.parametrize("t", [0.01, 1.0, 20.0])
-def test_a_hub_of_many_thousand_neighbours(t: float) -> None:
+def test_a_hub_of_many_thousand_neighbors(t: float) -> None:
     """Spectrum 0, 1 (n − 2 times) and n in closed form; no heat is lost or won."""
     n = 50_001
     F = tilted(n)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm.engines.cpu.elimination import eliminate
 from cotherm.heat import spectrum
-from cotherm.heat.graded import graded_pairs
+from cotherm.heat.accurate_spectrum import graded_pairs
 from tests import problems
 
 BRIDGES = [1e-9, 1e-11, 1e-12, 1e-13, 1e-15, 1e-17, 1e-18, 1e-19, 1e-40, 1e-200]
@@ -114,5 +114,5 @@ def test_short_times_do_not_pay_for_what_they_cannot_see(monkeypatch: pytest.Mon
     monkeypatch.setattr(spectrum, "_SHORT", 0.0)
     assert_allclose(ct.heat_kernel(graph, 10.0), expected, atol=1e-13)
     monkeypatch.setattr(spectrum, "_SHORT", np.inf)
-    monkeypatch.delattr("cotherm.heat.graded.refined")
+    monkeypatch.delattr("cotherm.heat.accurate_spectrum.refined")
     assert_allclose(ct.heat_kernel(graph, 10.0), expected, atol=1e-13)

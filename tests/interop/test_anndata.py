@@ -94,7 +94,7 @@ def test_what_is_refused() -> None:
     assert refused(lambda: from_anndata(adata, "connectivities", rep="X")) == "key"
     assert refused(lambda: from_anndata(adata, symmetrize="max", rep="X")) == "symmetrize"
     assert refused(lambda: from_anndata(adata, rep="X", k=60)) == "k"
-    assert refused(lambda: from_anndata(adata, rep="X", labels="colour")) == "labels"
+    assert refused(lambda: from_anndata(adata, rep="X", labels="color")) == "labels"
     assert refused(lambda: from_anndata(adata, rep="X", labels="known")) == "labels"
     assert refused(lambda: from_anndata(anndata.AnnData(obs=adata.obs), rep="X")) == "rep"
     assert refused(lambda: from_anndata(with_weights(np.eye(3)))) == "obsp['connectivities']"

@@ -29,7 +29,7 @@ STAGES = np.array(["E4.5", "E5.5", "E6.5", "E7.5"])
 
 def coupled(adatas: list[anndata.AnnData], alpha: float = 100.0) -> ct.Coupling:
     graphs = anndata_graphs(adatas, rep="X", k=6)
-    return ct.couple(graphs, anndata_functions(adatas, "known").functions, [1.0], alpha, path="straight")
+    return ct.couple(graphs, anndata_functions(adatas, "known").functions, [1.0], alpha, continuation="direct")
 
 
 def through_a_file(adata: anndata.AnnData, path: Path) -> anndata.AnnData:
@@ -94,9 +94,9 @@ METHODS: dict[str, Callable[[Any, Any], ct.Joint]] = {
     "closest_commuting": lambda g, F: ct.closest_commuting(g),
     "closest_commuting, valid": lambda g, F: ct.closest_commuting(g, valid=True, restarts=0),
     "coregularize": lambda g, F: ct.coregularize(g, 3),
-    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, path=[ct.Stage((0.5,), 1.0)]),
+    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, continuation=[ct.Stage((0.5,), 1.0)]),
     "coupled_bases": lambda g, F: ct.coupled_bases(g, F, k=5),
-    "fuse_similarity": lambda g, F: ct.fuse_similarity(g, neighbours=5),
+    "fuse_similarity": lambda g, F: ct.fuse_similarity(g, n_neighbors=5),
     "joint_diagonalize": lambda g, F: ct.joint_diagonalize(g),
     "power_mean": lambda g, F: ct.power_mean(g),
     "transport": ct.transport,
@@ -120,7 +120,7 @@ def test_every_method(method: str, tmp_path: Path) -> None:
         W = read.obsp["cotherm_connectivities"].toarray()
         np.testing.assert_array_equal(W, graphs.graphs[1].adjacency().toarray())
     if method == "couple by stages":
-        assert json.loads(read.uns["cotherm"]["settings"]["path"])[0]["alpha"] == 1.0
+        assert json.loads(read.uns["cotherm"]["settings"]["continuation"])[0]["alpha"] == 1.0
 
 
 def test_mudata(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_scnmt_end_to_end(data_file: Callable[[str], Path], tmp_path: Path) -> N
     graphs = anndata_graphs(modalities)
     functions, stages = anndata_functions(modalities, "known")
     assert stages == STAGES.tolist()
-    result = ct.couple(graphs, functions, [1.0], 1e3, path="straight", max_iterations=3)
+    result = ct.couple(graphs, functions, [1.0], 1e3, continuation="direct", max_iterations=3)
     assert result.coupling[0] < result.coupling_before[0]
     to_anndata(result, modalities)
     for adata, graph in zip(modalities, result.graphs, strict=True):

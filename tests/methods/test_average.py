@@ -27,7 +27,7 @@ class TestAverage:
     def test_it_is_the_nearest_to_all(self) -> None:
         """The paper's (avg): Σ ‖L_k − L̄‖² is least."""
         g = pair()
-        result = ct.average(g, weights=[1.0, 3.0])
+        result = ct.average(g, graph_weights=[1.0, 3.0])
         L = result.graph.laplacian().toarray()
 
         def spread(M: Any) -> float:
@@ -45,7 +45,7 @@ class TestAverage:
     @pytest.mark.parametrize("power", [-30.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 30.0])
     def test_power_means_edge_by_edge(self, power: float) -> None:
         g, share = pair(), (0.3, 0.7)
-        mean = ct.average(g, weights=share, power=power).graph
+        mean = ct.average(g, graph_weights=share, power=power).graph
         W = [x.adjacency().toarray() for x in g]
         for i, j, w in zip(mean.i, mean.j, mean.w, strict=True):
             a = np.array([one[i, j] for one in W])
@@ -132,9 +132,9 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no list": (lambda: ct.average(RING), "graphs"),  # type: ignore[arg-type]
     "no graph": (lambda: ct.average([RING, np.eye(6)]), "graphs[1]"),  # type: ignore[list-item]
     "sizes": (lambda: ct.average([RING, SMALLER]), "graphs"),
-    "weights": (lambda: ct.average([RING, RING], weights=[1.0]), "weights"),
-    "zero weight": (lambda: ct.average([RING, RING], weights=[1.0, 0.0]), "weights"),
-    "NaN weight": (lambda: ct.average([RING, RING], weights=[1.0, np.nan]), "weights"),
+    "weights": (lambda: ct.average([RING, RING], graph_weights=[1.0]), "graph_weights"),
+    "zero weight": (lambda: ct.average([RING, RING], graph_weights=[1.0, 0.0]), "graph_weights"),
+    "NaN weight": (lambda: ct.average([RING, RING], graph_weights=[1.0, np.nan]), "graph_weights"),
     "power": (lambda: ct.average([RING, RING], power="median"), "power"),
     "infinite power": (lambda: ct.average([RING, RING], power=np.inf), "power"),
     "true power": (lambda: ct.average([RING, RING], power=True), "power"),
@@ -143,7 +143,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "matrix power": (lambda: ct.power_mean([RING, RING], power=0.0), "power"),
     "endless power": (lambda: ct.average([RING, RING], power=10**400), "power"),
     "complex power": (lambda: ct.average([RING, RING], power=np.complex128(1)), "power"),  # type: ignore[arg-type]
-    "huge weights": (lambda: ct.average([RING, RING], weights=[1e308, 1e308]), "weights"),
+    "huge weights": (lambda: ct.average([RING, RING], graph_weights=[1e308, 1e308]), "graph_weights"),
     "seed": (lambda: ct.average([RING, RING]).clusters(2, seed=2**32), "seed"),
     "nothing to go by": (lambda: ct.average([ct.Graph(4, [], [], [])] * 2).clusters(2), "graphs"),
     "one vertex": (lambda: ct.average([ct.Graph(1, [], [], [])] * 2).embedding(1), "graphs"),

@@ -1,4 +1,4 @@
-"""Co-regularised modes: against plain loops, monotone, relabelled, planted clusters, real data, bad input."""
+"""Co-regularized modes: against plain loops, monotone, relabeled, planted clusters, real data, bad input."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def slow(graphs: list[ct.Graph], k: int, lam: float, kind: str, rounds: int) -> 
     """The projectors U_vUᵀ_v, the centroid's last, and the objective after every round, all in n × n matrices."""
     K = [similarity(g) for g in graphs]
     P = [project(largest(A, k)) for A in K]
-    centre = project(largest(sum(P, np.zeros_like(K[0])), k))
+    center = project(largest(sum(P, np.zeros_like(K[0])), k))
     values = []
     for _ in range(rounds):
         for v in range(len(K)):
             others = sum((P[w] for w in range(len(K)) if w != v), np.zeros_like(K[v]))
-            P[v] = project(largest(K[v] + lam * (others if kind == "pairwise" else centre), k))
-        centre = project(largest(sum(P, np.zeros_like(K[0])), k))
-        alike = [(p, centre) for p in P] if kind == "centroid" else list(combinations(P, 2))
+            P[v] = project(largest(K[v] + lam * (others if kind == "pairwise" else center), k))
+        center = project(largest(sum(P, np.zeros_like(K[0])), k))
+        alike = [(p, center) for p in P] if kind == "centroid" else list(combinations(P, 2))
         smooth = sum(np.trace(p @ A) for p, A in zip(P, K, strict=True))
         values.append(float(smooth + lam * sum(np.trace(a @ b) for a, b in alike)))
-    return [*P, centre], values
+    return [*P, center], values
 
 
 def project(U: np.ndarray) -> np.ndarray:
@@ -113,7 +113,7 @@ def test_relabelling_relabels() -> None:
     graphs, _ = problems.planted_views()
     order = np.random.default_rng(0).permutation(60)
     result = ct.coregularize(graphs, 3)
-    again = ct.coregularize([problems.relabelled(g, order) for g in graphs], 3)
+    again = ct.coregularize([problems.relabeled(g, order) for g in graphs], 3)
     for a, b in zip(result.vectors, again.vectors, strict=True):
         assert_allclose(project(b), project(a)[np.ix_(order, order)], atol=1e-8)
 

@@ -116,7 +116,7 @@ class TestTheorem:
         return [symmetric(n, 2, seed) for n, seed in ((3, 0), (4, 1), (6, 2), (8, 5))] + laplacians
 
     def test_the_two_minima_are_equal(self) -> None:
-        """Claim 1, the left side found by an optimiser that knows nothing of bases."""
+        """Claim 1, the left side found by an optimizer that knows nothing of bases."""
         for A in self.cases():
             result = ct.joint_diagonalize(list(A))
             C = closest_commuting_by_penalty(A, start=np.array(result.matrices()), noise=0.0)
@@ -148,8 +148,8 @@ def test_relabelling_the_vertices_relabels_the_answer() -> None:
     views = ct.datasets.ring(30)
     order = np.random.default_rng(0).permutation(30)
     place = np.argsort(order)
-    relabelled = [ct.Graph(30, place[g.i], place[g.j], g.w) for g in views.graphs]
-    first, second = ct.joint_diagonalize(views.graphs), ct.joint_diagonalize(relabelled)
+    relabeled = [ct.Graph(30, place[g.i], place[g.j], g.w) for g in views.graphs]
+    first, second = ct.joint_diagonalize(views.graphs), ct.joint_diagonalize(relabeled)
     assert second.off == pytest.approx(first.off, rel=1e-6)
     assert np.allclose(second.values, first.values, atol=1e-3)
 
@@ -164,9 +164,9 @@ def test_units_do_not_matter(scale: float) -> None:
 
 def test_weights_say_whose_diagonal_counts() -> None:
     A = symmetric(8, 2, seed=6)
-    result = ct.joint_diagonalize(list(A), weights=[1e6, 1.0])
+    result = ct.joint_diagonalize(list(A), graph_weights=[1e6, 1.0])
     assert np.allclose(result.values[0], np.linalg.eigvalsh(A[0])[np.argsort(np.argsort(result.values[0]))], atol=1e-3)
-    assert ct.joint_diagonalize(list(A), weights=[4.0, 4.0]).off == pytest.approx(
+    assert ct.joint_diagonalize(list(A), graph_weights=[4.0, 4.0]).off == pytest.approx(
         4.0 * ct.joint_diagonalize(list(A)).off, rel=1e-9
     )
 
@@ -221,8 +221,8 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "complex": (lambda: ct.joint_diagonalize([SQUARE * 1j]), "graphs[0]"),
     "words": (lambda: ct.joint_diagonalize(["ab", "cd"]), "graphs[0]"),
     "too large": (lambda: ct.joint_diagonalize([sp.eye_array(9000)]), "graphs"),
-    "weights": (lambda: ct.joint_diagonalize([SQUARE, SQUARE], weights=[1.0]), "weights"),
-    "negative weights": (lambda: ct.joint_diagonalize([SQUARE, SQUARE], weights=[1.0, -1.0]), "weights"),
+    "weights": (lambda: ct.joint_diagonalize([SQUARE, SQUARE], graph_weights=[1.0]), "graph_weights"),
+    "negative weights": (lambda: ct.joint_diagonalize([SQUARE, SQUARE], graph_weights=[1.0, -1.0]), "graph_weights"),
     "normalized": (lambda: ct.joint_diagonalize([SQUARE], normalized="yes"), "normalized"),  # type: ignore[arg-type]
     "tolerance": (lambda: ct.joint_diagonalize([SQUARE], tolerance=0.0), "tolerance"),
     "iterations": (lambda: ct.joint_diagonalize([SQUARE], max_iterations=0), "max_iterations"),

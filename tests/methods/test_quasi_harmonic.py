@@ -52,7 +52,7 @@ def test_taylor_remainders() -> None:
     assert np.log10(second[0] / second[1]) == pytest.approx(3.0, abs=0.2)
 
 
-def test_the_same_graph_relabelled_gets_the_same_basis() -> None:
+def test_the_same_graph_relabeled_gets_the_same_basis() -> None:
     g = problems.cloud(80, seed=3)
     place = np.random.default_rng(0).permutation(80)
     other = ct.Graph(80, place[g.i], place[g.j], g.w)

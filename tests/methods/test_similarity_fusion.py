@@ -1,4 +1,4 @@
-"""Similarity network fusion: against plain loops, fixed points, relabelled, planted clusters, real data, bad input."""
+"""Similarity network fusion: against plain loops, fixed points, relabeled, planted clusters, real data, bad input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cotherm.methods import similarity_fusion
 from tests import problems
 
 
-def normalised(X: np.ndarray) -> np.ndarray:
+def normalized(X: np.ndarray) -> np.ndarray:
     """Halves on the diagonal, the other half shared out among the others; then symmetric."""
     n = len(X)
     P = np.zeros((n, n))
@@ -38,14 +38,14 @@ def strongest(P: np.ndarray, count: int) -> np.ndarray:
     return S
 
 
-def slow(graphs: list[ct.Graph], neighbours: int, steps: int) -> np.ndarray:
+def slow(graphs: list[ct.Graph], neighbors: int, steps: int) -> np.ndarray:
     """The fused weights, in loops."""
-    P = [normalised(g.adjacency().toarray()) for g in graphs]
-    S = [strongest(p, neighbours) for p in P]
+    P = [normalized(g.adjacency().toarray()) for g in graphs]
+    S = [strongest(p, neighbors) for p in P]
     for _ in range(steps):
         means = [np.mean([P[w] for w in range(len(P)) if w != v], axis=0) for v in range(len(P))]
-        P = [normalised(S[v] @ means[v] @ S[v].T) for v in range(len(P))]
-    fused = normalised(np.mean(P, axis=0))
+        P = [normalized(S[v] @ means[v] @ S[v].T) for v in range(len(P))]
+    fused = normalized(np.mean(P, axis=0))
     return fused - np.diag(np.diag(fused))
 
 
@@ -54,18 +54,18 @@ def fused_weights(result: ct.SimilarityFusion) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [2, 3])
-@pytest.mark.parametrize(("neighbours", "steps"), [(2, 1), (4, 3), (12, 20)])
-def test_weights_are_those_of_plain_loops(count: int, neighbours: int, steps: int) -> None:
+@pytest.mark.parametrize(("n_neighbors", "steps"), [(2, 1), (4, 3), (12, 20)])
+def test_weights_are_those_of_plain_loops(count: int, n_neighbors: int, steps: int) -> None:
     graphs = [problems.random_graph(12, 30, seed=s) for s in (1, 2, 3)][:count]
-    result = ct.fuse_similarity(graphs, neighbours=neighbours, steps=steps)
-    assert_allclose(fused_weights(result), slow(graphs, neighbours, steps), rtol=1e-9, atol=1e-15)
+    result = ct.fuse_similarity(graphs, n_neighbors=n_neighbors, steps=steps)
+    assert_allclose(fused_weights(result), slow(graphs, n_neighbors, steps), rtol=1e-9, atol=1e-15)
 
 
-def test_vertices_without_neighbours() -> None:
+def test_vertices_without_neighbors() -> None:
     """Vertex 8 has none in the first view, vertex 9 none at all."""
     first = ct.Graph(10, [0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6], [1.0, 2.0, 3.0, 1.5, 0.5, 0.7])
     second = ct.Graph(10, [0, 1, 2, 6, 7], [2, 4, 5, 7, 8], [1.2, 2.1, 0.3, 1.5, 0.9])
-    result = ct.fuse_similarity([first, second], neighbours=3, steps=5)
+    result = ct.fuse_similarity([first, second], n_neighbors=3, steps=5)
     W = fused_weights(result)
     assert_allclose(W, slow([first, second], 3, 5), rtol=1e-9, atol=1e-15)
     assert W[8].sum() > 0.0
@@ -74,15 +74,15 @@ def test_vertices_without_neighbours() -> None:
 
 def test_identical_views_agree_and_the_order_of_views_does_not_matter() -> None:
     a, b, c = (problems.random_graph(20, 70, seed=s) for s in (4, 5, 6))
-    twice, thrice = (fused_weights(ct.fuse_similarity([a] * count, neighbours=5)) for count in (2, 3))
+    twice, thrice = (fused_weights(ct.fuse_similarity([a] * count, n_neighbors=5)) for count in (2, 3))
     assert_allclose(twice, thrice, rtol=1e-9, atol=1e-15)
-    forth, back = (fused_weights(ct.fuse_similarity(views, neighbours=5)) for views in ([a, b, c], [c, a, b]))
+    forth, back = (fused_weights(ct.fuse_similarity(views, n_neighbors=5)) for views in ([a, b, c], [c, a, b]))
     assert_allclose(forth, back, rtol=1e-9, atol=1e-15)
 
 
 def test_steps_settle() -> None:
     graphs, _ = problems.planted_views()
-    short, long = (ct.fuse_similarity(graphs, neighbours=10, steps=steps) for steps in (20, 200))
+    short, long = (ct.fuse_similarity(graphs, n_neighbors=10, steps=steps) for steps in (20, 200))
     assert short.changes[-1] < 0.1 * short.changes[0]
     assert long.changes[-1] < 1e-12
     assert_allclose(long.changes[:20], short.changes)
@@ -91,34 +91,34 @@ def test_steps_settle() -> None:
 def test_the_scale_of_weights_does_not_matter() -> None:
     graphs, _ = problems.planted_views()
     scaled = [graphs[0].with_weights(1e-200 * graphs[0].w), graphs[1].with_weights(1e200 * graphs[1].w)]
-    plain, again = (fused_weights(ct.fuse_similarity(g, neighbours=10)) for g in (graphs, scaled))
+    plain, again = (fused_weights(ct.fuse_similarity(g, n_neighbors=10)) for g in (graphs, scaled))
     assert_allclose(again, plain, rtol=1e-9)
 
 
 def test_relabelling_relabels() -> None:
     graphs, _ = problems.planted_views()
     order = np.random.default_rng(0).permutation(60)
-    W = fused_weights(ct.fuse_similarity(graphs, neighbours=8))
-    again = fused_weights(ct.fuse_similarity([problems.relabelled(g, order) for g in graphs], neighbours=8))
+    W = fused_weights(ct.fuse_similarity(graphs, n_neighbors=8))
+    again = fused_weights(ct.fuse_similarity([problems.relabeled(g, order) for g in graphs], n_neighbors=8))
     assert_allclose(again, W[np.ix_(order, order)], rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_planted_clusters_are_found(seed: int) -> None:
     graphs, classes = problems.planted_views(seed=seed)
-    clusters = ct.fuse_similarity(graphs, neighbours=10).clusters(3)
+    clusters = ct.fuse_similarity(graphs, n_neighbors=10).clusters(3)
     assert ct.evaluate.clustering_accuracy(classes, clusters[0]) > 0.9
     assert clusters[0] is clusters[1]
 
 
 def test_it_is_a_joint_and_prints() -> None:
-    result = ct.fuse_similarity(problems.planted_views()[0], neighbours=7, steps=3)
+    result = ct.fuse_similarity(problems.planted_views()[0], n_neighbors=7, steps=3)
     assert isinstance(result, ct.Joint)
     assert result.common
     assert result.graphs == (result.graph, result.graph)
     assert [Y.shape for Y in result.embedding(2)] == [(60, 2)] * 2
-    assert result.settings == {"neighbours": 7, "steps": 3}
-    assert "7 neighbours, 3 steps: 60 vertices" in str(result)
+    assert result.settings == {"n_neighbors": 7, "steps": 3}
+    assert "7 neighbors, 3 steps: 60 vertices" in str(result)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -143,8 +143,8 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("graphs", {"graphs": [GOOD[0], problems.ring(11)]}),
     ("graphs", {"graphs": [problems.ring(8_001)] * 2}),
     ("graphs[1]", {"graphs": [GOOD[0], np.eye(10)]}),
-    ("neighbours", {"neighbours": 1}),
-    ("neighbours", {"neighbours": 2.5}),
+    ("n_neighbors", {"n_neighbors": 1}),
+    ("n_neighbors", {"n_neighbors": 2.5}),
     ("steps", {"steps": 0}),
     ("steps", {"steps": None}),
 ]

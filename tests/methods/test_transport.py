@@ -27,7 +27,7 @@ def permuted_problem(n: int = 60, seed: int = 0) -> tuple[list[ct.Graph], list[n
     """A graph, the same with other numbers, and six landmarks in both; vertex v of the second is order[v]."""
     graph = problems.cloud(n, seed=seed)
     order = np.random.default_rng(seed + 1).permutation(n)
-    other = problems.relabelled(graph, order)
+    other = problems.relabeled(graph, order)
     landmarks = np.arange(6)
     functions = [ct.landmark_functions(graph, order[landmarks]), ct.landmark_functions(other, landmarks)]
     return [graph, other], functions, order
@@ -59,7 +59,7 @@ def slow_parts(result: ct.Transport, functions: list[np.ndarray]) -> tuple[np.nd
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.5, 1.0])
 def test_the_cost_is_the_one_in_the_docstring(alpha: float) -> None:
     graphs, functions = some_problem()
-    result = ct.transport(graphs, functions, alpha=alpha, time=[0.4, 0.7])
+    result = ct.transport(graphs, functions, alpha=alpha, times=[0.4, 0.7])
     M, C = slow_parts(result, functions)
     T = result.plan
     assert result.times == (0.4, 0.7)
@@ -116,7 +116,7 @@ def test_relabelling_relabels_and_swapping_swaps() -> None:
     graphs, functions = some_problem(15, 12)
     order = np.random.default_rng(3).permutation(15)
     result = ct.transport(graphs, functions)
-    again = ct.transport([problems.relabelled(graphs[0], order), graphs[1]], [functions[0][order], functions[1]])
+    again = ct.transport([problems.relabeled(graphs[0], order), graphs[1]], [functions[0][order], functions[1]])
     assert_allclose(again.plan, result.plan[order], atol=1e-9)
     swapped = ct.transport(graphs[::-1], functions[::-1])
     assert_allclose(swapped.plan, result.plan.T, atol=1e-9)
@@ -134,8 +134,8 @@ def test_by_default_heat_makes_twenty_moves() -> None:
     graphs, functions = some_problem()
     result = ct.transport(graphs, functions)
     assert_allclose(result.times, [20 / np.median(g.degrees[g.degrees > 0]) for g in graphs])
-    assert_array_equal(ct.transport(graphs, functions, time=result.times).plan, result.plan)
-    assert ct.transport(graphs, functions, time=2).times == (2.0, 2.0)
+    assert_array_equal(ct.transport(graphs, functions, times=result.times).plan, result.plan)
+    assert ct.transport(graphs, functions, times=2).times == (2.0, 2.0)
 
 
 def test_planted_clusters_are_carried_over() -> None:
@@ -143,7 +143,7 @@ def test_planted_clusters_are_carried_over() -> None:
     clear = ct.Graph.from_adjacency(graphs[0].adjacency().toarray() * (classes[:, np.newaxis] == classes))
     order = np.random.default_rng(0).permutation(60)
     known = ct.label_functions(np.where(np.arange(60) % 4 == 0, classes, -1), classes=[0, 1, 2], unknown=-1)
-    other = problems.relabelled(clear, order)
+    other = problems.relabeled(clear, order)
     result = ct.transport([clear, other], [known, known[order]])
     first, second = result.clusters(3)
     assert ct.evaluate.clustering_accuracy(classes, first) == 1.0
@@ -180,7 +180,7 @@ def test_it_is_a_joint_and_prints() -> None:
 )
 def test_odd_graphs_are_transported(graph: ct.Graph) -> None:
     for other, time in ((problems.ring(5), None), (graph, 1e-9)):
-        result = ct.transport([graph, other], [np.ones((graph.n, 1)), np.zeros((other.n, 1))], time=time)
+        result = ct.transport([graph, other], [np.ones((graph.n, 1)), np.zeros((other.n, 1))], times=time)
         assert np.isfinite(result.cost)
         assert_allclose(result.plan.sum(axis=0), 1 / other.n)
         assert np.isfinite(result.distances(1.0)[1]).all()
@@ -227,11 +227,11 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("functions", {"functions": [1e150 * F for F in GOOD_FUNCTIONS]}),
     ("functions[1]", {"functions": [GOOD_FUNCTIONS[0], GOOD_FUNCTIONS[1][:-1]]}),
     ("functions[0]", {"functions": [np.full((9, 2), np.nan), GOOD_FUNCTIONS[1]]}),
-    ("time", {"time": -1.0}),
-    ("time", {"time": [1.0, 2.0, 3.0]}),
-    ("time", {"time": "long"}),
-    ("time", {"graphs": [problems.ring(9), problems.path(7)], "time": 1e4}),
-    ("time", {"graphs": [problems.ring(9), problems.path(7)], "time": 1e300}),
+    ("times", {"times": -1.0}),
+    ("times", {"times": [1.0, 2.0, 3.0]}),
+    ("times", {"times": "long"}),
+    ("times", {"graphs": [problems.ring(9), problems.path(7)], "times": 1e4}),
+    ("times", {"graphs": [problems.ring(9), problems.path(7)], "times": 1e300}),
     ("alpha", {"alpha": 1.1}),
     ("alpha", {"alpha": -0.1}),
     ("alpha", {"alpha": None}),

@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from cotherm.solve.gauss_newton import Moment, Status, descend
+from cotherm.solve.gauss_newton import Iterate, Status, descend
 from cotherm.solve.metric import Diagonal, Metric
 from cotherm.solve.secant import Secant
-from cotherm.solve.tall import Stored
+from cotherm.solve.tall_matrix import Stored
 
 
 class Point:
@@ -33,14 +33,14 @@ class Curved:
 
     def __init__(self, m: int = 15, k: int = 4, strength: float = 1e4, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
-        self.centre = rng.random(m)
+        self.center = rng.random(m)
         self._M = 0.5 * rng.standard_normal((k, m))
         self._target = np.sin(self._M @ rng.random(m))
         self._scale = np.sqrt(strength)
         self.calls = 0
 
     def distance(self, u: np.ndarray) -> float:
-        return float(np.sum((u - self.centre) ** 2))
+        return float(np.sum((u - self.center) ** 2))
 
     def metric(self, u: np.ndarray) -> Metric:
         return Diagonal(np.ones(len(u)))
@@ -58,9 +58,9 @@ class Curved:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_minimum_that_no_other_optimiser_improves(seed: int) -> None:
+def test_a_minimum_that_no_other_optimizer_improves(seed: int) -> None:
     problem = Curved(seed=seed)
-    end = descend(problem, problem.centre, tolerance=1e-6, iterations=100)
+    end = descend(problem, problem.center, tolerance=1e-6, iterations=100)
     assert end.status is Status.CONVERGED
     assert end.optimality <= 1e-6
     assert (end.u >= 0).all()
@@ -71,7 +71,7 @@ def test_a_minimum_that_no_other_optimiser_improves(seed: int) -> None:
 
 def test_more_residuals_than_unknowns() -> None:
     problem = Curved(m=5, k=40, strength=1.0)
-    end = descend(problem, problem.centre, tolerance=1e-6, iterations=100)
+    end = descend(problem, problem.center, tolerance=1e-6, iterations=100)
     again = minimize(problem.cost, end.u, bounds=[(0, None)] * 5, method="L-BFGS-B")
     assert end.status is Status.CONVERGED
     assert end.cost <= again.fun * (1 + 1e-9)
@@ -79,8 +79,8 @@ def test_more_residuals_than_unknowns() -> None:
 
 def test_every_step_lowers_the_cost_and_is_watched() -> None:
     problem = Curved()
-    seen: list[Moment] = []
-    end = descend(problem, problem.centre, tolerance=1e-9, iterations=100, watch=seen.append)
+    seen: list[Iterate] = []
+    end = descend(problem, problem.center, tolerance=1e-9, iterations=100, watch=seen.append)
     costs = [moment.cost for moment in seen]
     assert len(costs) == end.iterations + 1
     assert all(later < earlier for earlier, later in pairwise(costs))
@@ -94,15 +94,15 @@ def test_where_the_cost_is_rounding_the_gradient_leads_on() -> None:
             return super().distance(u) + 1e8
 
     problem = Offset()
-    end = descend(problem, problem.centre, tolerance=1e-9, iterations=100)
+    end = descend(problem, problem.center, tolerance=1e-9, iterations=100)
     assert end.status is Status.CONVERGED
-    plain = descend(Curved(), problem.centre, tolerance=1e-9, iterations=100)
+    plain = descend(Curved(), problem.center, tolerance=1e-9, iterations=100)
     assert_allclose(end.u, plain.u, atol=1e-7)
 
 
 def test_a_budget_is_kept_and_said() -> None:
     problem = Curved()
-    end = descend(problem, problem.centre, tolerance=1e-12, iterations=2)
+    end = descend(problem, problem.center, tolerance=1e-12, iterations=2)
     assert (end.status, end.iterations) == (Status.OUT_OF_BUDGET, 2)
 
 
@@ -112,7 +112,7 @@ def test_learned_curvature_spares_steps(monkeypatch: pytest.MonkeyPatch) -> None
     def steps() -> int:
         problem = Curved(m=20, k=10, strength=3.0, seed=3)
         problem._target = problem._target + 2.0  # out of reach of any sine
-        end = descend(problem, problem.centre, tolerance=1e-6, iterations=500)
+        end = descend(problem, problem.center, tolerance=1e-6, iterations=500)
         assert end.status is Status.CONVERGED
         return end.iterations
 

@@ -13,7 +13,7 @@ from cotherm.solve import incidence
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.nearest_point import NearestPoint
-from cotherm.solve.tall import Stored
+from cotherm.solve.tall_matrix import Stored
 
 
 def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:

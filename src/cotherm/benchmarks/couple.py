@@ -1,6 +1,6 @@
-"""Heat kernel coupling on the paper's four problems: ours against general-purpose optimisers, one judge.
+"""Heat kernel coupling on the paper's four problems: ours against general-purpose optimizers, one judge.
 
-All start from the original weights and minimise the paper's cost at α = 10⁶. The others are given our exact cost and
+All start from the original weights and minimize the paper's cost at α = 10⁶. The others are given our exact cost and
 gradient, which takes milliseconds where the paper's recipe takes minutes, or use PyTorch's own through ``matrix_exp``.
 Every contestant hands in the weights it passed and when; the judge alone turns weights into costs.
 """
@@ -86,7 +86,7 @@ def ours(problem: CouplingProblem, watch: Watch) -> None:
 
 def lbfgsb(problem: CouplingProblem, watch: Watch) -> None:
     """SciPy's L-BFGS-B, 1,000 iterations, never stopping early by itself."""
-    _scipy_lbfgsb(problem.cost_and_gradient, problem.centre, watch)
+    _scipy_lbfgsb(problem.cost_and_gradient, problem.center, watch)
 
 
 def trust_constr(problem: CouplingProblem, watch: Watch) -> None:
@@ -97,11 +97,11 @@ def trust_constr(problem: CouplingProblem, watch: Watch) -> None:
         watch.guard(
             lambda: minimize(
                 cost,
-                problem.centre,
+                problem.center,
                 jac=True,
                 hess=BFGS(),
                 method="trust-constr",
-                bounds=Bounds(np.zeros(len(problem.centre)), np.inf),
+                bounds=Bounds(np.zeros(len(problem.center)), np.inf),
                 options={"maxiter": _ITERATIONS, "gtol": 0.0, "xtol": 0.0},
             )
         )
@@ -135,7 +135,7 @@ def torch_autograd(problem: CouplingProblem, watch: Watch) -> None:
         total.backward()
         return float(total.detach()), u.grad.numpy()
 
-    _scipy_lbfgsb(cost_and_gradient, problem.centre, watch)
+    _scipy_lbfgsb(cost_and_gradient, problem.center, watch)
 
 
 def _scipy_lbfgsb(cost_and_gradient: Cost, start: Floats, watch: Watch) -> None:
@@ -340,10 +340,10 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
     problem = stated(views)
     edges = sum(g.m for g in views.graphs)
     with limited_blas(0):
-        gradient = problem.at(problem.centre).push()
+        gradient = problem.at(problem.center).push()
         start = time.perf_counter()
         for _ in range(10):
-            gradient = problem.at(problem.centre).push()
+            gradient = problem.at(problem.center).push()
         fast = (time.perf_counter() - start) / 10
         sample = [0, 1000, 2000]
         start = time.perf_counter()

@@ -55,7 +55,7 @@ def _problems(quick: bool, data: str | os.PathLike[str] | None) -> list[tuple[st
         return [("circles", lambda: circles(40), False)]
     return [
         ("NUS, plain Laplacians", lambda: nus(data=data), False),
-        ("NUS as stored, normalised Laplacians", lambda: nus(stored=True, data=data), True),
+        ("NUS as stored, normalized Laplacians", lambda: nus(stored=True, data=data), True),
     ]
 
 
@@ -83,7 +83,7 @@ def rjd(A: Floats) -> Floats:
 
 
 def qndiag(A: Floats) -> Floats:
-    """qndiag with its defaults; it returns the diagonaliser first, whatever its documentation says."""
+    """qndiag with its defaults; it returns the diagonalizer first, whatever its documentation says."""
     from qndiag import qndiag as diagonalize
 
     shift = _SHIFT * float(np.einsum("kii->", A)) / (len(A) * A.shape[1])

@@ -54,7 +54,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 
 def problem(n: int) -> Graph:
-    """Random points in a cube, nine nearest neighbours, Gaussian weights: vertices in no useful order."""
+    """Random points in a cube, nine nearest neighbors, Gaussian weights: vertices in no useful order."""
     points = np.random.default_rng(0).random((n, 3))
     return knn_graph(points, 9, scale="median")
 
@@ -70,7 +70,7 @@ def ours(graph: Graph, F: Floats, t: float) -> Floats:
 
 
 def scipy_expm_multiply(graph: Graph, F: Floats, t: float) -> Floats:
-    """SciPy's own, with the Laplacian made beforehand in its favour."""
+    """SciPy's own, with the Laplacian made beforehand in its favor."""
     return np.asarray(expm_multiply(-t * _laplacian(graph), F))
 
 

@@ -68,7 +68,7 @@ class Problem:
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Measure everything; the report holds the figures and, for each claim, whether it held."""
-    makers: list[tuple[str, Callable[[], list[Problem]]]] = [("modelled body", lambda: modelled(200 if quick else 500))]
+    makers: list[tuple[str, Callable[[], list[Problem]]]] = [("modeled body", lambda: modeled(200 if quick else 500))]
     if not quick:
         makers.append(("TOSCA remeshed", lambda: remeshed(data)))
     duels = [duel for name, make in makers for duel in _duels(name, make)]
@@ -81,7 +81,7 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
     }
 
 
-def modelled(n: int) -> list[Problem]:
+def modeled(n: int) -> list[Problem]:
     views = human(n)
     first, second = views.graphs
     assert second.coordinates is not None
@@ -90,7 +90,7 @@ def modelled(n: int) -> list[Problem]:
     given = views.functions[0], views.functions[1]
     return [
         Problem(
-            f"modelled body, {n} samples, bumps on both hands",
+            f"modeled body, {n} samples, bumps on both hands",
             (first, second),
             given,
             _NONE,
@@ -124,8 +124,8 @@ def remeshed(data: str | os.PathLike[str] | None) -> list[Problem]:
     name = f"TOSCA remeshed, {_SAMPLES} samples"
     on_meshes = (of_joined[chosen], of_apart[chosen])
     points = (
-        knn_graph(joined.vertices, _NEAREST, neighbour=_NEAREST),
-        knn_graph(apart.vertices, _NEAREST, neighbour=_NEAREST),
+        knn_graph(joined.vertices, _NEAREST, scale_neighbor=_NEAREST),
+        knn_graph(apart.vertices, _NEAREST, scale_neighbor=_NEAREST),
     )
     everywhere = np.column_stack([of_joined, of_apart]), np.arange(whole[1].n), D, length
     return [

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.benchmarks.suite import machine
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.thread_pool import ThreadPool
 
 SIZE, QUICK = 1_000_000, 35_000
 # A part is at the limit if it reaches this much of the copy's bytes a second.
@@ -98,19 +98,19 @@ def table(report: dict[str, Any]) -> str:
 @contextmanager
 def _kept(ledger: Ledger) -> Iterator[None]:
     """Within, every kernel is written into the ledger."""
-    plainly = Team.run
+    plainly = ThreadPool.run
 
-    def timed(team: Team, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
+    def timed(team: ThreadPool, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
         began = time.perf_counter()
         answer = plainly(team, kernel, cuts, *arguments)
         ledger.add(kernel.__name__, time.perf_counter() - began, _bytes(kernel.__name__, arguments))
         return answer
 
-    setattr(Team, "run", timed)  # noqa: B010, for a type checker it is another method
+    setattr(ThreadPool, "run", timed)  # noqa: B010, for a type checker it is another method
     try:
         yield
     finally:
-        setattr(Team, "run", plainly)  # noqa: B010
+        setattr(ThreadPool, "run", plainly)  # noqa: B010
 
 
 def _bytes(name: str, arguments: Sequence[Any]) -> float:

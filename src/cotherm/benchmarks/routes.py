@@ -15,12 +15,12 @@ import numpy as np
 
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling.continuation import Stage
 from cotherm.methods.coupling.couple import couple
-from cotherm.methods.coupling.path import Stage
 from cotherm.progress import track
 
 _TIMES = (1.0, 2.0, 5.0, 10.0)
-_CENTRES = ((0.06, 0.38, 0.7), (0.1, 0.5, 0.9), (1 / 6, 0.5, 5 / 6), (0.2, 0.5, 0.8), (0.15, 0.4, 0.6))
+_CENTERS = ((0.06, 0.38, 0.7), (0.1, 0.5, 0.9), (1 / 6, 0.5, 5 / 6), (0.2, 0.5, 0.8), (0.15, 0.4, 0.6))
 _WIDTHS = (0.03, 0.04, 0.08)
 _SPACINGS = (1.5, 2.0, 3.0, None)  # scale of the weights in units of the spacing; None: all weights 1
 _NEAR = 1.01
@@ -28,7 +28,7 @@ _NEAR = 1.01
 _PLAIN = [Stage(times, 1e6, robust=False) for times in ((0.3,), (0.9486,), (1.0, 2.0), (1.0, 2.0, 5.0))]
 _ROUTES: dict[str, Any] = {
     "auto": "auto",
-    "straight": "straight",
+    "direct": "direct",
     "times": "times",
     "alpha": "alpha",
     "times, plain distance": _PLAIN,
@@ -37,7 +37,7 @@ _ROUTES: dict[str, Any] = {
 
 def run(*, quick: bool = False) -> dict[str, Any]:
     """Costs of every route on every ring."""
-    cases = list(product(_SPACINGS, _CENTRES, _WIDTHS))[:: 12 if quick else 1]
+    cases = list(product(_SPACINGS, _CENTERS, _WIDTHS))[:: 12 if quick else 1]
     costs = [_costs(*case) for case in track(cases, total=len(cases), label="rings")]
     best = [min(row.values()) for row in costs]
     found = {name: sum(row[name] <= _NEAR * low for row, low in zip(costs, best, strict=True)) for name in _ROUTES}
@@ -52,22 +52,22 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     }
 
 
-def _costs(spacings: float | None, centres: tuple[float, ...], width: float) -> dict[str, float]:
-    graphs, bumps = _ring(spacings, centres, width)
+def _costs(spacings: float | None, centers: tuple[float, ...], width: float) -> dict[str, float]:
+    graphs, bumps = _ring(spacings, centers, width)
     functions = [bumps, bumps]
-    costs = {name: couple(graphs, functions, _TIMES, path=path).cost for name, path in _ROUTES.items()}
+    costs = {name: couple(graphs, functions, _TIMES, continuation=path).cost for name, path in _ROUTES.items()}
     seam = np.abs(graphs[0].i - graphs[0].j) > graphs[0].n // 2
     cut = [graphs[0].with_weights(np.where(seam, 0.0, graphs[0].w)), graphs[1]]
     return costs | {"from the cut": couple(graphs, functions, _TIMES, start=cut).cost}
 
 
-def _ring(spacings: float | None, centres: tuple[float, ...], width: float, n: int = 70) -> tuple[list[Graph], Any]:
+def _ring(spacings: float | None, centers: tuple[float, ...], width: float, n: int = 70) -> tuple[list[Graph], Any]:
     graphs = []
     for angles in (2 * np.pi * np.arange(n) / n, 0.25 + (2 * np.pi - 0.5) * np.arange(n) / (n - 1)):
         points = np.column_stack([np.cos(angles), np.sin(angles)])
         scale = None if spacings is None else spacings * 2.0 * np.sin(0.5 * (angles[1] - angles[0]))
         graphs.append(knn_graph(points, 4, scale=scale))
-    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centres)) / (width * n)) ** 2))
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centers)) / (width * n)) ** 2))
     return graphs, bumps
 
 

@@ -1,7 +1,7 @@
 """Coupling at size: planted short cuts, and a body in two poses.
 
-Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbours. Poses: hands joined and apart, all 52,565 vertices
-of a scanned body, a bump on each hand, five neighbours; without its data a modelled body of 5,000 points. Derivatives
+Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbors. Poses: hands joined and apart, all 52,565 vertices
+of a scanned body, a bump on each hand, five neighbors; without its data a modeled body of 5,000 points. Derivatives
 are stored, in float64 and float32, recomputed and streamed: what each way takes, and how far its answer is off. And
 couplings that start where the planted edges are cut already: about what coupling smaller graphs first could save.
 
@@ -30,8 +30,8 @@ SIZES, QUICK = (10_000, 100_000, 1_000_000), (300, 1_000)
 _CUT = 0.2
 _TARGETS = {10_000: 10.0, 100_000: 120.0, 1_000_000: 1_800.0}
 _GROWTH = 1.15
-# Vertices of the scanned body, and of the modelled one: where the data are, where they are not, and to be quick.
-SCANNED, MODELLED, QUICK_BODY = 52_565, 5_000, 1_000
+# Vertices of the scanned body, and of the modeled one: where the data are, where they are not, and to be quick.
+SCANNED, MODELED, QUICK_BODY = 52_565, 5_000, 1_000
 _BODY_SECONDS, _BODY_LEFT = 180.0, 0.02
 WAYS_SIZE = 100_000
 _WAYS = (("stored", "float64"), ("stored", "float32"), ("recomputed", "float64"), ("streamed", "float64"))
@@ -132,7 +132,7 @@ def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str,
     except CothermError:
         if data is not None:
             raise
-        return _measured(f"poses({MODELLED}, None)")
+        return _measured(f"poses({MODELED}, None)")
     return _measured(f"poses({SCANNED}, {None if data is None else os.fspath(data)!r}, scanned=True)")
 
 
@@ -233,7 +233,7 @@ def poses(n: int, data: str | None, *, scanned: bool = False) -> None:
     between = views.wrong[0]
     pairs = zip(result.graphs, result.originals, views.wrong, strict=True)
     report = {
-        "body": "scanned" if scanned else "modelled",
+        "body": "scanned" if scanned else "modeled",
         "vertices": n,
         "edges": sum(g.m for g in views.graphs),
         "wrong": int(between.sum()),

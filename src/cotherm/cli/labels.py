@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.cli.cells import is_count, is_missing, is_name_title
-from cotherm.cli.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
-from cotherm.cli.rows import Source, open_source
-from cotherm.cli.table import Table, refuse_late_names, refuse_other_count, require_names
-from cotherm.cli.views import View, name_of
+from cotherm.cli.inputs import View, name_of
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
-from cotherm.graphs.formats.text import shown
+from cotherm.io import atomic
+from cotherm.io.cells import is_count, is_missing, is_name_title
+from cotherm.io.header import NOTHING_SAID, Header, refuse_either, titles_over_labels
+from cotherm.io.rows import Source, open_source
+from cotherm.io.table import Table, refuse_late_names, refuse_other_count, require_names
+from cotherm.io.text import shown
 
 Words = NDArray[np.str_]
 UNKNOWN = ""
@@ -71,7 +71,7 @@ def read_labels(
 
 def _table(path: str, views: Sequence[View], column: str | None, header: Header) -> LabelTable:
     """Cells of labels are words as titles are: what the views hold tells them apart."""
-    place = disk.as_path(path)
+    place = atomic.as_path(path)
     source = open_source(place)
     n = max(view.graph.n for view in views)
     if source.width == 1 and source.count > n + 1:

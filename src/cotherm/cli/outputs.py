@@ -14,37 +14,37 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, visible, visible_lines
-from cotherm.graphs import disk
+from cotherm.io import atomic
 
 _ADVICE = "Pass --force to replace it."
 
 
 def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:
     """The path of a file to be written later; all that can be known now is refused now."""
-    place = disk.as_path(path)
+    place = atomic.as_path(path)
     if place.suffix.lower() not in suffixes:
         raise CothermError(str(place), f"the suffix {place.suffix or 'none'}", " or ".join(suffixes))
-    target = disk.require_free(place, overwrite=force, advice=_ADVICE)
-    disk.require_writable(target.parent)
+    target = atomic.require_free(place, overwrite=force, advice=_ADVICE)
+    atomic.require_writable(target.parent)
     return place
 
 
 def free_places(paths: Sequence[str], count: int, suffixes: Sequence[str], *, force: bool) -> list[Path]:
     """As many, all different."""
-    if len(paths) != count or len({disk.real_path(disk.as_path(path)) for path in paths}) != count:
+    if len(paths) != count or len({atomic.real_path(atomic.as_path(path)) for path in paths}) != count:
         raise CothermError("--out", f"{len(paths)} files", f"a file of its own for each of {count} views")
     return [free_place(path, suffixes, force=force) for path in paths]
 
 
 def require_room(place: Path, size: int) -> None:
     """Refuse a place without the space a result of so many bytes will take."""
-    disk.require_room(disk.real_path(place).parent, size)
+    atomic.require_room(atomic.real_path(place).parent, size)
 
 
 def write(place: Path, data: bytes, *, force: bool) -> None:
     """Write a result; where that fails after all, it is kept elsewhere, and the error says where."""
     try:
-        disk.save(place, data, overwrite=force, advice=_ADVICE)
+        atomic.save(place, data, overwrite=force, advice=_ADVICE)
     except CothermError as error:
         kept = _kept(place, data)
         where = "It could be kept nowhere else." if kept is None else f"It is kept in {kept}."
@@ -74,7 +74,7 @@ def _kept(place: Path, data: bytes) -> Path | None:
     for directory in (tempfile.gettempdir, Path.cwd, Path.home):
         with suppress(CothermError, OSError, RuntimeError):  # each of them may itself be missing
             other = Path(directory()) / f"cotherm-{secrets.token_hex(4)}{place.suffix}"
-            disk.save(other, data, overwrite=False)
+            atomic.save(other, data, overwrite=False)
             other.chmod(0o600)  # others may read that directory too
             return other
     return None

@@ -7,8 +7,8 @@ import re
 import sys
 from typing import Any, NoReturn
 
-from cotherm.cli.cells import is_numeral
 from cotherm.errors import visible
+from cotherm.io.cells import is_numeral
 
 
 class Parser(argparse.ArgumentParser):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.datasets.views import Views
 from cotherm.functions import label_functions
@@ -15,18 +15,18 @@ from cotherm.graphs.build import knn_graph
 
 # The sizes of the classes are those of NUS.
 _SIZES = (33, 30, 17, 19, 15, 15, 16)
-# Classes that share most of their tags, and classes that share most of their colours: no pair shares both.
+# Classes that share most of their tags, and classes that share most of their colors: no pair shares both.
 _ALIKE_IN_TAGS = ((0, 1), (2, 3), (4, 5))
-_ALIKE_IN_COLOURS = ((1, 2), (3, 4), (5, 6))
-# Every class favours some tags, of which it shares most with the class it is alike to. An item has a few of those, and
+_ALIKE_IN_COLORS = ((1, 2), (3, 4), (5, 6))
+# Every class favors some tags, of which it shares most with the class it is alike to. An item has a few of those, and
 # a few of any kind.
-_TAGS, _FAVOURED, _SHARED, _OWN, _STRAY = 1000, 10, 7, 6.8, 2.0
-# Colours vary along few directions, in which items stray from their class and classes that are alike move closer.
+_TAGS, _FAVORED, _SHARED, _OWN, _STRAY = 1000, 10, 7, 6.8, 2.0
+# Colors vary along few directions, in which items stray from their class and classes that are alike move closer.
 _BINS, _DIRECTIONS, _FAR, _STRAYING, _CLOSER = 64, 8, 2.5, 0.6, 0.8
 
 
 def ambiguous(seed: int = 0) -> Views:
-    """145 items, their tags and their colours: some classes share most of their tags, other ones their colours.
+    """145 items, their tags and their colors: some classes share most of their tags, other ones their colors.
 
     Like :func:`nus`, but no data is needed: as many items and classes, the same graphs, functions and times. What one
     view confuses the other tells apart, so together they know more than either.
@@ -35,38 +35,39 @@ def ambiguous(seed: int = 0) -> Views:
     ----------
     seed : of the random items.
     """
-    tags, colours, labels = ambiguous_points(seed)
-    points: tuple[tuple[Any, str], ...] = ((tags, "tags"), (colours, "colours"))
+    tags, colors, labels = ambiguous_points(seed)
+    points: tuple[tuple[Any, str], ...] = ((tags, "tags"), (colors, "colors"))
     graphs = tuple(
-        knn_graph(X, 25, neighbour=15, factor=4.0, symmetrize="mean", labels=labels, name=name) for X, name in points
+        knn_graph(X, 25, scale_neighbor=15, scale_factor=4.0, symmetrize="mean", labels=labels, name=name)
+        for X, name in points
     )
     F = label_functions(labels)
     return Views("ambiguous", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
 
 
 def ambiguous_points(seed: int = 0) -> tuple[sp.csr_array, Floats, Ints]:
-    """What the graphs of :func:`ambiguous` are made of: tags (145, 1000) of 0 and 1, colours (145, 64), classes."""
-    rng = np.random.default_rng(checks.integer("seed", seed, least=0))
+    """What the graphs of :func:`ambiguous` are made of: tags (145, 1000) of 0 and 1, colors (145, 64), classes."""
+    rng = np.random.default_rng(validation.integer("seed", seed, least=0))
     labels = np.repeat(np.arange(len(_SIZES), dtype=np.int64), _SIZES)
-    return _tags(labels, rng), _colours(labels, rng), labels
+    return _tags(labels, rng), _colors(labels, rng), labels
 
 
 def _tags(labels: Ints, rng: np.random.Generator) -> sp.csr_array:
     """Which of the tags each item has: tags of its class and, the less popular the rarer, any."""
-    favoured = rng.permutation(_TAGS)[: len(_SIZES) * _FAVOURED].reshape(len(_SIZES), _FAVOURED)
+    favored = rng.permutation(_TAGS)[: len(_SIZES) * _FAVORED].reshape(len(_SIZES), _FAVORED)
     for one, other in _ALIKE_IN_TAGS:
-        favoured[other, :_SHARED] = favoured[one, :_SHARED]
+        favored[other, :_SHARED] = favored[one, :_SHARED]
     popular = 1.0 / (10.0 + np.arange(_TAGS))
     chance = np.tile(_STRAY * popular / popular.sum(), (len(_SIZES), 1))
-    np.put_along_axis(chance, favoured, _OWN / _FAVOURED, axis=1)
+    np.put_along_axis(chance, favored, _OWN / _FAVORED, axis=1)
     return sp.csr_array((rng.random((len(labels), _TAGS)) < chance[labels]).astype(np.float64))
 
 
-def _colours(labels: Ints, rng: np.random.Generator) -> Floats:
-    """Histograms of colours: each class has a palette, from which its items stray; every bin is then standardised."""
+def _colors(labels: Ints, rng: np.random.Generator) -> Floats:
+    """Histograms of colors: each class has a palette, from which its items stray; every bin is then standardized."""
     # All equally far from one another, so that seeds differ less in how hard they are; then some closer.
     palettes = _FAR * np.eye(len(_SIZES), _DIRECTIONS)
-    for pair in map(list, _ALIKE_IN_COLOURS):
+    for pair in map(list, _ALIKE_IN_COLORS):
         palettes[pair] += _CLOSER * (palettes[pair].mean(axis=0) - palettes[pair])
     places = palettes[labels] + _STRAYING * rng.standard_normal((len(labels), _DIRECTIONS))
     amounts = np.exp(places @ rng.standard_normal((_DIRECTIONS, _BINS)) / np.sqrt(_DIRECTIONS))

@@ -1,4 +1,4 @@
-"""One body in two poses, hands joined and hands apart: what the scanned man and the modelled one share."""
+"""One body in two poses, hands joined and hands apart: what the scanned man and the modeled one share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.progress import track
 
-# Points further apart than this along the body (it is some 165 units tall) have no business being neighbours.
+# Points further apart than this along the body (it is some 165 units tall) have no business being neighbors.
 _FAR = 40.0
 # Of the points beyond so many, a bump covers this part.
 _FEW, _BUMP = 500, 0.04
@@ -28,13 +28,13 @@ _HELD = 2**23
 
 
 def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) -> Views:
-    """Five nearest neighbours of the same points in both poses, a bump on each hand, and the edges that are wrong.
+    """Five nearest neighbors of the same points in both poses, a bump on each hand, and the edges that are wrong.
 
     ``hands`` are a point in each hand. Only with the hands apart can the graph tell one from the other: the bumps and
     the distances along the body come from that pose.
     """
     graphs = tuple(
-        knn_graph(points, 5, neighbour=5, name=pose)
+        knn_graph(points, 5, scale_neighbor=5, name=pose)
         for points, pose in ((joined, "hands joined"), (apart, "hands apart"))
     )
     bumps = landmark_functions(graphs[1], hands, cover=_cover(graphs[1].n))

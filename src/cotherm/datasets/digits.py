@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.datasets.directory import locate
 from cotherm.datasets.matlab import read_mat
 from cotherm.datasets.views import Views
@@ -22,15 +22,15 @@ _NAMES = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zern
 def digits(
     views: Sequence[int] = (0, 1, 2, 3, 4, 5), *, k: int = 10, data: str | os.PathLike[str] | None = None
 ) -> Views:
-    """k nearest neighbours with self-tuning scales in some of the six views; the functions are the indicators.
+    """k nearest neighbors with self-tuning scales in some of the six views; the functions are the indicators.
 
     Parameters
     ----------
     views : which: 0 profiles, 1 Fourier, 2 Karhunen-Loeve, 3 morphology, 4 pixels, 5 Zernike.
-    k : neighbours.
+    k : neighbors.
     data : the directory with handwritten/Handwritten.mat; else the environment variable COTHERM_DATA.
     """
-    chosen = checks.indices("views", views, below=len(_NAMES))
+    chosen = validation.indices("views", views, below=len(_NAMES))
     if not len(chosen):
         raise CothermError("views", "no views", "at least one")
     X, y = read_mat(locate(_FILE, data), ["X", "y"], "the handwritten digits")

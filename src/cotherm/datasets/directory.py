@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from cotherm.errors import CothermError, known_as
-from cotherm.graphs.disk import as_path
+from cotherm.io.atomic import as_path
 
 VARIABLE = "COTHERM_DATA"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.datasets.body import farthest_points, nearest, two_poses
 from cotherm.datasets.capsules import Capsules, carry, surface_points
@@ -19,7 +19,7 @@ _SEEDS = 80
 Place = tuple[float, float, float]
 Part = tuple[Place, Place, float, float]
 
-# The parts of the body in centimetres: x to its right, y to its front, z up. From, to, and the radii there.
+# The parts of the body in centimeters: x to its right, y to its front, z up. From, to, and the radii there.
 _MIDDLE: tuple[Part, ...] = (
     ((0, 2, 156), (0, 2, 160), 8.0, 9.0),  # head
     ((0, 0, 138), (0, 1, 150), 5.0, 4.5),  # neck
@@ -44,7 +44,7 @@ _FINGERS = 0.8
 
 
 def human(n: int = 500) -> Views:
-    """n farthest-point samples of the body in both poses, five nearest neighbours, a bump on each hand.
+    """n farthest-point samples of the body in both poses, five nearest neighbors, a bump on each hand.
 
     Like :func:`man`, but no data is needed: in the first graph the hands touch and 14 of its edges (for n = 500) join
     them: ``wrong``. The bumps come from the second, where they do not. The body is a smooth union of capsules, and the
@@ -54,7 +54,7 @@ def human(n: int = 500) -> Views:
     ----------
     n : samples, the same points of the body in both poses, from 200 to 5,000.
     """
-    n = checks.integer("n", n, least=200, most=5000)
+    n = validation.integer("n", n, least=200, most=5000)
     body, posed = _body(_APART), _body(_JOINED)
     surface = surface_points(body, _SEEDS * n, np.random.default_rng(0))
     apart = surface[farthest_points(surface, n)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.datasets.body import far_along, farthest_points, nearest, two_poses
 from cotherm.datasets.directory import locate
@@ -29,7 +29,7 @@ _NEAREST = 4
 
 
 def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
-    """n farthest-point samples of the body in both poses, five nearest neighbours, a bump on each hand.
+    """n farthest-point samples of the body in both poses, five nearest neighbors, a bump on each hand.
 
     In the first graph the hands touch and 26 of its edges (for n = 500) join them: ``wrong``. The bumps come from the
     second, where they do not. :func:`human` is like it and needs no data.
@@ -40,7 +40,7 @@ def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
     data : the directory with tosca/michael7.off and tosca/michael13.off; else the environment variable COTHERM_DATA.
     """
     joined, apart = (read_mesh(locate(name, data)).vertices for name in (_JOINED, _APART))
-    n = checks.integer("n", n, least=50, most=len(apart))
+    n = validation.integer("n", n, least=50, most=len(apart))
     samples = farthest_points(apart, n)
     hands = [nearest(apart[samples], apart[v]) for v in _HANDS]
     return two_poses("man", joined[samples], apart[samples], hands)
@@ -59,11 +59,11 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     """
     (first_mesh, of_joined), (second_mesh, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))
     joined, apart = first_mesh.vertices, second_mesh.vertices
-    n = checks.integer("n", n, least=50, most=min(len(joined), len(apart)))
+    n = validation.integer("n", n, least=50, most=min(len(joined), len(apart)))
     first, second = joined[farthest_points(joined, n)], apart[farthest_points(apart, n)]
     graphs = (
-        knn_graph(first, 5, neighbour=5, name="hands joined"),
-        knn_graph(second, 5, neighbour=5, name="hands apart"),
+        knn_graph(first, 5, scale_neighbor=5, name="hands joined"),
+        knn_graph(second, 5, scale_neighbor=5, name="hands apart"),
     )
     # Where the samples of the first are on the second body, on which nothing touches that is not joined.
     places = apart[of_apart[cKDTree(joined[of_joined]).query(first)[1]]]
@@ -91,7 +91,7 @@ def read_remeshed(pose: str, data: str | os.PathLike[str] | None) -> tuple[Mesh,
     except ValueError as error:
         raise CothermError(str(path), f"unreadable ({error})", "a vertex number on every line") from None
     with known_as("numbers", str(path)):
-        return mesh, checks.indices("numbers", numbers, below=len(mesh.vertices))
+        return mesh, validation.indices("numbers", numbers, below=len(mesh.vertices))
 
 
 def carrier(source: Floats, target: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""The paper's NUS: 145 images of seven ambiguous classes, their tags and their colours."""
+"""The paper's NUS: 145 images of seven ambiguous classes, their tags and their colors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.datasets.directory import locate
 from cotherm.datasets.matlab import read_mat
@@ -20,12 +20,12 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 
 _FILE, _WORDS = "nus/NUS_results.mat", "nus/TagList1k.txt"
-_VIEWS = ("tags", "colours")
+_VIEWS = ("tags", "colors")
 # How graphs are made of points: options of knn_graph, and whether tags are first scaled to unit length.
 RECIPES: dict[str, tuple[dict[str, Any], bool]] = {
-    "fitted": ({"k": 25, "neighbour": 15, "factor": 4.0, "symmetrize": "mean"}, False),
-    "paper": ({"k": 24, "neighbour": 7, "factor": 2.25, "symmetrize": "max"}, True),
-    "cosine": ({"k": 20, "neighbour": 7, "factor": 2.0, "symmetrize": "max", "metric": "cosine"}, False),
+    "fitted": ({"k": 25, "scale_neighbor": 15, "scale_factor": 4.0, "symmetrize": "mean"}, False),
+    "paper": ({"k": 24, "scale_neighbor": 7, "scale_factor": 2.25, "symmetrize": "max"}, True),
+    "cosine": ({"k": 20, "scale_neighbor": 7, "scale_factor": 2.0, "symmetrize": "max", "metric": "cosine"}, False),
 }
 
 
@@ -36,11 +36,11 @@ def nus(
     shuffle: int | None = None,
     data: str | os.PathLike[str] | None = None,
 ) -> Views:
-    """Tags and colours of 145 images, nearest neighbours with self-tuning scales; the functions indicate the classes.
+    """Tags and colors of 145 images, nearest neighbors with self-tuning scales; the functions indicate the classes.
 
     Parameters
     ----------
-    recipe : how the graphs are made; exp(−d²/(cσ_iσ_j)), σ_i the distance to the r-th neighbour:
+    recipe : how the graphs are made; exp(−d²/(cσ_iσ_j)), σ_i the distance to the r-th neighbor:
 
         - "fitted": k = 25, r = 15, c = 4, the mean of both directions; fitted to all rows of the paper's table that are
           not coupled.
@@ -48,14 +48,14 @@ def nus(
           unit length: with the images in their stored order both single views are within 1.6 points of the paper's in
           every figure, nearer than any other of some thousand recipes.
         - "cosine": k = 20, r = 7, c = 2 and cosine distances: the best single views.
-    stored : the graphs that come with the data instead (17 and 20 nearest neighbours), on which the clustering
+    stored : the graphs that come with the data instead (17 and 20 nearest neighbors), on which the clustering
         accuracies that come with it were obtained. Loops of 21 images with equal tags are left out.
     shuffle : a seed, for the images in random order before anything is made of them. Many tags are equally far from
-        each other, so that which are neighbours depends on their order, in which classes follow each other.
+        each other, so that which are neighbors depends on their order, in which classes follow each other.
     data : the directory with nus/NUS_results.mat; else the environment variable COTHERM_DATA.
     """
-    recipe = checks.choice("recipe", recipe, RECIPES)
-    stored = checks.boolean("stored", stored)
+    recipe = validation.choice("recipe", recipe, RECIPES)
+    stored = validation.boolean("stored", stored)
     coords, W, classes = read_mat(locate(_FILE, data), ["coords", "W", "classes"], "the NUS data set")
     labels = np.asarray(classes).ravel().astype(np.int64)
     if stored:
@@ -66,8 +66,8 @@ def nus(
         order = np.arange(len(labels)) if shuffle is None else _drawn(len(labels), shuffle)
         labels = labels[order]
         options, unit = RECIPES[recipe]
-        tags, colours = coords.ravel()
-        points: tuple[Any, ...] = (_tags(tags, unit)[order], np.asarray(colours, dtype=np.float64)[order])
+        tags, colors = coords.ravel()
+        points: tuple[Any, ...] = (_tags(tags, unit)[order], np.asarray(colors, dtype=np.float64)[order])
         graphs = tuple(
             knn_graph(X, **options, labels=labels, name=name) for X, name in zip(points, _VIEWS, strict=True)
         )
@@ -91,7 +91,7 @@ def nus_class_names(*, data: str | os.PathLike[str] | None = None) -> dict[int, 
 
 
 def _drawn(n: int, seed: int) -> NDArray[np.int64]:
-    return np.random.default_rng(checks.integer("shuffle", seed, least=0)).permutation(n)
+    return np.random.default_rng(validation.integer("shuffle", seed, least=0)).permutation(n)
 
 
 def _tags(tags: Any, unit: bool) -> Any:

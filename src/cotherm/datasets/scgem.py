@@ -20,7 +20,7 @@ _WHAT = "the scGEM data set"
 
 
 def scgem(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Gene expression and methylation of the same 177 cells, ten nearest neighbours; the functions indicate the types.
+    """Gene expression and methylation of the same 177 cells, ten nearest neighbors; the functions indicate the types.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _WHAT = "the scNMT data set"
 
 
 def scnmt(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Expression, methylation and accessibility of three sets of cells, twenty nearest neighbours; no correspondence.
+    """Expression, methylation and accessibility of three sets of cells, twenty nearest neighbors; no correspondence.
 
     What the views share are the stages of development, ``classes``: the functions are their indicators, scaled to unit
     norm, since a stage has different numbers of cells in different views.

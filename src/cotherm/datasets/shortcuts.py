@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
@@ -25,7 +25,7 @@ _TURNS = 1.5
 class _Surface(NamedTuple):
     points: Floats  # in space, about one apart
     places: Floats  # on the surface, where distance is that along it, or nearly
-    centres: Floats  # of the bumps, as places
+    centers: Floats  # of the bumps, as places
     size: float
 
 
@@ -39,7 +39,7 @@ def shortcuts(
     noise: float = 0.3,
     seed: int = 0,
 ) -> Views:
-    """Points on a surface, seen twice with noise, nearest neighbours; edges across it planted in the first view.
+    """Points on a surface, seen twice with noise, nearest neighbors; edges across it planted in the first view.
 
     ``wrong`` marks them: an answer's recall and precision can be counted. The functions are wide bumps, the same on
     both views; vertices correspond.
@@ -48,20 +48,20 @@ def shortcuts(
     ----------
     n : points, on average one apart.
     surface : "strip", four times as long as wide; "roll", the same rolled up; or "sphere".
-    k : neighbours of every point.
+    k : neighbors of every point.
     functions : how many bumps.
     wrong : how many short cuts, each with the median weight of an edge.
     noise : standard deviation of each coordinate of each view.
     seed : of everything random.
     """
-    n = checks.integer("n", n, least=100)
-    surface = checks.choice("surface", surface, SURFACES)
-    functions = checks.integer("functions", functions, least=1)
-    wrong = checks.integer("wrong", wrong, least=0, most=n)
-    noise = checks.real("noise", noise)
-    rng = np.random.default_rng(checks.integer("seed", seed, least=0))
+    n = validation.integer("n", n, least=100)
+    surface = validation.choice("surface", surface, SURFACES)
+    functions = validation.integer("functions", functions, least=1)
+    wrong = validation.integer("wrong", wrong, least=0, most=n)
+    noise = validation.real("noise", noise)
+    rng = np.random.default_rng(validation.integer("seed", seed, least=0))
     made = _sphere(n, functions, rng) if surface == "sphere" else _strip(n, functions, rng, rolled=surface == "roll")
-    gaps = np.array([np.sum((made.places - centre) ** 2, axis=1) for centre in made.centres]).T
+    gaps = np.array([np.sum((made.places - center) ** 2, axis=1) for center in made.centers]).T
     F = np.exp(-gaps / (2.0 * (_BUMP * made.size) ** 2))
     F /= np.linalg.norm(F, axis=0)
     clean, second = (
@@ -104,8 +104,8 @@ def _sphere(n: int, functions: int, rng: np.random.Generator) -> _Surface:
     turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(functions)
     height = 1.0 - 2.0 * (np.arange(functions) + 0.5) / functions
     ring = np.sqrt(1.0 - height**2)
-    centres = radius * np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
-    return _Surface(points, points, centres, float(radius))
+    centers = radius * np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
+    return _Surface(points, points, centers, float(radius))
 
 
 def _planted(graph: Graph, made: _Surface, count: int, rng: np.random.Generator) -> Graph:

@@ -23,7 +23,7 @@ _NAMES = ("first source", "second source", "third source")
 
 
 def sources(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Ten nearest neighbours by the angle between the counts of words; the functions are the indicators of the topics.
+    """Ten nearest neighbors by the angle between the counts of words; the functions are the indicators of the topics.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
@@ -12,12 +12,12 @@ from cotherm.graphs.build import knn_graph
 
 
 def ring(n: int = 70, gap: float = 0.5) -> Views:
-    """A whole ring and a ring with a crack of ``gap`` radians, four nearest neighbours, three bumps.
+    """A whole ring and a ring with a crack of ``gap`` radians, four nearest neighbors, three bumps.
 
     Vertex v sits at the same place along both rings; the crack is between the last vertex and the first.
     """
-    n = checks.integer("n", n, least=10)
-    gap = checks.real("gap", gap, positive=True)
+    n = validation.integer("n", n, least=10)
+    gap = validation.real("gap", gap, positive=True)
     if gap >= 2 * np.pi:
         raise CothermError("gap", f"{gap:g}", "less than the whole ring, 2π radians")
     whole = 2 * np.pi * np.arange(n) / n
@@ -27,8 +27,8 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
         knn_graph(_on_circle(angles), 4, scale=4.0 * np.sin(0.5 * (angles[1] - angles[0])), name=name)
         for angles, name in ((whole, "ring"), (cracked, "cracked ring"))
     )
-    centres = np.array([0.06, 0.38, 0.7]) * n
-    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centres) / (0.08 * n)) ** 2))
+    centers = np.array([0.06, 0.38, 0.7]) * n
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centers) / (0.08 * n)) ** 2))
     seam = tuple(np.abs(g.i - g.j) > n // 2 for g in graphs)
     return Views("ring", graphs, (bumps, bumps), times=(1.0, 2.0, 5.0, 10.0), wrong=seam, aligned=True)
 
@@ -38,7 +38,7 @@ def circles(n: int = 64) -> Views:
 
     In both graphs the first half of the vertices is the outer circle. Four bumps, two on each circle.
     """
-    n = checks.integer("n", n, least=16)
+    n = validation.integer("n", n, least=16)
     half = n // 2
     outer = _on_circle(2 * np.pi * np.arange(half) / half)
     inner = 0.6 * _on_circle(2 * np.pi * np.arange(n - half) / (n - half))

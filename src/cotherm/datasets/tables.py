@@ -9,7 +9,7 @@ import numpy as np
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
+from cotherm.io import atomic
 
 
 def read_table(path: Path, shape: tuple[int, int], what: str) -> Floats:
@@ -17,7 +17,7 @@ def read_table(path: Path, shape: tuple[int, int], what: str) -> Floats:
 
     A text that was cut short is a text like any other: only its shape tells.
     """
-    content = disk.load(path)
+    content = atomic.load(path)
     try:
         text = content.decode("ascii")
         table = np.loadtxt(io.StringIO(text), ndmin=2) if text.strip() else np.empty((0, 0))

@@ -3,7 +3,7 @@
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph, draw_heat
-from cotherm.draw.panels import draw_neighbours
+from cotherm.draw.panels import draw_neighbors
 from cotherm.draw.views import draw_views, widest
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "draw_curves",
     "draw_graph",
     "draw_heat",
-    "draw_neighbours",
+    "draw_neighbors",
     "draw_views",
     "widest",
 ]

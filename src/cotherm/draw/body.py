@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw.graph import COLOURS
+from cotherm.draw.graph import COLORS
 from cotherm.draw.names import shown as in_figure
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -30,11 +30,11 @@ def draw_bodies(
     up: int = 1,
     azimuth: float = -75.0,
 ) -> Figure:
-    """A grid of graphs with coordinates in space, values in colour: rows are views, columns what is shown of them.
+    """A grid of graphs with coordinates in space, values in color: rows are views, columns what is shown of them.
 
     Parameters
     ----------
-    graphs, values : graphs[row][column] and the values on its vertices; each column has one scale of colours.
+    graphs, values : graphs[row][column] and the values on its vertices; each column has one scale of colors.
     titles, names : of the columns and of the rows.
     up : the axis that points up.
     azimuth : from where one looks, in degrees around it.
@@ -46,7 +46,7 @@ def draw_bodies(
     for r in range(rows):
         for c in range(columns):
             ax: Any = figure.add_subplot(rows, columns, r * columns + c + 1, projection="3d")
-            shown = [checks.functions("values", values[k][c], graphs[k][c].n)[:, 0] for k in range(rows)]
+            shown = [validation.functions("values", values[k][c], graphs[k][c].n)[:, 0] for k in range(rows)]
             limits = (min(v.min() for v in shown), max(v.max() for v in shown))
             _draw(ax, graphs[r][c], shown[r], limits, up)
             ax.view_init(elev=8, azim=azimuth)
@@ -67,6 +67,6 @@ def _draw(ax: Any, graph: Graph, values: Floats, limits: tuple[float, float], up
     live = graph.w > _FAINT * graph.w.max(initial=0.0)
     segments = np.stack([X[graph.i[live]], X[graph.j[live]]], axis=1)
     ax.add_collection3d(Line3DCollection(segments, colors="0.6", linewidths=0.4))
-    ax.scatter(*X.T, c=values, cmap=COLOURS, vmin=limits[0], vmax=limits[1], s=7, depthshade=False)
+    ax.scatter(*X.T, c=values, cmap=COLORS, vmin=limits[0], vmax=limits[1], s=7, depthshade=False)
     ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.25)
     ax.set_axis_off()

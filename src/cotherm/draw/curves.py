@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from cotherm.arrays import Floats
 from cotherm.draw.names import write_legend
 
-# Okabe & Ito's colours, told apart by everyone; styles tell them apart in print.
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+# Okabe & Ito's colors, told apart by everyone; styles tell them apart in print.
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 # Beyond these the ends of the axes are no numbers.
 _LEAST, _LARGEST = 1e-300, 1e300
@@ -29,18 +29,18 @@ def draw_curves(
 ) -> Figure:
     """Named curves (x values, y values) in one frame.
 
-    ``styles`` gives the numbers of a colour and of a line style for a name, so that curves that belong together look
+    ``styles`` gives the numbers of a color and of a line style for a name, so that curves that belong together look
     it; ``log`` names axes with a logarithmic scale, "x", "y" or "xy".
     """
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     ax: Any = figure.subplots()
     lines = []
     for k, (name, (horizontal, vertical)) in enumerate(curves.items()):
-        colour, style = (styles or {}).get(name, (k, k // len(_COLOURS)))
+        color, style = (styles or {}).get(name, (k, k // len(_COLORS)))
         lines += ax.plot(
             _drawn(horizontal, log="x" in log),
             _drawn(vertical, log="y" in log),
-            color=_COLOURS[colour % len(_COLOURS)],
+            color=_COLORS[color % len(_COLORS)],
             linestyle=_STYLES[style % len(_STYLES)],
             linewidth=1.8,
         )

@@ -1,4 +1,4 @@
-"""Graphs in the plane, in the paper's manner: values on vertices in colour, weights as width and grey of edges."""
+"""Graphs in the plane, in the paper's manner: values on vertices in color, weights as width and gray of edges."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.names import write
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
 # Even to the eye, and told apart without red and green.
-COLOURS = "viridis"
+COLORS = "viridis"
 _WIDEST_EDGE = 2.2
-# Vermilion, which no kind of colour blindness confuses with the greys and greens around it.
+# Vermilion, which no kind of color blindness confuses with the grays and greens around it.
 _MARK = "#d55e00"
 
 
@@ -33,31 +33,31 @@ def draw_graph(
     size: float = 18.0,
     marked: ArrayLike | None = None,
 ) -> Any:
-    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a colour bar.
+    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a color bar.
 
     ``marked`` edges, a mask such as those a coupling cut, are drawn as dotted lines whatever their weight.
     """
     if not isinstance(graph, Graph):
-        raise CothermError("graph", checks.describe(graph), "a cotherm.Graph")
+        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph")
     if graph.coordinates is None or graph.coordinates.shape[1] < 2:
         raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
     points = graph.coordinates[:, :2]
     shade = graph.w / graph.w.max() if graph.m and graph.w.max() > 0 else np.zeros(graph.m)
-    greys = np.repeat(1.0 - 0.75 * shade[:, np.newaxis], 3, axis=1)
+    grays = np.repeat(1.0 - 0.75 * shade[:, np.newaxis], 3, axis=1)
     segments = np.stack([points[graph.i], points[graph.j]], axis=1)
-    ax.add_collection(LineCollection(list(segments), colors=greys, linewidths=_WIDEST_EDGE * shade, zorder=1))
+    ax.add_collection(LineCollection(list(segments), colors=grays, linewidths=_WIDEST_EDGE * shade, zorder=1))
     if marked is not None:
         chosen = _mask("marked", marked, graph.m)
         ax.add_collection(
             LineCollection(list(segments[chosen]), colors=_MARK, linestyles=":", linewidths=1.3, zorder=1)
         )
-    colours: dict[str, Any] = {"c": "0.3"}
+    colors: dict[str, Any] = {"c": "0.3"}
     if values is not None:
         low, high = limits if limits is not None else (None, None)
-        shown = checks.functions("values", values, graph.n)[:, 0]
-        colours = {"c": shown, "cmap": COLOURS, "vmin": low, "vmax": high}
+        shown = validation.functions("values", values, graph.n)[:, 0]
+        colors = {"c": shown, "cmap": COLORS, "vmin": low, "vmax": high}
     x, y = points.T
-    dots = ax.scatter(x, y, **colours, s=size, zorder=2, edgecolors="white", linewidths=0.4)
+    dots = ax.scatter(x, y, **colors, s=size, zorder=2, edgecolors="white", linewidths=0.4)
     ax.set_aspect("equal")
     ax.margins(0.08)
     ax.axis("off")
@@ -72,7 +72,7 @@ def draw_heat(
     names: Sequence[str] | None = None,
     marked: Sequence[ArrayLike | None] | None = None,
 ) -> Figure:
-    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colours are shared.
+    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colors are shared.
 
     ``names`` stand beside the rows, by default the graphs' own; ``marked`` are masks of edges, as in draw_graph.
     """
@@ -116,5 +116,5 @@ def draw_heat(
 def _mask(argument: str, value: ArrayLike, m: int) -> NDArray[np.bool_]:
     mask = np.asarray(value)
     if mask.dtype != np.bool_ or mask.shape != (m,):
-        raise CothermError(argument, checks.describe(value), f"one truth value for each of {m} edges")
+        raise CothermError(argument, validation.describe(value), f"one truth value for each of {m} edges")
     return mask

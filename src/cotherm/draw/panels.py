@@ -1,4 +1,4 @@
-"""Nearest neighbours as cards in rows: what was asked for, and what was found."""
+"""Nearest neighbors as cards in rows: what was asked for, and what was found."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from matplotlib.patches import FancyBboxPatch
 from cotherm.draw.names import write
 from cotherm.errors import CothermError
 
-# Blue for right and orange for wrong, told apart with every kind of colour blindness; a mark says it again.
+# Blue for right and orange for wrong, told apart with every kind of color blindness; a mark says it again.
 _RIGHT, _WRONG, _QUERY = "#a6cee3", "#fdbf6f", "0.92"
 
 
-def draw_neighbours(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) -> Figure:
+def draw_neighbors(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) -> Figure:
     """One row a ranking: (what it is by, the query, the names found in order and whether each is right)."""
     if not rows:
         raise CothermError("rows", "none", "at least one ranking")
@@ -34,7 +34,7 @@ def draw_neighbours(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]])
     return figure
 
 
-def _card(ax: Any, x: float, y: float, text: str, colour: str) -> None:
+def _card(ax: Any, x: float, y: float, text: str, color: str) -> None:
     shape = "round,pad=0,rounding_size=0.08"
-    ax.add_patch(FancyBboxPatch((x + 0.06, y + 0.08), 0.88, 0.84, boxstyle=shape, fc=colour, ec="none"))
+    ax.add_patch(FancyBboxPatch((x + 0.06, y + 0.08), 0.88, 0.84, boxstyle=shape, fc=color, ec="none"))
     write(ax, x + 0.5, y + 0.5, text.replace(", ", ",\n"), ha="center", va="center", fontsize=8)

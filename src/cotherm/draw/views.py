@@ -1,4 +1,4 @@
-"""Several views side by side, before and after: classes in colour, weights as width and grey of edges."""
+"""Several views side by side, before and after: classes in color, weights as width and gray of edges."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw.graph import COLOURS, draw_graph
+from cotherm.draw.graph import COLORS, draw_graph
 from cotherm.draw.names import shown, write, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Okabe and Ito's, told apart with every kind of colour blindness; black is left to text.
+# Okabe and Ito's, told apart with every kind of color blindness; black is left to text.
 _CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-_UNLABELLED = "0.8"
+_UNLABELED = "0.8"
 # More classes than this have no legend: nobody could tell them apart.
 _MOST_NAMED = 10
 
@@ -40,7 +40,7 @@ def draw_views(
     graphs : for each row its graphs.
     points : for each of them where its vertices are, (n, 2).
     rows, columns : names beside the rows and above the columns.
-    labels : for each row the class of every vertex; an empty one is unknown and grey.
+    labels : for each row the class of every vertex; an empty one is unknown and gray.
     marked : for each graph edges to draw dotted, such as those that were cut.
     """
     count = len(graphs)
@@ -53,10 +53,10 @@ def draw_views(
     figure = Figure(figsize=(4.4 * width + 0.5, 4.1 * count + 0.4 + legend), layout="constrained")
     axes = figure.subplots(count, width, squeeze=False)
     for r, row in enumerate(graphs):
-        colours = None if labels is None else _colours(labels[r], row[0].n, classes)
+        colors = None if labels is None else _colors(labels[r], row[0].n, classes)
         for c, graph in enumerate(row):
             mask = None if marked is None else marked[r][c]
-            _draw_one(axes[r, c], graph, points[r][c], colours, mask)
+            _draw_one(axes[r, c], graph, points[r][c], colors, mask)
             if r == 0 and columns is not None:
                 axes[r, c].set_title(shown(columns[c]), fontsize=12, parse_math=False)
         beside = {"transform": axes[r, 0].transAxes, "rotation": 90, "ha": "right", "va": "center", "fontsize": 12}
@@ -66,12 +66,12 @@ def draw_views(
     return figure
 
 
-def _draw_one(ax: Any, graph: Graph, points: ArrayLike, colours: list[Any] | None, mask: Any) -> None:
-    places = checks.functions("points", points, graph.n)
+def _draw_one(ax: Any, graph: Graph, points: ArrayLike, colors: list[Any] | None, mask: Any) -> None:
+    places = validation.functions("points", points, graph.n)
     placed = Graph(graph.n, graph.i, graph.j, graph.w, coordinates=places)
     dots = draw_graph(placed, ax=ax, size=float(np.clip(6_000.0 / graph.n, 3.0, 40.0)), marked=mask)
-    if colours is not None:
-        dots.set_facecolor(colours)
+    if colors is not None:
+        dots.set_facecolor(colors)
 
 
 def _classes(labels: Sequence[ArrayLike] | None) -> list[str]:
@@ -84,21 +84,21 @@ def _classes(labels: Sequence[ArrayLike] | None) -> list[str]:
 def _palette(count: int) -> list[Any]:
     if count <= len(_CLASSES):
         return list(_CLASSES[:count])
-    return [matplotlib.colormaps[COLOURS](x) for x in np.linspace(0.0, 1.0, count)]
+    return [matplotlib.colormaps[COLORS](x) for x in np.linspace(0.0, 1.0, count)]
 
 
-def _colours(labels: ArrayLike, n: int, classes: list[str]) -> list[Any]:
+def _colors(labels: ArrayLike, n: int, classes: list[str]) -> list[Any]:
     names: NDArray[Any] = np.asarray(labels).astype(str)
     if names.shape != (n,):
         raise CothermError("labels", f"shape {names.shape}", f"one for each of {n} vertices")
-    colour = dict(zip(classes, _palette(len(classes)), strict=True))
-    return [colour.get(name, _UNLABELLED) for name in names.tolist()]
+    color = dict(zip(classes, _palette(len(classes)), strict=True))
+    return [color.get(name, _UNLABELED) for name in names.tolist()]
 
 
 def _add_legend(figure: Figure, classes: list[str]) -> None:
     from matplotlib.lines import Line2D
 
-    dots = [Line2D([], [], marker="o", linestyle="", color=colour) for colour in _palette(len(classes))]
+    dots = [Line2D([], [], marker="o", linestyle="", color=color) for color in _palette(len(classes))]
     write_legend(figure, dots, classes, loc="outside lower center", ncols=len(classes), frameon=False)
 
 

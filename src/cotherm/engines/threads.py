@@ -20,7 +20,7 @@ from itertools import product
 from threading import RLock, get_ident
 from typing import Any, NamedTuple
 
-from cotherm.engines.forks import AtFork, act_at_fork, hold_at_fork
+from cotherm.engines.fork_safety import AtFork, act_at_fork, hold_at_fork
 
 # Below this size BLAS threads spend more time waiting for each other than computing.
 _SMALL = 600

@@ -14,17 +14,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
-from cotherm.estimators.columns import columns_of_views, is_list_of_views
 from cotherm.estimators.correspondence import functions_of
-from cotherm.estimators.extension import extended, factors, votes
-from cotherm.estimators.views import Joined, Kernel, View, fitted_view
+from cotherm.estimators.fitted_graph import Joined, Kernel, View, fitted_view
+from cotherm.estimators.out_of_sample import extended, factors, votes
+from cotherm.estimators.splitting import columns_of_views, is_list_of_views
 from cotherm.graphs.graph import Graph
-from cotherm.methods.joint import Joint
+from cotherm.methods.result import JointResult
 
-_AFFINITIES = ("neighbours", "precomputed")
+_AFFINITIES = ("nearest_neighbors", "precomputed")
 
 
 def _has_clusters(estimator: Any) -> bool:
@@ -57,9 +57,9 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     n_components : coordinates of every sample in each view, the constant mode left out.
     t : the time of the diffusion map: coordinates are e^{−tλ}φ.
     n_clusters : how many clusters ``labels_`` has; None for no clustering.
-    n_neighbors, scale, neighbour, factor, metric, symmetrize : of the graphs of feature matrices, see
+    n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize : of the graphs of feature matrices, see
         :func:`cotherm.knn_graph`.
-    affinity : "neighbours", or "precomputed" where matrices in a list of views are weights and not features.
+    affinity : "nearest_neighbors", or "precomputed" where matrices in a list of views are weights and not features.
     view_columns : for one array, its views: a list of numbers of columns that follow each other, or a list with a slice
         or a list of column numbers for each. None for a single view, which has nobody to agree with.
     random_state : of k-means and of whatever else is drawn; an integer, a RandomState or None.
@@ -83,8 +83,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         n_clusters: int | None,
         n_neighbors: int,
         scale: str | float | None,
-        neighbour: int,
-        factor: float,
+        scale_neighbor: int,
+        scale_factor: float,
         metric: str,
         symmetrize: str,
         affinity: str,
@@ -96,8 +96,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.scale = scale
-        self.neighbour = neighbour
-        self.factor = factor
+        self.scale_neighbor = scale_neighbor
+        self.scale_factor = scale_factor
         self.metric = metric
         self.symmetrize = symmetrize
         self.affinity = affinity
@@ -105,7 +105,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.random_state = random_state
 
     @abstractmethod
-    def _solve(self, given: Given) -> Joint:
+    def _solve(self, given: Given) -> JointResult:
         """The method, on two or more graphs."""
 
     def _corresponding(self, given: Given) -> Sequence[Floats]:
@@ -116,7 +116,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 given.graphs,
                 given.y,
                 way=self.correspondence,
-                unlabelled=self.unlabelled,
+                unlabeled=self.unlabeled,
                 landmarks=self.n_landmarks,
                 seed=given.seed,
             )
@@ -160,8 +160,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     def transform(self, X: Any) -> Any:
         """Coordinates of samples, known or new: s times the weighted mean of those of their nearest training samples.
 
-        A sample that coincides with one of training has its coordinates. See :mod:`cotherm.estimators.extension`. Where
-        a view was given as a graph, new samples are rows of weights to the training samples, (new, n).
+        A sample that coincides with one of training has its coordinates. See :mod:`cotherm.estimators.out_of_sample`.
+        Where a view was given as a graph, new samples are rows of weights to the training samples, (new, n).
         """
         joined = self._joined(X)
         return self._together(
@@ -204,17 +204,19 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return tags
 
     def _precomputed(self) -> bool:
-        return checks.choice("affinity", self.affinity, _AFFINITIES) == "precomputed"
+        return validation.choice("affinity", self.affinity, _AFFINITIES) == "precomputed"
 
     def _kernel(self) -> Kernel:
-        return Kernel(self.n_neighbors, self.scale, self.neighbour, self.factor, self.metric, self.symmetrize)
+        return Kernel(
+            self.n_neighbors, self.scale, self.scale_neighbor, self.scale_factor, self.metric, self.symmetrize
+        )
 
     def _seed(self) -> int:
         try:
             state = check_random_state(self.random_state)
         except ValueError:
             raise CothermError(
-                "random_state", checks.describe(self.random_state), "an integer, a RandomState or None"
+                "random_state", validation.describe(self.random_state), "an integer, a RandomState or None"
             ) from None
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state)
@@ -258,7 +260,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise CothermError("functions", "functions", "None: this method has no use for them")
         if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != count:
             needed = f"a list with a block of functions for each of {count} views"
-            raise CothermError("functions", checks.describe(functions), needed)
+            raise CothermError("functions", validation.describe(functions), needed)
         return list(functions)
 
     def _embedded(self) -> list[Floats]:

@@ -18,9 +18,9 @@ class ClosestCommuting(MultiviewEstimator):
     Parameters
     ----------
     valid, tolerance, max_iterations, restarts : of :func:`cotherm.closest_commuting`.
-    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
-    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
-        X may be and which attributes there are.
+    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
+    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
+        also says what X may be and which attributes there are.
 
     Examples
     --------
@@ -44,11 +44,11 @@ class ClosestCommuting(MultiviewEstimator):
         n_clusters: int | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
-        neighbour: int = 7,
-        factor: float = 1.0,
+        scale_neighbor: int = 7,
+        scale_factor: float = 1.0,
         metric: str = "euclidean",
         symmetrize: str = "max",
-        affinity: str = "neighbours",
+        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -58,8 +58,8 @@ class ClosestCommuting(MultiviewEstimator):
             n_clusters=n_clusters,
             n_neighbors=n_neighbors,
             scale=scale,
-            neighbour=neighbour,
-            factor=factor,
+            scale_neighbor=scale_neighbor,
+            scale_factor=scale_factor,
             metric=metric,
             symmetrize=symmetrize,
             affinity=affinity,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.functions import label_functions, landmark_functions
@@ -19,21 +19,21 @@ WAYS = ("auto", "labels", "landmarks")
 
 
 def functions_of(
-    graphs: Sequence[Graph], y: Any, *, way: str, unlabelled: Any, landmarks: int, seed: int
+    graphs: Sequence[Graph], y: Any, *, way: str, unlabeled: Any, landmarks: int, seed: int
 ) -> list[Floats]:
     """From y, or without labels ("auto") from landmarks."""
-    way = checks.choice("correspondence", way, WAYS)
+    way = validation.choice("correspondence", way, WAYS)
     if way == "labels" and y is None:
         raise CothermError("y", "None", "labels for correspondence='labels'")
     if y is None or way == "landmarks":
-        return shared_landmarks(graphs, checks.integer("n_landmarks", landmarks, least=1), seed)
-    return from_labels(graphs, y, unlabelled)
+        return shared_landmarks(graphs, validation.integer("n_landmarks", landmarks, least=1), seed)
+    return from_labels(graphs, y, unlabeled)
 
 
-def from_labels(graphs: Sequence[Graph], y: Any, unlabelled: Any) -> list[Floats]:
+def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any) -> list[Floats]:
     """The indicators of the classes that every view has, of unit norm: views may have different numbers of each."""
     labels = _labels_of_views(graphs, y)
-    hidden = unlabelled if isinstance(unlabelled, str) == (labels[0].dtype.kind == "U") else None
+    hidden = unlabeled if isinstance(unlabeled, str) == (labels[0].dtype.kind == "U") else None
     present = [np.unique(known[known != hidden]) if hidden is not None else np.unique(known) for known in labels]
     classes = [c for c in present[0].tolist() if all(c in here.tolist() for here in present)]
     if not classes:
@@ -75,14 +75,14 @@ def _is_list_of_labels(y: Any) -> bool:
 
 
 def _labels(argument: str, y: Any) -> NDArray[Any]:
-    array = checks.as_array(argument, y)
+    array = validation.as_array(argument, y)
     if array.dtype.kind == "f":
         if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
             raise CothermError(
                 argument, "numbers that are no labels", "integers or strings", "Pass anything else as functions=."
             )
         array = array.astype(np.int64)
-    return checks.labels(argument, array if isinstance(y, np.ndarray) or array.dtype.kind in "iub" else y)
+    return validation.labels(argument, array if isinstance(y, np.ndarray) or array.dtype.kind in "iub" else y)
 
 
 def shared_landmarks(graphs: Sequence[Graph], count: int, seed: int) -> list[Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.estimators.base import Given, MultiviewEstimator
 from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
 
@@ -23,12 +23,12 @@ class CoupledBases(MultiviewEstimator):
     correspondence : where corresponding functions come from when ``fit`` is given none: "labels", indicators of the
         classes in ``y`` that every view has; "landmarks", bumps around ``n_landmarks`` samples drawn at random, for
         views of the same samples; "auto", labels if there are any, else landmarks.
-    unlabelled : the label of samples whose class is not known.
+    unlabeled : the label of samples whose class is not known.
     n_landmarks : how many landmarks.
     tolerance, max_iterations, restarts : of :func:`cotherm.coupled_bases`.
-    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
-    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
-        X may be and which attributes there are.
+    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
+    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
+        also says what X may be and which attributes there are.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class CoupledBases(MultiviewEstimator):
         mu: float | None = None,
         n_modes: int | None = None,
         correspondence: str = "auto",
-        unlabelled: Any = -1,
+        unlabeled: Any = -1,
         n_landmarks: int = 10,
         tolerance: float = 1e-6,
         max_iterations: int = 300,
@@ -58,11 +58,11 @@ class CoupledBases(MultiviewEstimator):
         n_clusters: int | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
-        neighbour: int = 7,
-        factor: float = 1.0,
+        scale_neighbor: int = 7,
+        scale_factor: float = 1.0,
         metric: str = "euclidean",
         symmetrize: str = "max",
-        affinity: str = "neighbours",
+        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -72,8 +72,8 @@ class CoupledBases(MultiviewEstimator):
             n_clusters=n_clusters,
             n_neighbors=n_neighbors,
             scale=scale,
-            neighbour=neighbour,
-            factor=factor,
+            scale_neighbor=scale_neighbor,
+            scale_factor=scale_factor,
             metric=metric,
             symmetrize=symmetrize,
             affinity=affinity,
@@ -83,7 +83,7 @@ class CoupledBases(MultiviewEstimator):
         self.mu = mu
         self.n_modes = n_modes
         self.correspondence = correspondence
-        self.unlabelled = unlabelled
+        self.unlabeled = unlabeled
         self.n_landmarks = n_landmarks
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -103,4 +103,4 @@ class CoupledBases(MultiviewEstimator):
 
     def _modes(self) -> int:
         """As many as coordinates, with the constant one, or clusters need."""
-        return max(checks.integer("n_components", self.n_components, least=1) + 1, self.n_clusters or 1)
+        return max(validation.integer("n_components", self.n_components, least=1) + 1, self.n_clusters or 1)

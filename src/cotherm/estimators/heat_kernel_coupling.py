@@ -21,12 +21,12 @@ class HeatKernelCoupling(MultiviewEstimator):
     correspondence : where corresponding functions come from when ``fit`` is given none: "labels", indicators of the
         classes in ``y`` that every view has; "landmarks", bumps around ``n_landmarks`` samples drawn at random, for
         views of the same samples; "auto", labels if there are any, else landmarks.
-    unlabelled : the label of samples whose class is not known.
+    unlabeled : the label of samples whose class is not known.
     n_landmarks : how many landmarks.
-    path, tolerance, max_iterations : of :func:`cotherm.couple`.
-    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
-    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
-        X may be and which attributes there are.
+    continuation, tolerance, max_iterations : of :func:`cotherm.couple`.
+    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
+    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
+        also says what X may be and which attributes there are.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class HeatKernelCoupling(MultiviewEstimator):
         alpha: float | str = "auto",
         times: Any = "auto",
         correspondence: str = "auto",
-        unlabelled: Any = -1,
+        unlabeled: Any = -1,
         n_landmarks: int = 10,
-        path: Any = "auto",
+        continuation: Any = "auto",
         tolerance: float = 1e-6,
         max_iterations: int = 2_000,
         n_components: int = 2,
@@ -58,11 +58,11 @@ class HeatKernelCoupling(MultiviewEstimator):
         n_clusters: int | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
-        neighbour: int = 7,
-        factor: float = 1.0,
+        scale_neighbor: int = 7,
+        scale_factor: float = 1.0,
         metric: str = "euclidean",
         symmetrize: str = "max",
-        affinity: str = "neighbours",
+        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -72,8 +72,8 @@ class HeatKernelCoupling(MultiviewEstimator):
             n_clusters=n_clusters,
             n_neighbors=n_neighbors,
             scale=scale,
-            neighbour=neighbour,
-            factor=factor,
+            scale_neighbor=scale_neighbor,
+            scale_factor=scale_factor,
             metric=metric,
             symmetrize=symmetrize,
             affinity=affinity,
@@ -83,9 +83,9 @@ class HeatKernelCoupling(MultiviewEstimator):
         self.alpha = alpha
         self.times = times
         self.correspondence = correspondence
-        self.unlabelled = unlabelled
+        self.unlabeled = unlabeled
         self.n_landmarks = n_landmarks
-        self.path = path
+        self.continuation = continuation
         self.tolerance = tolerance
         self.max_iterations = max_iterations
 
@@ -95,7 +95,7 @@ class HeatKernelCoupling(MultiviewEstimator):
             self._corresponding(given),
             self.times,
             self.alpha,
-            path=self.path,
+            continuation=self.continuation,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
         )

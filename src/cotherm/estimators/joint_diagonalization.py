@@ -18,10 +18,10 @@ class JointDiagonalization(MultiviewEstimator):
     Parameters
     ----------
     weights, normalized, tolerance, max_iterations : of :func:`cotherm.joint_diagonalize`; unlike there Laplacians are
-        normalised unless you say otherwise, as that is what helps embedding and clustering.
-    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
-    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
-        X may be and which attributes there are.
+        normalized unless you say otherwise, as that is what helps embedding and clustering.
+    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
+    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
+        also says what X may be and which attributes there are.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class JointDiagonalization(MultiviewEstimator):
     def __init__(
         self,
         *,
-        weights: Any = None,
+        graph_weights: Any = None,
         normalized: bool = True,
         tolerance: float = 1e-6,
         max_iterations: int | None = None,
@@ -45,11 +45,11 @@ class JointDiagonalization(MultiviewEstimator):
         n_clusters: int | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
-        neighbour: int = 7,
-        factor: float = 1.0,
+        scale_neighbor: int = 7,
+        scale_factor: float = 1.0,
         metric: str = "euclidean",
         symmetrize: str = "max",
-        affinity: str = "neighbours",
+        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -59,15 +59,15 @@ class JointDiagonalization(MultiviewEstimator):
             n_clusters=n_clusters,
             n_neighbors=n_neighbors,
             scale=scale,
-            neighbour=neighbour,
-            factor=factor,
+            scale_neighbor=scale_neighbor,
+            scale_factor=scale_factor,
             metric=metric,
             symmetrize=symmetrize,
             affinity=affinity,
             view_columns=view_columns,
             random_state=random_state,
         )
-        self.weights = weights
+        self.graph_weights = graph_weights
         self.normalized = normalized
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -76,7 +76,7 @@ class JointDiagonalization(MultiviewEstimator):
         with known_as("graphs", "X"):
             return joint_diagonalize(
                 given.graphs,
-                twice(self.weights, self.n_views_),
+                twice(self.graph_weights, self.n_views_),
                 normalized=self.normalized,
                 tolerance=self.tolerance,
                 max_iterations=self.max_iterations,

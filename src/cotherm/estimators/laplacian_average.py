@@ -16,11 +16,11 @@ class LaplacianAverage(MultiviewEstimator):
 
     Parameters
     ----------
-    weights, power, normalized : of :func:`cotherm.average`; unlike there weights are normalised, w_ij/√(d_i d_j),
+    weights, power, normalized : of :func:`cotherm.average`; unlike there weights are normalized, w_ij/√(d_i d_j),
         unless you say otherwise, as that is what helps clustering.
-    n_components, t, n_clusters, n_neighbors, scale, neighbour, factor, metric, symmetrize, affinity, view_columns,
-    random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which also says what
-        X may be and which attributes there are.
+    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
+    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
+        also says what X may be and which attributes there are.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class LaplacianAverage(MultiviewEstimator):
     def __init__(
         self,
         *,
-        weights: Any = None,
+        graph_weights: Any = None,
         power: float | str = 1.0,
         normalized: bool = True,
         n_components: int = 2,
@@ -43,11 +43,11 @@ class LaplacianAverage(MultiviewEstimator):
         n_clusters: int | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
-        neighbour: int = 7,
-        factor: float = 1.0,
+        scale_neighbor: int = 7,
+        scale_factor: float = 1.0,
         metric: str = "euclidean",
         symmetrize: str = "max",
-        affinity: str = "neighbours",
+        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
     ) -> None:
@@ -57,20 +57,20 @@ class LaplacianAverage(MultiviewEstimator):
             n_clusters=n_clusters,
             n_neighbors=n_neighbors,
             scale=scale,
-            neighbour=neighbour,
-            factor=factor,
+            scale_neighbor=scale_neighbor,
+            scale_factor=scale_factor,
             metric=metric,
             symmetrize=symmetrize,
             affinity=affinity,
             view_columns=view_columns,
             random_state=random_state,
         )
-        self.weights = weights
+        self.graph_weights = graph_weights
         self.power = power
         self.normalized = normalized
 
     def _solve(self, given: Given) -> Average:
         with known_as("graphs", "X"):
             return average(
-                given.graphs, twice(self.weights, self.n_views_), power=self.power, normalized=self.normalized
+                given.graphs, twice(self.graph_weights, self.n_views_), power=self.power, normalized=self.normalized
             )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 
 _LARGEST_TABLE = 100_000_000
@@ -49,9 +49,9 @@ def _checked(classes: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[Any], NDA
     """Both as numbers from 0 on, of one length."""
     numbered = []
     for argument, value in (("classes", classes), ("clusters", clusters)):
-        labels = checks.labels(argument, value)
+        labels = validation.labels(argument, value)
         if labels.ndim != 1 or not labels.size:
-            raise CothermError(argument, checks.describe(labels), "a vector of labels, one for each item")
+            raise CothermError(argument, validation.describe(labels), "a vector of labels, one for each item")
         numbered.append(np.unique(labels, return_inverse=True)[1])
     truth, found = numbered
     if len(truth) != len(found):

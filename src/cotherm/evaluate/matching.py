@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 
 
-def foscttm(first: ArrayLike, second: ArrayLike) -> float:
+def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
     """The fraction of samples closer than the true match, the mean over both views; 0 is perfect, ½ is chance.
 
     Parameters
     ----------
-    first, second : (n, d) and (n, d), row v of both being the same sample. Of samples at the same distance as the true
+    X, Y : (n, d) and (n, d), row v of both being the same sample. Of samples at the same distance as the true
         match, half count as closer.
     """
-    X, Y = _rows("first", first), _rows("second", second)
+    X, Y = _rows("X", X), _rows("Y", Y)
     if X.shape != Y.shape:
-        raise CothermError("second", f"shape {Y.shape}", f"the shape of first, {X.shape}")
+        raise CothermError("Y", f"shape {Y.shape}", f"the shape of X, {X.shape}")
     if len(X) < 2:
-        raise CothermError("first", f"{len(X)} sample(s)", "two samples or more")
+        raise CothermError("X", f"{len(X)} sample(s)", "two samples or more")
     D = cdist(X, Y)
     true = np.diagonal(D).copy()
     closer = sum(_closer(matrix, true) for matrix in (D, D.T))
@@ -42,13 +42,13 @@ def _closer(D: Floats, true: Floats) -> float:
 def label_transfer(
     known: ArrayLike, known_labels: ArrayLike, others: ArrayLike, other_labels: ArrayLike, *, k: int = 5
 ) -> float:
-    """The part of the others that get their own label from their k nearest known neighbours, by majority.
+    """The part of the others that get their own label from their k nearest known neighbors, by majority.
 
     Parameters
     ----------
     known, known_labels : (n, d) rows of one view and their labels.
     others, other_labels : (m, d) rows of another in the same space, and the labels they should get.
-    k : neighbours.
+    k : neighbors.
     """
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -57,10 +57,10 @@ def label_transfer(
         raise CothermError("others", f"{Y.shape[1]} columns", f"as many as known, {X.shape[1]}")
     labels = {}
     for argument, value, rows in (("known_labels", known_labels, X), ("other_labels", other_labels, Y)):
-        labels[argument] = checks.labels(argument, value)
+        labels[argument] = validation.labels(argument, value)
         if labels[argument].shape != (len(rows),):
             raise CothermError(argument, f"shape {labels[argument].shape}", f"one label for each of {len(rows)} rows")
-    k = checks.integer("k", k, least=1, most=len(X))
+    k = validation.integer("k", k, least=1, most=len(X))
     found = KNeighborsClassifier(k).fit(X, labels["known_labels"]).predict(Y)
     return float(np.mean(found == labels["other_labels"]))
 
@@ -82,24 +82,24 @@ def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats
     -------
     The distance for every vertex, or for every pair.
     """
-    D = checks.numeric("distances", distances, ndim=(2,))
+    D = validation.numeric("distances", distances, ndim=(2,))
     if D.shape[0] != D.shape[1] or not D.size:
         raise CothermError("distances", f"shape {D.shape}", "a square matrix: all pairs of vertices of the target")
-    found = checks.indices("match", getattr(match, "hard", match), below=len(D))
-    known = checks.as_array("truth", truth)
+    found = validation.indices("match", getattr(match, "hard", match), below=len(D))
+    known = validation.as_array("truth", truth)
     if known.ndim == 2:
         if known.shape[1] != 2 or not len(known):
             raise CothermError("truth", f"shape {known.shape}", "one or more pairs, shape (p, 2)")
-        of_source = checks.indices("truth", known[:, 0], below=len(found))
-        return np.asarray(D[found[of_source], checks.indices("truth", known[:, 1], below=len(D))])
-    right = checks.indices("truth", known, below=len(D))
+        of_source = validation.indices("truth", known[:, 0], below=len(found))
+        return np.asarray(D[found[of_source], validation.indices("truth", known[:, 1], below=len(D))])
+    right = validation.indices("truth", known, below=len(D))
     if not len(right) or len(right) != len(found):
         raise CothermError("truth", f"{len(right)} vertices", f"one for each of the {len(found)} in match, or pairs")
     return np.asarray(D[found, right])
 
 
 def _rows(argument: str, value: ArrayLike) -> Floats:
-    X = checks.numeric(argument, value, ndim=(2,))
+    X = validation.numeric(argument, value, ndim=(2,))
     if not X.size:
         raise CothermError(argument, f"shape {X.shape}", "at least one row and one column")
     return X

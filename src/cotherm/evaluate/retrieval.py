@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.lazy import lazy
@@ -60,7 +60,7 @@ class Retrieval:
 
     def precision_at(self, k: int) -> float:
         """P(k), the mean over the queries."""
-        k = checks.integer("k", k, least=1, most=self.relevant.shape[1])
+        k = validation.integer("k", k, least=1, most=self.relevant.shape[1])
         return float(self.precisions[:, k - 1].mean())
 
     def curve(self, levels: ArrayLike | None = None) -> tuple[Floats, Floats]:
@@ -68,9 +68,9 @@ class Retrieval:
 
         The precision of a query at a level of recall is the best it has at that recall or a higher one, as is usual.
         """
-        wanted = np.linspace(0.0, 1.0, 101) if levels is None else checks.numeric("levels", levels, ndim=(1,))
+        wanted = np.linspace(0.0, 1.0, 101) if levels is None else validation.numeric("levels", levels, ndim=(1,))
         if not len(wanted) or wanted.min() < 0.0 or wanted.max() > 1.0:
-            raise CothermError("levels", checks.describe(wanted), "recalls from 0 to 1")
+            raise CothermError("levels", validation.describe(wanted), "recalls from 0 to 1")
         best_from = np.maximum.accumulate(self.precisions[:, ::-1], axis=1)[:, ::-1]
         precision = np.zeros(len(wanted))
         for recalls, best in zip(self.recalls, best_from, strict=True):
@@ -88,14 +88,14 @@ def retrieval(distances: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> Retr
     labels : the class of every item. An item alone in its class is no query, but an answer to others.
     seed : of the order of items at equal distances.
     """
-    D = checks.numeric("distances", distances, ndim=(2,))
-    known = checks.labels("labels", labels)
+    D = validation.numeric("distances", distances, ndim=(2,))
+    known = validation.labels("labels", labels)
     n = len(D)
     if D.shape != (n, n) or n < 2:
         raise CothermError("distances", f"shape {D.shape}", "a square matrix of two rows or more")
     if known.shape != (n,):
         raise CothermError("labels", f"shape {known.shape}", f"one label for each of {n} items")
-    seed = checks.integer("seed", seed, least=0)
+    seed = validation.integer("seed", seed, least=0)
     classes, counts = np.unique(known, return_counts=True)
     queries = np.flatnonzero(np.isin(known, classes[counts > 1]))
     if not len(queries):

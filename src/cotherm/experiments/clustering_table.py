@@ -11,8 +11,8 @@ from cotherm.evaluate import clustering_scores
 from cotherm.experiments.report import Table
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.methods.average import average
-from cotherm.methods.joint import unit_row_clusters
 from cotherm.methods.power_mean import power_mean
+from cotherm.methods.result import unit_row_clusters
 from cotherm.methods.similarity_fusion import fuse_similarity
 
 Method = Callable[[Views], Any]
@@ -21,7 +21,7 @@ Scores = dict[str, dict[str, float]]
 # Those that take thousands of vertices in many views.
 FUSIONS: dict[str, Method] = {
     "average": lambda views: average(views.graphs),
-    "average, normalised": lambda views: average(views.graphs, normalized=True),
+    "average, normalized": lambda views: average(views.graphs, normalized=True),
     "harmonic mean of Laplacians": lambda views: power_mean(views.graphs),
     "similarity fusion": lambda views: fuse_similarity(views.graphs),
 }

@@ -18,7 +18,7 @@ _ADDITION, _ALTERNATING = 0.812, 0.830
 def run(data: str | os.PathLike[str] | None = None) -> Experiment:
     """Cluster and judge; needs the data."""
     began = time.perf_counter()
-    about = "2,000 handwritten digits (UCI mfeat), six views, 10 nearest neighbours each, ten clusters."
+    about = "2,000 handwritten digits (UCI mfeat), six views, 10 nearest neighbors each, ten clusters."
     try:
         views = digits(data=data)
     except CothermError as error:

@@ -18,22 +18,22 @@ from cotherm.heat.coupling import coupling_error
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
 
-_ABOUT = """One body in two poses, 500 points each, five nearest neighbours, two functions on the hands, α = 10⁶. The
+_ABOUT = """One body in two poses, 500 points each, five nearest neighbors, two functions on the hands, α = 10⁶. The
 paper: "our optimization disconnects these links". Remeshed: the two poses share no vertex, and the error is judged
 through the known correspondence of points."""
 _LATE = 20.0
 # Where to stand to see the hands.
-_FRONT = {"modelled": 65.0, "TOSCA": -75.0, "TOSCA remeshed": -75.0}
+_FRONT = {"modeled": 65.0, "TOSCA": -75.0, "TOSCA remeshed": -75.0}
 # The strong error must fall by this. The poses differ a little everywhere, so it does not vanish even where exactly the
 # wrong edges are taken out.
 _FALLS = 4.0
 
 
 def run(data: str | os.PathLike[str] | None = None) -> Experiment:
-    """Couple and judge: a modelled body always, the scanned one and the remeshed one where the data are."""
+    """Couple and judge: a modeled body always, the scanned one and the remeshed one where the data are."""
     began = time.perf_counter()
     makers: dict[str, Callable[[], Views]] = {
-        "modelled": human,
+        "modeled": human,
         "TOSCA": lambda: man(data=data),
         "TOSCA remeshed": lambda: man_remeshed(data=data),
     }
@@ -94,4 +94,4 @@ def _picture(name: str, views: Views, result: Coupling) -> Picture:
         return draw_bodies(shown, values, titles=titles, names=names, up=2, azimuth=_FRONT[name])
 
     caption = f"Functions and heat on the {name} body, before and after coupling"
-    return Picture(name.replace(" ", "-").lower(), caption, make, shareable=name == "modelled")
+    return Picture(name.replace(" ", "-").lower(), caption, make, shareable=name == "modeled")

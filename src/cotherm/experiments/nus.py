@@ -1,4 +1,4 @@
-"""NUS: 145 images, their tags and their colours; which images are near which, before and after coupling."""
+"""NUS: 145 images, their tags and their colors; which images are near which, before and after coupling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from cotherm.arrays import Floats
 from cotherm.datasets import Views, ambiguous, nus, nus_class_names
-from cotherm.draw import draw_curves, draw_neighbours
+from cotherm.draw import draw_curves, draw_neighbors
 from cotherm.errors import CothermError
 from cotherm.evaluate import retrieval
 from cotherm.experiments import retrieval_table as table
@@ -43,14 +43,14 @@ _PAIRS = 14
 # Of couple, where it is run for many seeds.
 _STEPS = 300
 
-_ABOUT = f"""145 items of seven ambiguous classes, two views. 25 nearest neighbours, the item itself counted, with
+_ABOUT = f"""145 items of seven ambiguous classes, two views. 25 nearest neighbors, the item itself counted, with
 self-tuning scales: σ the distance to the 7th of the others, exp(−d²/2.25σ_iσ_j), the larger of both directions, tags of
 unit length; plain Laplacians; seven class indicators; coupled at t = {", ".join(f"{t:g}" for t in _COUPLED_AT)},
 α = 10⁶, changes of the tags {_RIGIDITY[0]:g} times as dear. Leave-one-out retrieval by diffusion distance; mAP is
 Σ_r P(r) rel(r) over the number of relevant items; equal distances come in random order. In brackets the paper's
 figures."""
 
-_ORDER_NOTE = """Many tags are equally far from each other, and which of them are neighbours depends on the order of the
+_ORDER_NOTE = """Many tags are equally far from each other, and which of them are neighbors depends on the order of the
 images. In their stored order all figures of the single views are within 2 points of the paper's, in random orders
 those of the tags are higher by 2 to 4: the paper's graphs were most likely made in the stored order. The table of
 random orders says what coupling is worth without it."""
@@ -61,19 +61,19 @@ _TRANSPORT_NOTE = """With class indicators as functions fused Gromov–Wasserste
 its row repeats the tags' own: it says nothing about the method."""
 
 _CLUSTERED: dict[str, Method] = FUSIONS | {
-    "harmonic average, normalised": lambda views: average(views.graphs, power="harmonic", normalized=True),
+    "harmonic average, normalized": lambda views: average(views.graphs, power="harmonic", normalized=True),
     "mean of Laplacians": lambda views: power_mean(views.graphs, power=1.0),
     "joint diagonalization": lambda views: joint_diagonalize(views.graphs, normalized=True),
     "joint diagonalization, plain Laplacians": lambda views: joint_diagonalize(views.graphs),
-    "co-regularised": lambda views: coregularize(views.graphs, 7),
+    "co-regularized": lambda views: coregularize(views.graphs, 7),
 }
 
 # The paper's table: mAP and precision at 5 for t = 0.75, 1, 1.25.
 PAPER = {
     "tags": ((78.4, 77.0, 76.2), (82.3, 81.2, 79.7)),
-    "colours": ((55.7, 53.5, 51.5), (61.8, 61.6, 59.6)),
+    "colors": ((55.7, 53.5, 51.5), (61.8, 61.6, 59.6)),
     "HKC tags": ((82.2, 81.5, 80.3), (87.3, 86.3, 84.4)),
-    "HKC colours": ((76.2, 75.6, 74.6), (83.2, 82.3, 80.6)),
+    "HKC colors": ((76.2, 75.6, 74.6), (83.2, 82.3, 80.6)),
     "average": ((64.2, 61.0, 58.8), (68.7, 66.5, 63.6)),
 }
 
@@ -99,7 +99,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:
         tables.append(_clusters(data))
         rankings = _nearest(views, result, nus_class_names(data=data))
         tables.append(_nearest_table(rankings))
-        pictures.append(Picture("neighbours", _NEAREST, lambda: draw_neighbours(rankings), shareable=False))
+        pictures.append(Picture("neighbors", _NEAREST, lambda: draw_neighbors(rankings), shareable=False))
     tables.append(_protocols(views))
     return Experiment(
         name="nus",
@@ -123,32 +123,32 @@ def _of(graph: Graph) -> table.Measure:
 
 def _measures(views: Views, result: Coupling) -> dict[str, table.Measure]:
     """What is compared: distances by every method."""
-    tags, colours = views.graphs
+    tags, colors = views.graphs
     joint = joint_diagonalize(views.graphs)
     bases = coupled_bases(views.graphs, [_unit(F) for F in views.functions], k=20)
     return {
         "tags": _of(tags),
-        "colours": _of(colours),
+        "colors": _of(colors),
         "HKC tags": _of(result.graphs[0]),
-        "HKC colours": _of(result.graphs[1]),
+        "HKC colors": _of(result.graphs[1]),
         "average": _of(average(views.graphs).graph),
         # By the theorem the closest commuting operators are those of the joint basis.
         "JADE = CCO, tags": lambda t: joint.distances(t)[0],
-        "JADE = CCO, colours": lambda t: joint.distances(t)[1],
+        "JADE = CCO, colors": lambda t: joint.distances(t)[1],
         "coupled bases tags": lambda t: bases.distances(t)[0],
-        "coupled bases colours": lambda t: bases.distances(t)[1],
+        "coupled bases colors": lambda t: bases.distances(t)[1],
         "similarity fusion": _of(fuse_similarity(views.graphs).graph),
         **_transported(views),
     }
 
 
 def _transported(views: Views) -> dict[str, table.Measure]:
-    """Fused Gromov–Wasserstein carries the tags' modes to the colours; distances there, if POT is installed."""
+    """Fused Gromov–Wasserstein carries the tags' modes to the colors; distances there, if POT is installed."""
     try:
         plan = transport(views.graphs, [_unit(F) for F in views.functions])
     except CothermError:
         return {}
-    return {"fused Gromov–Wasserstein, tags carried to colours": lambda t: plan.distances(t)[1]}
+    return {"fused Gromov–Wasserstein, tags carried to colors": lambda t: plan.distances(t)[1]}
 
 
 def _unit(F: Floats) -> Floats:
@@ -173,23 +173,23 @@ def _recipe_table(recipe: str, data: str | os.PathLike[str] | None) -> Table:
     assert views.labels is not None
     result = _coupled(views, views.functions[0])
     graphs = [*views.graphs, *result.graphs, average(views.graphs).graph]
-    names = ["tags", "colours", "HKC tags", "HKC colours", "average"]
+    names = ["tags", "colors", "HKC tags", "HKC colors", "average"]
     rows = [
         table.row(name, table.scores(_of(g), views.labels, views.times, seed=0), paper=PAPER)
         for name, g in zip(names, graphs, strict=True)
     ]
-    about = {"fitted": "15th neighbour, factor 4, mean of both directions", "cosine": "20 neighbours by cosine"}[recipe]
+    about = {"fitted": "15th neighbor, factor 4, mean of both directions", "cosine": "20 neighbors by cosine"}[recipe]
     return Table(f"The same with other graphs: {about}", table.header(views.times), rows)
 
 
 def _shuffled(data: str | os.PathLike[str] | None) -> Table:
-    """The images in other orders: where many tags are equally far, the order decides which are neighbours."""
-    names = ["tags", "colours", "HKC tags", "HKC colours"]
+    """The images in other orders: where many tags are equally far, the order decides which are neighbors."""
+    names = ["tags", "colors", "HKC tags", "HKC colors"]
     found = []
     for seed in track(range(_SHUFFLES), total=_SHUFFLES, label="other orders"):
         views = nus(recipe="paper", shuffle=seed, data=data)
         assert views.labels is not None
-        result = couple(views.graphs, views.functions, _COUPLED_AT, rigidity=_RIGIDITY, path="times")
+        result = couple(views.graphs, views.functions, _COUPLED_AT, rigidity=_RIGIDITY, continuation="times")
         graphs = [*views.graphs, *result.graphs]
         found.append([table.scores(_of(g), views.labels, views.times, seed) for g in graphs])
     mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
@@ -213,10 +213,12 @@ def _protocols(views: Views) -> Table:
         found = []
         for seed in track(range(_SEEDS), total=_SEEDS, label=name):
             F = functions(seed)
-            result = couple(views.graphs, F, _COUPLED_AT, rigidity=_RIGIDITY, path="times", max_iterations=_STEPS)
+            result = couple(
+                views.graphs, F, _COUPLED_AT, rigidity=_RIGIDITY, continuation="times", max_iterations=_STEPS
+            )
             found.append([table.scores(_of(g), labels, views.times, seed) for g in result.graphs])
         mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
-        rows += [table.row(f"HKC {view}, {name}", mean[k], spread[k]) for k, view in enumerate(("tags", "colours"))]
+        rows += [table.row(f"HKC {view}, {name}", mean[k], spread[k]) for k, view in enumerate(("tags", "colors"))]
     return Table(f"Fewer labels, or none; {_SEEDS} seeds", table.header(views.times), rows)
 
 
@@ -236,7 +238,7 @@ def _nearest(views: Views, result: Coupling, names: dict[int, str]) -> list[Rank
     assert labels is not None
     mean = average(views.graphs).graph
     rows = []
-    for v, view in enumerate(("tags", "colours")):
+    for v, view in enumerate(("tags", "colors")):
         found = {
             name: retrieval(diffusion_distance(g, 1.25), labels)
             for name, g in ((view, views.graphs[v]), ("average", mean), (f"HKC {view}", result.graphs[v]))
@@ -279,14 +281,14 @@ def _claims(figures: dict[str, Floats], real: bool) -> Sequence[Claim]:
     if not real:
         return [
             Claim(f"{name}: mAP at t = 0.75 above that of the view alone by", gain, ">=", 1.0)
-            for name in ("tags", "colours")
+            for name in ("tags", "colors")
             for gain in [float(figures[f"HKC {name}"][0, 0] - figures[name][0, 0])]
         ]
     claims = []
-    for name in ("HKC tags", "HKC colours"):
+    for name in ("HKC tags", "HKC colors"):
         for k, score in enumerate(("mAP", "P@5")):
             claims.append(Claim(f"{name}: {score} at t = 0.75", float(figures[name][k, 0]), ">=", PAPER[name][k][0]))
-    for name in ("tags", "colours"):
+    for name in ("tags", "colors"):
         for k, score in enumerate(("mAP", "P@5")):
             off = np.abs(figures[name][k] - PAPER[name][k]).max()
             claims.append(Claim(f"{name} alone: {score} off the paper's by at most", float(off), "<=", 2.0))
@@ -295,7 +297,7 @@ def _claims(figures: dict[str, Floats], real: bool) -> Sequence[Claim]:
 
 def _curves(views: Views, measures: dict[str, table.Measure]) -> Figure:
     assert views.labels is not None
-    names = ["tags", "colours", "HKC tags", "HKC colours", "average"]
-    styles = {"tags": (1, 3), "colours": (0, 3), "HKC tags": (1, 0), "HKC colours": (0, 0), "average": (2, 2)}
+    names = ["tags", "colors", "HKC tags", "HKC colors", "average"]
+    styles = {"tags": (1, 3), "colors": (0, 3), "HKC tags": (1, 0), "HKC colors": (0, 0), "average": (2, 2)}
     curves = {name: table.curve(measures[name], views.labels, 1.25, seed=0) for name in names}
     return draw_curves(curves, x="recall", y="precision", styles=styles)

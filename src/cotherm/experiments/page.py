@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cotherm.experiments.report import Experiment, Picture
-from cotherm.graphs.disk import save
+from cotherm.io.atomic import save
 
 _HEAD = """# Results
 

@@ -10,11 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.experiments.page import write_page, write_pictures
 from cotherm.experiments.report import Experiment
-from cotherm.graphs.disk import save
+from cotherm.io.atomic import save
 
 NAMES = ("circles", "ring", "man", "nus", "digits", "sources", "scnmt", "scgem")
 
@@ -39,8 +39,8 @@ def reproduce(
     say : called with the text of each experiment when it is done.
     """
     if isinstance(names, str) or not isinstance(names, Sequence) or not len(names):
-        raise CothermError("names", checks.describe(names), f"a list of some of {', '.join(NAMES)}")
-    chosen = [checks.choice("names", name, NAMES) for name in names]
+        raise CothermError("names", validation.describe(names), f"a list of some of {', '.join(NAMES)}")
+    chosen = [validation.choice("names", name, NAMES) for name in names]
     folder = _writable("out", out)
     if page is not None:
         _writable("page", Path(page).parent / "images")

@@ -40,7 +40,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
     return Experiment(
         name="ring",
         title="Ring",
-        about="A ring and a cracked ring of 70 points, four nearest neighbours, three functions, α = 10⁶.",
+        about="A ring and a cracked ring of 70 points, four nearest neighbors, three functions, α = 10⁶.",
         tables=[surgery, errors],
         claims=[
             Claim("weight left across the seam", left, "<=", 0.02),

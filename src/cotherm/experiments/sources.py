@@ -26,21 +26,21 @@ def _coupled_average(views: Views) -> Average:
     """Coupled by bumps around a few stories, nothing being known about the others or about topics; then averaged."""
     chosen = np.random.default_rng(0).choice(views.graphs[0].n, size=_PAIRS, replace=False)
     F = landmark_functions(average(views.graphs, normalized=True).graph, chosen)
-    result = couple(views.graphs, [F] * len(views.graphs), _TIMES, "auto", path="times", max_iterations=_STEPS)
+    result = couple(views.graphs, [F] * len(views.graphs), _TIMES, "auto", continuation="times", max_iterations=_STEPS)
     return average(result.graphs, normalized=True)
 
 
 _METHODS: dict[str, Method] = FUSIONS | {
-    "co-regularised": lambda views: coregularize(views.graphs, _CLASSES),
+    "co-regularized": lambda views: coregularize(views.graphs, _CLASSES),
     "joint diagonalization": lambda views: joint_diagonalize(views.graphs, normalized=True),
-    f"HKC by {_PAIRS} stories, then average, normalised": _coupled_average,
+    f"HKC by {_PAIRS} stories, then average, normalized": _coupled_average,
 }
 
 
 def run(data: str | os.PathLike[str] | None = None) -> Experiment:
     """Cluster and judge; needs the data."""
     began = time.perf_counter()
-    about = "169 news stories of six topics (3Sources), words of three newspapers, 10 nearest neighbours by cosine."
+    about = "169 news stories of six topics (3Sources), words of three newspapers, 10 nearest neighbors by cosine."
     try:
         views = sources(data=data)
     except CothermError as error:

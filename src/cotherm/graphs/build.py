@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
-from cotherm.graphs.search.neighbours import Neighbours, find, search_options
+from cotherm.graphs.search.neighbors import Neighbors, find, search_options
 from cotherm.graphs.search.points import Points, checked_rows
 
 # Points in at most this many dimensions can be drawn where they are.
@@ -26,8 +26,8 @@ def knn_graph(
     k: int,
     *,
     scale: str | float | None = "self-tuning",
-    neighbour: int = 7,
-    factor: float = 1.0,
+    scale_neighbor: int = 7,
+    scale_factor: float = 1.0,
     metric: str = "euclidean",
     symmetrize: str = "max",
     search: str = "auto",
@@ -35,41 +35,41 @@ def knn_graph(
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
-    """The graph that joins every point to its k nearest neighbours.
+    """The graph that joins every point to its k nearest neighbors.
 
-    a_ij = exp(−d_ij² / (factor σ_i σ_j)) if j is among the k nearest neighbours of i, else 0; the weights are
+    a_ij = exp(−d_ij² / (scale_factor σ_i σ_j)) if j is among the k nearest neighbors of i, else 0; the weights are
     W = max(A, Aᵀ), (A + Aᵀ)/2 or min(A, Aᵀ).
 
     Parameters
     ----------
     X : the points, (n, d), dense or scipy.sparse.
-    k : neighbours of every point, at most n − 1.
-    scale : "self-tuning", σ_i = the distance from i to its ``neighbour``-th nearest neighbour; "median", one
-        σ = the median of the n k distances to neighbours; a number > 0, σ itself; or None, unweighted,
-        a_ij = 1 for all neighbours.
-    neighbour : for "self-tuning"; may exceed k.
-    factor : a number > 0.
-    metric, search, seed : see :func:`cotherm.nearest_neighbours`. Under "cosine" d_ij = 1 − cos(x_i, x_j),
+    k : neighbors of every point, at most n − 1.
+    scale : "self-tuning", σ_i = the distance from i to its ``scale_neighbor``-th nearest neighbor; "median", one
+        σ = the median of the n k distances to neighbors; a number > 0, σ itself; or None, unweighted,
+        a_ij = 1 for all neighbors.
+    scale_neighbor : for "self-tuning"; may exceed k.
+    scale_factor : a number > 0.
+    metric, search, seed : see :func:`cotherm.nearest_neighbors`. Under "cosine" d_ij = 1 − cos(x_i, x_j),
         and zero rows are isolated vertices.
-    symmetrize : "max", "mean", or "min", which keeps only the edges between mutual neighbours and may leave
+    symmetrize : "max", "mean", or "min", which keeps only the edges between mutual neighbors and may leave
         isolated vertices.
     labels, name : passed on to the graph.
 
     Edges come sorted by (i, j). A weight too small for a float64 is 0, and its edge stays. Points in at most
     3 dimensions become the graph's coordinates. Where copies of a point make σ_i = 0, the distance to the
-    nearest that is no copy, among its max(k, neighbour) nearest neighbours, takes its place; if all of those
+    nearest that is no copy, among its max(k, scale_neighbor) nearest neighbors, takes its place; if all of those
     are copies, the smallest σ_j > 0; if all points coincide, 1. A median of 0 gives way to the smallest
-    distance to a neighbour that is > 0, or 1.
+    distance to a neighbor that is > 0, or 1.
 
     The recipe fitted to the paper's NUS figures is
-    ``knn_graph(X, 25, scale="self-tuning", neighbour=15, factor=4, symmetrize="mean")``.
+    ``knn_graph(X, 25, scale="self-tuning", scale_neighbor=15, scale_factor=4, symmetrize="mean")``.
     """
     graph, _ = scaled_knn_graph(
         X,
         k,
         scale=scale,
-        neighbour=neighbour,
-        factor=factor,
+        scale_neighbor=scale_neighbor,
+        scale_factor=scale_factor,
         metric=metric,
         symmetrize=symmetrize,
         search=search,
@@ -85,8 +85,8 @@ def scaled_knn_graph(
     k: int,
     *,
     scale: str | float | None,
-    neighbour: int,
-    factor: float,
+    scale_neighbor: int,
+    scale_factor: float,
     metric: str,
     symmetrize: str,
     search: str = "auto",
@@ -95,23 +95,23 @@ def scaled_knn_graph(
     name: str | None = None,
 ) -> tuple[Graph, Floats]:
     """The same, and σ of every point, by which points that come later can be joined to the graph."""
-    k = checks.integer("k", k, least=1)
+    k = validation.integer("k", k, least=1)
     scale = kernel.checked_scale(scale, ("self-tuning", "median"))
-    neighbour = checks.integer("neighbour", neighbour, least=1)
-    factor = checks.real("factor", factor, positive=True)
-    symmetrize = checks.choice("symmetrize", symmetrize, ("max", "mean", "min"))
+    scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
+    scale_factor = validation.real("scale_factor", scale_factor, positive=True)
+    symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
     search, seed = search_options(search, seed)
     points = Points.of(X, metric)
     points.require("k", k)
     sought = k
     if scale == "self-tuning":
-        points.require("neighbour", neighbour)
-        sought = max(k, neighbour)
+        points.require("scale_neighbor", scale_neighbor)
+        sought = max(k, scale_neighbor)
     bare = _without_edges(X, points.n, labels, name)
     found = find(points, sought, search, seed)
-    sigma = _sigma(found.distances, k, scale, neighbour)
-    i, j, d = _to_neighbours(found, k)
-    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, factor)
+    sigma = _sigma(found.distances, k, scale, scale_neighbor)
+    i, j, d = _to_neighbors(found, k)
+    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, scale_factor)
     return _with_edges(bare, *_symmetrized(points.n, i, j, a, symmetrize)), sigma
 
 
@@ -120,14 +120,14 @@ def radius_graph(
     radius: float,
     *,
     scale: str | float | None = None,
-    factor: float = 1.0,
+    scale_factor: float = 1.0,
     metric: str = "euclidean",
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
     """The graph that joins every two points at a distance d_ij ≤ radius.
 
-    w_ij = 1, or with a scale w_ij = exp(−d_ij² / (factor σ²)).
+    w_ij = 1, or with a scale w_ij = exp(−d_ij² / (scale_factor σ²)).
 
     Parameters
     ----------
@@ -135,20 +135,20 @@ def radius_graph(
     radius : a number ≥ 0; 0 joins the copies of a point. More than 200,000,000 edges are refused.
     scale : None, unweighted; "median", σ = the median of the edges' d_ij; or a number > 0, σ itself. If the
         median is 0, σ is the smallest d_ij > 0, and 1 if there is none.
-    factor : a number > 0.
+    scale_factor : a number > 0.
     metric : "euclidean", or "cosine", under which zero rows are isolated vertices.
     labels, name : passed on to the graph.
 
     Edges come sorted by (i, j). Points in at most 3 dimensions become the graph's coordinates.
     """
-    radius = checks.real("radius", radius)
+    radius = validation.real("radius", radius)
     scale = kernel.checked_scale(scale, ("median",))
-    factor = checks.real("factor", factor, positive=True)
+    scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     points = Points.of(X, metric)
     bare = _without_edges(X, points.n, labels, name)
     i, j, d = exact.within(points, radius)
     order = np.lexsort((j, i))
-    return _with_edges(bare, points.kept[i][order], points.kept[j][order], _weights(d[order], scale, factor))
+    return _with_edges(bare, points.kept[i][order], points.kept[j][order], _weights(d[order], scale, scale_factor))
 
 
 def mesh_graph(
@@ -157,14 +157,14 @@ def mesh_graph(
     *,
     weights: str = "unit",
     scale: str | float = "median",
-    factor: float = 1.0,
+    scale_factor: float = 1.0,
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
     """The graph of the edges of a triangle mesh.
 
     With the length l_ij of the edge, w_ij = 1 for "unit", 1/l_ij for "inverse-length" and
-    exp(−l_ij² / (factor σ²)) for "gaussian".
+    exp(−l_ij² / (scale_factor σ²)) for "gaussian".
 
     Cotangent weights are not offered: they are negative at obtuse angles, and the Laplacian then leaves the
     set L(V, E) of valid ones, in which heat stays ≥ 0 and which every method here works in.
@@ -175,22 +175,22 @@ def mesh_graph(
     faces : (f, 3) corners of the triangles, integers in [0, n).
     weights : "unit", "inverse-length" or "gaussian".
     scale : σ for "gaussian": "median", the median length of the edges, or a number > 0.
-    factor : for "gaussian", a number > 0.
+    scale_factor : for "gaussian", a number > 0.
     labels, name : passed on to the graph.
 
     Edges come sorted by (i, j); vertices in at most 3 dimensions become the graph's coordinates.
     """
-    weights = checks.choice("weights", weights, ("unit", "inverse-length", "gaussian"))
+    weights = validation.choice("weights", weights, ("unit", "inverse-length", "gaussian"))
     sigma = kernel.checked_sigma(scale, ("median",))
-    factor = checks.real("factor", factor, positive=True)
-    position = checks.numeric("vertices", vertices, ndim=(2,))
+    scale_factor = validation.real("scale_factor", scale_factor, positive=True)
+    position = validation.numeric("vertices", vertices, ndim=(2,))
     n = checked_rows("vertices", position).shape[0]
     bare = _without_edges(position, n, labels, name)
     i, j = _sides(_checked_faces(faces, n), n)
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
         return _with_edges(bare, i, j, 1 / _positive(length, i, j))
-    return _with_edges(bare, i, j, _weights(length, None if weights == "unit" else sigma, factor))
+    return _with_edges(bare, i, j, _weights(length, None if weights == "unit" else sigma, scale_factor))
 
 
 def _without_edges(X: Any, n: int, labels: ArrayLike | None, name: str | None) -> Graph:
@@ -203,23 +203,23 @@ def _with_edges(bare: Graph, i: Ints, j: Ints, w: Floats) -> Graph:
     return Graph(bare.n, i, j, w, coordinates=bare.coordinates, labels=bare.labels, name=bare.name)
 
 
-def _weights(d: Floats, scale: str | float | None, factor: float) -> Floats:
+def _weights(d: Floats, scale: str | float | None, scale_factor: float) -> Floats:
     if scale is None:
         return np.ones(len(d))
     zero = np.zeros(len(d), dtype=np.int64)
-    return kernel.gaussian(d, zero, zero, np.array([kernel.common_sigma(d, scale)]), factor)
+    return kernel.gaussian(d, zero, zero, np.array([kernel.common_sigma(d, scale)]), scale_factor)
 
 
-def _sigma(distances: Floats, k: int, scale: str | float | None, neighbour: int) -> Floats:
+def _sigma(distances: Floats, k: int, scale: str | float | None, scale_neighbor: int) -> Floats:
     """One σ per point."""
     if scale == "self-tuning":
-        return kernel.self_tuned_sigma(distances, neighbour)
+        return kernel.self_tuned_sigma(distances, scale_neighbor)
     near = distances[:, :k]
     return np.full(len(distances), kernel.common_sigma(near[np.isfinite(near)], scale))
 
 
-def _to_neighbours(found: Neighbours, k: int) -> tuple[Ints, Ints, Floats]:
-    """Every point i with every one of its k neighbours j, and d_ij."""
+def _to_neighbors(found: Neighbors, k: int) -> tuple[Ints, Ints, Floats]:
+    """Every point i with every one of its k neighbors j, and d_ij."""
     j = found.indices[:, :k]
     there = j >= 0
     i = np.broadcast_to(np.arange(len(j))[:, np.newaxis], j.shape)
@@ -240,7 +240,7 @@ def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, I
 
 
 def _checked_faces(faces: ArrayLike, n: int) -> Ints:
-    checks.numeric("faces", faces, ndim=(2,))
+    validation.numeric("faces", faces, ndim=(2,))
     array = np.asarray(faces)
     if array.shape[1] != 3:
         raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), three corners each", "Triangulate the mesh.")

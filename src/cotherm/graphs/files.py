@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
 from cotherm.graphs.formats import edge_list, matrix_market, npz, obj, off, ply
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
+from cotherm.io import atomic
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -43,9 +43,9 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
 
     An edge list ``.csv`` or a ``.mtx`` file may come from any program; a ``.npz`` file must come from ``write_graph``.
     """
-    place = disk.as_path(path)
+    place = atomic.as_path(path)
     parse, _ = _format(place, _READABLE_GRAPHS)
-    return _convert(place, parse, disk.load(place))
+    return _convert(place, parse, atomic.load(place))
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -54,14 +54,14 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool =
     Only ``.npz`` holds coordinates and labels; the others refuse a graph that has them. An existing file is
     kept unless ``overwrite`` is given.
     """
-    place = disk.as_path(path)
-    disk.save(place, graph_bytes(graph, place), overwrite=checks.boolean("overwrite", overwrite))
+    place = atomic.as_path(path)
+    atomic.save(place, graph_bytes(graph, place), overwrite=validation.boolean("overwrite", overwrite))
 
 
 def graph_bytes(graph: Graph, place: Path) -> bytes:
     """What a file of this name holds for the graph."""
     if not isinstance(graph, Graph):
-        raise CothermError("graph", checks.describe(graph), "a Graph")
+        raise CothermError("graph", validation.describe(graph), "a Graph")
     _, render = _format(place, _GRAPHS)
     return _convert(place, render, graph)
 
@@ -69,11 +69,11 @@ def graph_bytes(graph: Graph, place: Path) -> bytes:
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     """The vertices and triangles in a ``.off``, ``.obj`` or ``.ply`` file.
 
-    Colours, normals, textures and so on are passed over; polygons with more than three corners are refused.
+    Colors, normals, textures and so on are passed over; polygons with more than three corners are refused.
     """
-    place = disk.as_path(path)
+    place = atomic.as_path(path)
     parse, _ = _format(place, _MESHES)
-    return _convert(place, parse, disk.load(place))
+    return _convert(place, parse, atomic.load(place))
 
 
 def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -81,11 +81,11 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
 
     An existing file is kept unless ``overwrite`` is given.
     """
-    place = disk.as_path(path)
+    place = atomic.as_path(path)
     if not isinstance(mesh, Mesh):
-        raise CothermError("mesh", checks.describe(mesh), "a Mesh")
+        raise CothermError("mesh", validation.describe(mesh), "a Mesh")
     _, render = _format(place, _MESHES)
-    disk.save(place, _convert(place, render, mesh), overwrite=checks.boolean("overwrite", overwrite))
+    atomic.save(place, _convert(place, render, mesh), overwrite=validation.boolean("overwrite", overwrite))
 
 
 def _format(path: Path, formats: Mapping[str, T]) -> T:

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError, known_as
-from cotherm.graphs.frozen import assign, read_only
+from cotherm.graphs.immutable import assign, read_only
 
 if TYPE_CHECKING:
     from cotherm.graphs.validity import Validity
@@ -60,7 +60,7 @@ class Graph:
         labels: ArrayLike | None = None,
         name: str | None = None,
     ) -> None:
-        n = checks.integer("n", n, least=1, most=MOST_VERTICES)
+        n = validation.integer("n", n, least=1, most=MOST_VERTICES)
         low, high = _edge_ends(n, i, j)
         assign(self, "n", n)
         assign(self, "i", read_only(low))
@@ -152,7 +152,7 @@ class Graph:
         return sp.coo_array((np.tile(self.w, 2), (rows, columns)), shape=(self.n, self.n)).tocsr()
 
     def laplacian(self) -> sp.csr_array:
-        """L = D − W, sparse, unnormalised; row sums vanish up to rounding."""
+        """L = D − W, sparse, unnormalized; row sums vanish up to rounding."""
         return sp.csr_array(sp.diags_array(self.degrees).tocsr() - self.adjacency())
 
     def validity(self, laplacian: Any = None, *, tolerance: float = 1e-12) -> Validity:
@@ -204,8 +204,8 @@ def _rebuild(n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name
 
 
 def _edge_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:
-    a = checks.indices("i", i, below=n)
-    b = checks.indices("j", j, below=n)
+    a = validation.indices("i", i, below=n)
+    b = validation.indices("j", j, below=n)
     if len(a) != len(b):
         raise CothermError("j", f"{len(b)} ends", f"as many as in i, {len(a)}")
     loops = np.flatnonzero(a == b)
@@ -240,7 +240,7 @@ def _refuse_repeats(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> 
 
 
 def _weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
-    w = checks.numeric(argument, value, ndim=(1,))
+    w = validation.numeric(argument, value, ndim=(1,))
     if len(w) != len(i):
         raise CothermError(argument, f"{len(w)} weights", f"one per edge, {len(i)}")
     if len(w) and w.min() < 0:
@@ -261,7 +261,7 @@ def _weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
 def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
     if value is None:
         return None
-    array = checks.numeric("coordinates", value, ndim=(2,))
+    array = validation.numeric("coordinates", value, ndim=(2,))
     if array.shape[0] != n or array.shape[1] == 0:
         raise CothermError("coordinates", f"shape {array.shape}", f"shape ({n}, d) with d >= 1")
     return read_only(array.copy())
@@ -270,7 +270,7 @@ def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
 def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if value is None:
         return None
-    array = checks.labels("labels", value)
+    array = validation.labels("labels", value)
     if array.shape != (n,):
         raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
     return read_only(array.copy())
@@ -278,7 +278,7 @@ def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
 
 def _name(value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise CothermError("name", checks.describe(value), "a string or None")
+        raise CothermError("name", validation.describe(value), "a string or None")
     return value
 
 
@@ -293,7 +293,7 @@ def _upper_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
     if sp.issparse(W):
         matrix = _canonical_sparse(W)
     else:
-        dense = checks.numeric("W", W, ndim=(2,))
+        dense = validation.numeric("W", W, ndim=(2,))
         _require_square(dense.shape)
         matrix = sp.csr_array(dense)
     _require_loop_free(matrix)
@@ -307,7 +307,7 @@ def _canonical_sparse(W: Any) -> sp.csr_array:
     """A checked copy in CSR form; repeated entries are refused, not added up."""
     _require_square(W.shape)
     coo = W.tocoo()
-    data = checks.finite("W", checks.as_float64("W", coo.data))
+    data = validation.finite("W", validation.as_float64("W", coo.data))
     matrix = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
     if matrix.nnz != len(data):
         repeats = len(data) - matrix.nnz

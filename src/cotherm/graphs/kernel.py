@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 
@@ -32,7 +32,7 @@ def _sigma(scale: object, words: tuple[str, ...], needed: str) -> str | float:
     if isinstance(scale, str) and scale in words:
         return scale
     try:
-        return checks.real("scale", scale, positive=True)
+        return validation.real("scale", scale, positive=True)
     except CothermError as error:
         raise CothermError("scale", error.given, needed) from None
 
@@ -52,17 +52,17 @@ def common_sigma(d: Floats, scale: str | float | None) -> float:
     return middle or _least_positive(d)
 
 
-def self_tuned_sigma(distances: Floats, neighbour: int) -> Floats:
-    """σ_i = distances[i, neighbour − 1], the distance from point i to that neighbour; rows are ascending.
+def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
+    """σ_i = distances[i, neighbor − 1], the distance from point i to that neighbor; rows are ascending.
 
     A point with that many copies would get σ_i = 0. It gets the distance to the nearest farther point in the
     table; where the table holds none, the smallest σ_j > 0 of all points; where all points coincide, 1.
     """
-    sigma = distances[:, neighbour - 1].copy()
+    sigma = distances[:, neighbor - 1].copy()
     copies = np.flatnonzero(sigma == 0)
     table = distances[copies]
     sigma[copies] = np.where(table > 0, table, np.inf).min(axis=1)
-    # Points without neighbours have an infinite σ too; no edge ever asks for theirs.
+    # Points without neighbors have an infinite σ too; no edge ever asks for theirs.
     sigma[np.isinf(sigma)] = _least_positive(sigma[np.isfinite(sigma)])
     return sigma
 

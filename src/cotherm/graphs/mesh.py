@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
-from cotherm.graphs.frozen import assign, read_only
 from cotherm.graphs.graph import MOST_VERTICES
+from cotherm.graphs.immutable import assign, read_only
 
 
 class Mesh:
@@ -64,18 +64,18 @@ class Mesh:
 
 
 def _vertices(value: ArrayLike) -> Floats:
-    array = checks.numeric("vertices", value, ndim=(2,))
+    array = validation.numeric("vertices", value, ndim=(2,))
     if array.shape[1] != 3 or not 1 <= len(array) <= MOST_VERTICES:
         raise CothermError("vertices", f"shape {array.shape}", "shape (n, 3) with n >= 1")
     return array.copy() if np.may_share_memory(array, np.asarray(value)) else array
 
 
 def _faces(value: ArrayLike, n: int) -> Indices:
-    array = checks.as_array("faces", value)
+    array = validation.as_array("faces", value)
     if array.size == 0:
         return np.empty((0, 3), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 3:
         raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), the corners of triangles")
     if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # spares a copy of eight bytes a number
         return array.astype(np.int32)
-    return checks.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)
+    return validation.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Validity:
 
 def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
     """Check a dense or sparse matrix against L(V, E), to ``tolerance`` times its largest entry."""
-    tolerance = checks.real("tolerance", tolerance)
+    tolerance = validation.real("tolerance", tolerance)
     L = _as_csr(laplacian, graph.n)
     slack = tolerance * (np.abs(L.data).max() if L.nnz else 0.0)
     off = sp.csr_array(L - sp.diags_array(L.diagonal()))
@@ -76,10 +76,10 @@ def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
 def _as_csr(matrix: Any, n: int) -> sp.csr_array:
     if hasattr(matrix, "tocoo"):
         coo = matrix.tocoo()
-        data = checks.finite("laplacian", checks.as_float64("laplacian", coo.data))
+        data = validation.finite("laplacian", validation.as_float64("laplacian", coo.data))
         L = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
     else:
-        L = sp.csr_array(checks.numeric("laplacian", matrix, ndim=(2,)))
+        L = sp.csr_array(validation.numeric("laplacian", matrix, ndim=(2,)))
     if L.shape != (n, n):
         raise CothermError("laplacian", f"shape {L.shape}", f"shape ({n}, {n}), one row per vertex")
     return L

@@ -20,7 +20,7 @@ from scipy.special import ive
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
-from cotherm.engines.cpu.columns import column_amounts
+from cotherm.engines.cpu.column_sums import column_amounts
 from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph

@@ -4,10 +4,10 @@ With b_e = δ_i − δ_j for the edge e = (i, j), ∂L/∂u_e = b_e b_eᵀ, and
 
     ∂Q_ab(t)/∂u_e = −∫₀ᵗ (b_eᵀe^{−(t−s)L}f_a) (b_eᵀe^{−sL}f_b) ds.
 
-Two ways to it. *Filters*: the integral is a short sum of products (:mod:`cotherm.heat.separation`), so a few functions
-of L applied to F serve all edges and pairs, −t Σ_r ± (b_eᵀφ_r(tL)f_a)(b_eᵀφ_r(tL)f_b): O(m) work a term and pair, no
-n × n matrix. *Spectral*, where one number is differentiated and not all of Q: with L = ΦΛΦᵀ the derivative of e^{−tL}
-in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ).
+Two ways to it. *Filters*: the integral is a short sum of products (:mod:`cotherm.heat.low_rank_kernel`), so a few
+functions of L applied to F serve all edges and pairs, −t Σ_r ± (b_eᵀφ_r(tL)f_a)(b_eᵀφ_r(tL)f_b): O(m) work a term and
+pair, no n × n matrix. *Spectral*, where one number is differentiated and not all of Q: with L = ΦΛΦᵀ the derivative of
+e^{−tL} in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums_by_vertex
-from cotherm.engines.cpu.edges import edge_products
+from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.heat.separation import Separation, decays, divided_differences, separation
+from cotherm.heat.low_rank_kernel import Separation, decays, divided_differences, separation
 
 # So many terms are held at once.
 _TERMS_AT_ONCE = 40

@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
-from cotherm.heat.doors import require_graph
 from cotherm.heat.flow import flow
+from cotherm.heat.validation import require_graph
 
 
 def coupling_error(
@@ -45,8 +45,8 @@ def coupling_error(
     tolerance : of the heat flows, relative to the functions; rounding may add what :func:`cotherm.heat_flow` says.
     """
     graphs, columns = checked_views(graphs, functions)
-    moments = checks.times("times", times)
-    tolerance = checks.real("tolerance", tolerance, positive=True)
+    moments = validation.times("times", times)
+    tolerance = validation.real("tolerance", tolerance, positive=True)
     # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]
@@ -94,7 +94,7 @@ def coupling_terms(Q: Floats, importance: Floats) -> Floats:
 def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
     """Two or more graphs."""
     if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
-        raise CothermError("graphs", checks.describe(graphs), "a list of two or more graphs")
+        raise CothermError("graphs", validation.describe(graphs), "a list of two or more graphs")
     for k, graph in enumerate(graphs):
         with known_as("graph", f"graphs[{k}]"):
             require_graph(graph)
@@ -107,11 +107,11 @@ def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tu
     if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
         raise CothermError(
             "functions",
-            checks.describe(functions),
+            validation.describe(functions),
             f"a list with a block of functions for each of {len(graphs)} graphs",
         )
     columns = [
-        checks.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
+        validation.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
     ]
     widths = [F.shape[1] for F in columns]
     if len(set(widths)) > 1 or widths[0] == 0:
@@ -123,12 +123,12 @@ def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:
     shape = (graphs[1].n, graphs[0].n)
     if hasattr(correspondence, "tocsr"):
         matrix: Any = correspondence.tocsr()
-        checks.finite("correspondence", checks.as_float64("correspondence", matrix.data))
+        validation.finite("correspondence", validation.as_float64("correspondence", matrix.data))
     elif np.ndim(correspondence) == 1:
-        image = checks.indices("correspondence", correspondence, below=graphs[0].n)
+        image = validation.indices("correspondence", correspondence, below=graphs[0].n)
         matrix = sp.csr_array((np.ones(len(image)), (np.arange(len(image)), image)), shape=(len(image), graphs[0].n))
     else:
-        matrix = checks.numeric("correspondence", correspondence, ndim=(2,))
+        matrix = validation.numeric("correspondence", correspondence, ndim=(2,))
     if matrix.shape != shape:
         raise CothermError(
             "correspondence", f"shape {matrix.shape}", f"an index map of length {shape[0]} or a matrix {shape}"

@@ -11,16 +11,16 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.distances import gram_distances
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat import modes, nearby, sketch
+from cotherm.heat import distance_local, distance_sketch, distance_spectral
 from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
-from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
 from cotherm.heat.spectrum import full_spectrum, lowest
+from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
 
 # Up to here all pairs are cheap enough to serve every question exactly.
 _ALL_PAIRS = 4_096
@@ -118,7 +118,7 @@ def diffusion_distance(
           deviation of at most 1/√(2·probes), 1.1 % by default. Nearest vertices are chosen among candidates: for up
           to probes / (4·nearest + 16) sources by exact distances, for more with the error above, and part of the true
           ones is missed where many are about as far. Of the true eight nearest of all vertices 95 to 99 % were found
-          on neighbour graphs of points and 59 to 92 % on random graphs; for a few sources, 96 to 100 %.
+          on neighbor graphs of points and 59 to 92 % on random graphs; for a few sources, 96 to 100 %.
         - ``"auto"``: exact up to 4,096 vertices and for all pairs; else the cheapest of the others, local preferred.
     probes : the number of random heat flows of a sketch; the default is 4,096.
     seed : of the random signs of the probes.
@@ -134,14 +134,14 @@ def diffusion_distance(
     on the other routes their order is not defined, but the same in every run.
     """
     require_graph(graph)
-    time = checks.real("t", t)
-    rows = None if sources is None else checks.indices("sources", sources, below=graph.n)
+    time = validation.real("t", t)
+    rows = None if sources is None else validation.indices("sources", sources, below=graph.n)
     if nearest is not None:
         require_two(graph)
-        nearest = checks.integer("nearest", nearest, least=1, most=graph.n - 1)
-    method = checks.choice("method", method, ROUTES)
-    budget = sketch.PROBES if probes is None else checks.integer("probes", probes, least=1)
-    seed = checks.integer("seed", seed, least=0)
+        nearest = validation.integer("nearest", nearest, least=1, most=graph.n - 1)
+    method = validation.choice("method", method, ROUTES)
+    budget = distance_sketch.PROBES if probes is None else validation.integer("probes", probes, least=1)
+    seed = validation.integer("seed", seed, least=0)
     if method == "auto" and (graph.n <= _ALL_PAIRS or (rows is None and nearest is None)):
         method = "exact"
     _require_size(graph, rows, nearest, method)
@@ -182,7 +182,7 @@ def _exactly(graph: Graph, t: float, rows: Ints, nearest: int | None) -> Floats 
     distances = _all_pairs(graph, t)
     everyone = len(rows) == graph.n and np.array_equal(rows, np.arange(graph.n))
     wanted = distances if everyone else distances[rows]
-    return wanted if nearest is None else Nearest(*sketch.smallest(wanted, rows, nearest), "exact")
+    return wanted if nearest is None else Nearest(*distance_sketch.smallest(wanted, rows, nearest), "exact")
 
 
 def _by_route(
@@ -195,16 +195,20 @@ def _by_route(
     if method == "local" or (method == "auto" and _stays_near(matrix, t, probes)):
         log.info("diffusion distance: local, heat followed as far as it gets")
         if nearest is None:
-            return nearby.rows(matrix, t, rows)
-        return Nearest(*nearby.nearest(matrix, t, rows, nearest), "local")
+            return distance_local.rows(matrix, t, rows)
+        return Nearest(*distance_local.nearest(matrix, t, rows, nearest), "local")
     warm = _warm_modes(graph, t, method, matrix.bound)
     if warm is not None:
         log.info("diffusion distance: from the modes that are still warm")
-        return modes.rows(warm, rows) if nearest is None else Nearest(*modes.nearest(warm, rows, nearest), "modes")
+        return (
+            distance_spectral.rows(warm, rows)
+            if nearest is None
+            else Nearest(*distance_spectral.nearest(warm, rows, nearest), "modes")
+        )
     log.info("diffusion distance: sketch of %d probes", probes)
     if nearest is None:
-        return sketch.rows(matrix, t, rows, probes, seed)
-    return Nearest(*sketch.nearest(matrix, t, rows, nearest, probes, seed), "sketch")
+        return distance_sketch.rows(matrix, t, rows, probes, seed)
+    return Nearest(*distance_sketch.nearest(matrix, t, rows, nearest, probes, seed), "sketch")
 
 
 def _require_near(matrix: OrderedLaplacian, t: float) -> None:
@@ -225,7 +229,7 @@ def _warm_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | N
         )
     if method != "modes" and (method == "sketch" or t * bound <= _VERY_LONG):
         return None
-    warm = modes.coordinates(graph, t)
+    warm = distance_spectral.coordinates(graph, t)
     if warm is None and method == "modes":
         raise CothermError(
             "method",
@@ -241,8 +245,8 @@ def _stays_near(matrix: OrderedLaplacian, t: float, probes: int) -> bool:
     if 2.0 * t * matrix.bound > _LONG:
         return False
     degree = len(exponential_coefficients(np.array([t]), matrix.bound, np.array([1e-8]))) - 1
-    limit = 2.0 * sketch.seconds(matrix, probes, degree)
-    return nearby.seconds(matrix, t, limit) <= limit
+    limit = 2.0 * distance_sketch.seconds(matrix, probes, degree)
+    return distance_local.seconds(matrix, t, limit) <= limit
 
 
 def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
@@ -259,8 +263,8 @@ def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
     """
     require_graph(graph)
     require_two(graph)
-    time = checks.real("t", t)
-    k = checks.integer("k", k, least=1, most=graph.n - 1)
+    time = validation.real("t", t)
+    k = validation.integer("k", k, least=1, most=graph.n - 1)
     spectrum = lowest(graph, k + 1)
     vectors = without_constant(spectrum.values, spectrum.vectors)[:, :k]
     return np.asarray(vectors * signs(vectors) * spectrum.decay(time)[1 : k + 1])

@@ -8,14 +8,14 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.columns import column_amounts, column_units
+from cotherm.engines.cpu.column_sums import column_amounts, column_units
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered, usual_rounding
-from cotherm.heat.doors import LARGEST_DENSE, SMALL, require_dense, require_graph
 from cotherm.heat.spectrum import full_spectrum
+from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph
 
 log = logging.getLogger("cotherm")
 
@@ -62,10 +62,10 @@ def heat_flow(
            [0.333, 0.333, 0.333]])
     """
     require_graph(graph)
-    F = checks.functions("F", F, graph.n)
-    times = checks.times("times", times)
-    method = checks.choice("method", method, ["auto", "exact", "chebyshev"])
-    tolerance = checks.real("tolerance", tolerance, positive=True)
+    F = validation.functions("F", F, graph.n)
+    times = validation.times("times", times)
+    method = validation.choice("method", method, ["auto", "exact", "chebyshev"])
+    tolerance = validation.real("tolerance", tolerance, positive=True)
     if method == "exact" and graph.n > LARGEST_DENSE:
         raise CothermError(
             "method",
@@ -110,7 +110,7 @@ def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, to
 def heat_kernel(graph: Graph, t: float) -> Floats:
     """The dense heat kernel H_t = e^{−tL}, n × n: symmetric, rows sum to 1. For graphs of up to 20,000 vertices."""
     require_graph(graph)
-    time = checks.real("t", t)
+    time = validation.real("t", t)
     require_dense(graph)
     with known_as("times", "t"):
         H = flow(graph, np.eye(graph.n), np.array([time]), "auto", 1e-12)[0]

@@ -11,7 +11,7 @@ from cotherm.heat.distance import diffusion_distance, diffusion_map
 
 # Up to here all pairs of distances are looked at.
 _FEW = 1_500
-# Neighbours each vertex should keep: a share of all, within limits, so that small groups stay apart.
+# Neighbors each vertex should keep: a share of all, within limits, so that small groups stay apart.
 _SHARE, _FEWEST, _MOST = 1 / 15, 5.0, 30.0
 # By default heat makes about this many moves along edges.
 _MOVES = 4.0

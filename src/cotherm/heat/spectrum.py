@@ -15,9 +15,9 @@ from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat import graded
+from cotherm.heat import accurate_spectrum
 from cotherm.heat.chebyshev import apply_exponential, ordered
-from cotherm.heat.doors import SMALL
+from cotherm.heat.validation import SMALL
 from cotherm.progress import track
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
@@ -69,11 +69,11 @@ def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) 
     long = longest * top > _SHORT
     doubtful, small = (max(zeros, int(np.sum(values <= part * top))) for part in (_DOUBTFUL, _INEXACT))
     if long and small > zeros:
-        return Spectrum(*graded.refined(graph, values, vectors, doubtful, small))
+        return Spectrum(*accurate_spectrum.refined(graph, values, vectors, doubtful, small))
     values = np.maximum(values, 0.0)
     values[:zeros] = 0.0
     if long:
-        vectors[:, :zeros] = graded.part_vectors(graph.components, np.ones(graph.n)).toarray()
+        vectors[:, :zeros] = accurate_spectrum.part_vectors(graph.components, np.ones(graph.n)).toarray()
     return Spectrum(values, vectors)
 
 
@@ -86,7 +86,7 @@ def lowest(graph: Graph, k: int) -> Spectrum:
 
 
 def lowest_normalized(graph: Graph, k: int) -> Spectrum:
-    """The same for the normalised Laplacian."""
+    """The same for the normalized Laplacian."""
     try:
         values, vectors = smallest_pairs(normalized_laplacian(graph), k, bound=2.0)
     except NotConverged:
@@ -97,7 +97,7 @@ def lowest_normalized(graph: Graph, k: int) -> Spectrum:
 
 
 def normalized_laplacian(graph: Graph) -> sp.csr_array:
-    """I − D^{−½}WD^{−½}; a vertex without neighbours has 1 on the diagonal, so that it makes no smooth mode."""
+    """I − D^{−½}WD^{−½}; a vertex without neighbors has 1 on the diagonal, so that it makes no smooth mode."""
     degrees = graph.degrees
     # The root first: one over the smallest numbers there are would overflow.
     root = np.divide(1.0, np.sqrt(degrees), out=np.zeros(graph.n), where=degrees > 0.0)
@@ -110,8 +110,8 @@ def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -
 
     Those of the graph's parts (see ``_slow_pairs``) are known. For the others subspace iteration with the filter
     e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each round flows a block of functions, some to
-    spare, orthonormalises it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the largest λ of the
-    block (or within rounding) for all that are wanted. No factorisation, no n × n matrix.
+    spare, orthonormalizes it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the largest λ of the
+    block (or within rounding) for all that are wanted. No factorization, no n × n matrix.
     """
     random = np.random.default_rng(seed)
     unit = 2.0 ** np.frexp(graph.degrees.max())[1]  # squares of any weights neither vanish nor overflow; no rounding
@@ -133,8 +133,8 @@ def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spec
     zeros = graph.component_count
     strong = _without_faint(graph, _FAINT[1])
     if strong.component_count > zeros:
-        strong = _without_faint(graph, graded.widest_gap(graph, *_FAINT))
-    P = graded.part_vectors(strong.components, np.ones(graph.n))
+        strong = _without_faint(graph, accurate_spectrum.widest_gap(graph, *_FAINT))
+    P = accurate_spectrum.part_vectors(strong.components, np.ones(graph.n))
     count = P.shape[1]
     wanted = min(k, count)
     if count == zeros:
@@ -147,7 +147,7 @@ def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spec
             f"at most {_MOST_PARTS} such parts",
             "Set these weights to zero.",
         )
-    values, mixtures = graded.part_pairs(graph, strong.components)
+    values, mixtures = accurate_spectrum.part_pairs(graph, strong.components)
     return Spectrum(values[:wanted], P @ mixtures[:, :wanted]), P
 
 
@@ -168,7 +168,7 @@ def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.
         if values[0] > _DOUBTFUL and residual <= max(tolerance * values[-1], _ROUNDING * matrix.bound):
             return Spectrum(values[:k], block[:, :k])
         if residual <= _ROUNDING * matrix.bound:
-            return Spectrum(*graded.pairs_by_differences(graph, _filtered(matrix, block, time), P, k))
+            return Spectrum(*accurate_spectrum.pairs_by_differences(graph, _filtered(matrix, block, time), P, k))
         # Ritz values come down as the block improves, and the filter follows them: by at most a factor of 20 at
         # once, because the first ones say little, and to a time whose series is still affordable.
         limit = min(20.0 * time, _LONGEST_FILTER / matrix.bound)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, ordered
-from cotherm.heat.doors import SMALL, require_graph
 from cotherm.heat.spectrum import full_spectrum
+from cotherm.heat.validation import SMALL, require_graph
 
 # Probes are flowed in blocks of this many, which bounds the memory.
 _BLOCK = 16
@@ -26,10 +26,10 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     √(2/probes) of the trace at worst (heat all but even), and of the order of 1/√(n·probes) at short times.
     """
     require_graph(graph)
-    moments = checks.times("times", times)
+    moments = validation.times("times", times)
     shape = np.shape(times)
-    probes = checks.integer("probes", probes, least=1)
-    seed = checks.integer("seed", seed, least=0)
+    probes = validation.integer("probes", probes, least=1)
+    seed = validation.integer("seed", seed, least=0)
     if graph.n <= SMALL:
         spectrum = full_spectrum(graph, longest=float(moments.max()))
         trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(moments, graph.n)])

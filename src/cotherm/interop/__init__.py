@@ -1,4 +1,4 @@
-"""To and from the neighbours' own nouns: networkx, igraph, PyTorch Geometric, pandas, AnnData and MuData.
+"""To and from the neighbors' own nouns: networkx, igraph, PyTorch Geometric, pandas, AnnData and MuData.
 
 Each library is optional and loaded when a verb that needs it is called. Matrices of SciPy and NumPy need no converter:
 ``Graph.from_adjacency`` and ``Graph.adjacency``.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.functions import label_functions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mudata import MuData
 
 _SYMMETRIZE = ("max", "mean", "min")
-_NEIGHBOURS = 15
+_NEIGHBORS = 15
 
 
 def from_anndata(
@@ -37,7 +37,7 @@ def from_anndata(
 ) -> Graph:
     """The graph of the cells of one AnnData; vertex v is ``adata.obs_names[v]``.
 
-    Either a graph that is there, by default the one of ``scanpy.pp.neighbors``, or a new one of nearest neighbours in a
+    Either a graph that is there, by default the one of ``scanpy.pp.neighbors``, or a new one of nearest neighbors in a
     representation: ``from_anndata(adata, rep="X_pca", k=15)``, which is ``knn_graph`` with its self-tuning weights. For
     other weights or metrics call ``knn_graph(adata.obsm["X_pca"], ...)`` itself.
 
@@ -46,8 +46,8 @@ def from_anndata(
     adata : the cells.
     key : where the weights are, by default "connectivities": a key of ``obsp``, or what scanpy calls ``neighbors_key``,
         a key of ``uns`` that leads there.
-    rep : the representation to find neighbours in, a key of ``obsm`` or "X".
-    k : with ``rep``, the neighbours of every cell, 15 by default.
+    rep : the representation to find neighbors in, a key of ``obsm`` or "X".
+    k : with ``rep``, the neighbors of every cell, 15 by default.
     symmetrize : None, the matrix must be symmetric to the last bit, as scanpy's is; "max", "mean" or "min" say how to
         combine the weights of the two directions. (Of ``scanpy.pp.neighbors(method="gauss")`` the two may differ by
         rounding: "mean".)
@@ -60,14 +60,14 @@ def from_anndata(
     own = None if labels is None else _label_array(adata, labels)
     if rep is None:
         if k is not None:
-            raise CothermError("k", f"{k}, without rep", "rep=, the representation in which to find neighbours")
+            raise CothermError("k", f"{k}, without rep", "rep=, the representation in which to find neighbors")
         return _stored_graph(adata, "connectivities" if key is None else key, symmetrize, own, name)
     for argument, given in (("key", key), ("symmetrize", symmetrize)):
         if given is not None:
             raise CothermError(argument, f"{given!r}, and rep as well", "one of them: a graph that is there, or rep")
     X = _representation(adata, rep)
     with known_as("X", f"rep={rep!r}"):
-        return knn_graph(X, _NEIGHBOURS if k is None else k, labels=own, name=name)
+        return knn_graph(X, _NEIGHBORS if k is None else k, labels=own, name=name)
 
 
 def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
@@ -119,7 +119,7 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: 
     >>> stages, functions[0].tolist()
     (['early', 'late'], [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     """
-    unit = checks.boolean("unit", unit)
+    unit = validation.boolean("unit", unit)
     items = modalities(adatas)
     if len(items) < 2:
         raise CothermError("adatas", "one modality", "at least two")
@@ -138,7 +138,7 @@ def _stored_graph(adata: Any, key: str, symmetrize: str | None, labels: Any, nam
     W = adata.obsp[place]
     argument = f"obsp[{place!r}]"
     if symmetrize is not None:
-        W = _symmetric(argument, W, checks.choice("symmetrize", symmetrize, _SYMMETRIZE))
+        W = _symmetric(argument, W, validation.choice("symmetrize", symmetrize, _SYMMETRIZE))
     with known_as("W", argument):
         try:
             return Graph.from_adjacency(W, labels=labels, name=name)
@@ -167,9 +167,11 @@ def _place(adata: Any, key: str) -> str:
 
 def _symmetric(argument: str, W: Any, how: str) -> sp.csr_array:
     if not sp.issparse(W):
-        W = checks.numeric(argument, W, ndim=(2,))
+        W = validation.numeric(argument, W, ndim=(2,))
     A = sp.csr_array(W)
-    A = sp.csr_array((checks.finite(argument, checks.as_float64(argument, A.data)), A.indices, A.indptr), shape=A.shape)
+    A = sp.csr_array(
+        (validation.finite(argument, validation.as_float64(argument, A.data)), A.indices, A.indptr), shape=A.shape
+    )
     ways = {"max": A.maximum, "mean": lambda B: (A + B) / 2.0, "min": A.minimum}
     both = sp.csr_array(ways[how](A.T.tocsr()))
     both.eliminate_zeros()

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.interop.modalities import modalities
-from cotherm.methods.joint import Joint, JointBases
+from cotherm.methods.result import JointBases, JointResult
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -29,7 +29,7 @@ _MARK = "cotherm_version"
 
 
 def to_anndata(
-    result: Joint,
+    result: JointResult,
     adatas: Sequence[AnnData] | MuData,
     *,
     key: str = "cotherm",
@@ -58,10 +58,10 @@ def to_anndata(
     k : coordinates in the embedding; by default 10, or as many as there are.
     t : time of the embedding, whose columns are multiplied by e^{−tλ}.
     """
-    if not isinstance(result, Joint):
-        raise CothermError("result", checks.describe(result), "the answer of a method, e.g. of couple")
+    if not isinstance(result, JointResult):
+        raise CothermError("result", validation.describe(result), "the answer of a method, e.g. of couple")
     if not isinstance(key, str) or not key or "/" in key:
-        raise CothermError("key", checks.describe(key), "a word without '/', which separates groups in files")
+        raise CothermError("key", validation.describe(key), "a word without '/', which separates groups in files")
     cells = [adata for _, adata in modalities(adatas)]
     graphs = _graphs(result)
     _require_sizes(result, graphs, cells)
@@ -75,12 +75,12 @@ def to_anndata(
         _write(adata, key, X, None if graphs is None else graphs[v], note | {"view": v})
 
 
-def _graphs(result: Joint) -> tuple[Graph, ...] | None:
+def _graphs(result: JointResult) -> tuple[Graph, ...] | None:
     found: tuple[Graph, ...] | None = getattr(result, "graphs", None)
     return found
 
 
-def _require_sizes(result: Joint, graphs: tuple[Graph, ...] | None, cells: Sequence[Any]) -> None:
+def _require_sizes(result: JointResult, graphs: tuple[Graph, ...] | None, cells: Sequence[Any]) -> None:
     if graphs is not None:
         sizes = [graph.n for graph in graphs]
     else:
@@ -149,7 +149,7 @@ def _write(adata: Any, key: str, X: Floats, graph: Graph | None, note: dict[str,
 
 
 def _matrices(graph: Graph) -> tuple[Any, Any]:
-    """Weights and lengths of the edges that have weight, as scanpy and its neighbours expect them."""
+    """Weights and lengths of the edges that have weight, as scanpy and its neighbors expect them."""
     W = sp.csr_matrix(graph.adjacency())
     W.eliminate_zeros()
     lengths = W.copy()
@@ -158,7 +158,7 @@ def _matrices(graph: Graph) -> tuple[Any, Any]:
     return W, lengths
 
 
-def _note(result: Joint) -> dict[str, Any]:
+def _note(result: JointResult) -> dict[str, Any]:
     """Everything about the answer that is a number, a word, a vector or a setting: graphs and modes are elsewhere."""
     found = {"method": type(result).__name__, _MARK: version("cotherm")}
     for field in fields(result):  # type: ignore[arg-type]  # all answers are dataclasses

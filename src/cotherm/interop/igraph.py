@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.doors import require_graph
+from cotherm.heat.validation import require_graph
 from cotherm.interop.named import checked_names, ends_of, named_graph, vertex_values, weights_of
 from cotherm.interop.optional import require
 
@@ -88,7 +88,7 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
 def _require_undirected(G: object) -> None:
     igraph = require("igraph", "igraph")
     if not isinstance(G, igraph.Graph):
-        raise CothermError("G", checks.describe(G), "an igraph.Graph")
+        raise CothermError("G", validation.describe(G), "an igraph.Graph")
     if G.is_directed():
         raise CothermError(
             "G", "a directed graph", "an undirected one", 'G.as_undirected(combine_edges="max") makes one.'

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.interop.optional import require
 
@@ -19,7 +19,7 @@ def modalities(adatas: Any) -> list[tuple[str | None, Any]]:
     elif isinstance(adatas, Sequence) and not isinstance(adatas, str):
         items = [(None, adata) for adata in adatas]
     else:
-        raise CothermError("adatas", checks.describe(adatas), "a list of AnnData, one per modality, or a MuData")
+        raise CothermError("adatas", validation.describe(adatas), "a list of AnnData, one per modality, or a MuData")
     if not items:
         raise CothermError("adatas", "no modalities", "at least one")
     for k, (name, adata) in enumerate(items):

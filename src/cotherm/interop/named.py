@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
@@ -39,11 +39,11 @@ def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
     if absent:
         raise CothermError(
             "weight",
-            f"no {attribute!r} on edge {checks.describe(absent[0])} ({len(absent)} of {len(values)} edges)",
+            f"no {attribute!r} on edge {validation.describe(absent[0])} ({len(absent)} of {len(values)} edges)",
             "a weight on every edge",
             "Name the attribute that holds it; weight=None gives every edge the weight 1.",
         )
-    return checks.numeric("weight", np.array(values) if values else np.zeros(0), ndim=(1,))
+    return validation.numeric("weight", np.array(values) if values else np.zeros(0), ndim=(1,))
 
 
 def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:
@@ -54,7 +54,7 @@ def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: N
     if absent:
         raise CothermError(
             argument,
-            f"no {attribute!r} at vertex {checks.describe(absent[0])} ({len(absent)} of {len(values)} vertices)",
+            f"no {attribute!r} at vertex {validation.describe(absent[0])} ({len(absent)} of {len(values)} vertices)",
             "one at every vertex, or at none",
             f"{argument}=None leaves them out.",
         )
@@ -66,7 +66,7 @@ def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int) -> list[
     if names is None:
         return list(range(n))
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise CothermError("names", checks.describe(names), f"{n} names, one per vertex")
+        raise CothermError("names", validation.describe(names), f"{n} names, one per vertex")
     given = [name.item() if isinstance(name, np.generic) else name for name in names]
     if len(given) != n:
         raise CothermError("names", f"{len(given)} names", f"one per vertex, {n}")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.doors import require_graph
+from cotherm.heat.validation import require_graph
 from cotherm.interop.named import checked_names, ends_of, named_graph, vertex_values, weights_of
 from cotherm.interop.optional import require
 
@@ -95,7 +95,7 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
 def _require_simple(G: object) -> None:
     nx = require("networkx", "networkx")
     if not isinstance(G, nx.Graph):
-        raise CothermError("G", checks.describe(G), "a networkx.Graph")
+        raise CothermError("G", validation.describe(G), "a networkx.Graph")
     if G.is_multigraph():
         raise CothermError(
             "G", f"a {type(G).__name__}", "a networkx.Graph", "Add up or choose among parallel edges; then nx.Graph(G)."

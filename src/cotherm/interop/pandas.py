@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.doors import require_graph
+from cotherm.heat.validation import require_graph
 from cotherm.interop.named import checked_names, named_graph
 from cotherm.interop.optional import require
 
@@ -62,7 +62,7 @@ def from_pandas(
     """
     pd = require("pandas", "pandas")
     if not isinstance(frame, pd.DataFrame):
-        raise CothermError("frame", checks.describe(frame), "a pandas.DataFrame")
+        raise CothermError("frame", validation.describe(frame), "a pandas.DataFrame")
     ends = [_column(frame, argument, name) for argument, name in (("source", source), ("target", target))]
     w = np.ones(len(frame)) if weight is None else _weights(_column(frame, "weight", weight))
     order = _sorted_names(pd, ends) if names is None else _given_names(names)
@@ -103,12 +103,12 @@ def _column(frame: Any, argument: str, name: Hashable) -> Any:
 def _weights(column: Any) -> Any:
     # Types of pandas' own, such as Int64, become those of NumPy; nothing is missing any more.
     plain = column.to_numpy(dtype=column.dtype.numpy_dtype) if hasattr(column.dtype, "numpy_dtype") else column
-    return checks.numeric("weight", np.asarray(plain), ndim=(1,))
+    return validation.numeric("weight", np.asarray(plain), ndim=(1,))
 
 
 def _given_names(names: Any) -> list[Any]:
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise CothermError("names", checks.describe(names), "the names of all vertices")
+        raise CothermError("names", validation.describe(names), "the names of all vertices")
     listed = list(names)
     return checked_names(listed, len(listed))
 

@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.doors import require_graph
+from cotherm.heat.validation import require_graph
 from cotherm.interop.optional import require
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def from_pyg(
     ends = _edge_index(data)
     w = np.ones(ends.shape[1]) if weight is None else _weights(data, weight, ends.shape[1])
     n = int(data.num_nodes)
-    checks.indices("data.edge_index", ends.ravel(), below=n)
+    validation.indices("data.edge_index", ends.ravel(), below=n)
     W = sp.coo_array((w, (ends[0], ends[1])), shape=(n, n))
     advice = "torch_geometric.transforms.ToUndirected() adds the missing directions."
     with known_as("W", "data", advice), known_as("coordinates", f"data.{coordinates}"):
@@ -62,7 +62,7 @@ def to_pyg(graph: Graph, *, dtype: Any = None) -> Data:
     require_graph(graph)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise CothermError("dtype", checks.describe(dtype), "a floating-point torch.dtype")
+        raise CothermError("dtype", validation.describe(dtype), "a floating-point torch.dtype")
     largest = float(torch.finfo(dtype).max)
     if graph.w.max(initial=0.0) > largest:
         raise CothermError("graph", f"weights up to {graph.w.max():.3g}", f"at most {largest:.3g}", "Rescale them.")
@@ -88,7 +88,7 @@ def _numbered(torch: Any, labels: NDArray[Any] | None) -> dict[str, Any]:
 def _edge_index(data: object) -> NDArray[Any]:
     data_room = _data_room()
     if not isinstance(data, data_room.Data):
-        raise CothermError("data", checks.describe(data), "a torch_geometric.data.Data")
+        raise CothermError("data", validation.describe(data), "a torch_geometric.data.Data")
     ends = _values(data, "edge_index")
     if ends is None or ends.ndim != 2 or len(ends) != 2:
         given = "no edge_index" if ends is None else f"an edge_index of shape {ends.shape}"
@@ -104,7 +104,7 @@ def _weights(data: Any, weight: str, count: int) -> Floats:
         )
     if values.shape not in ((count,), (count, 1)):
         raise CothermError("weight", f"data.{weight} of shape {values.shape}", f"one weight per edge, shape ({count},)")
-    return checks.finite("weight", checks.as_float64("weight", values.reshape(count)))
+    return validation.finite("weight", validation.as_float64("weight", values.reshape(count)))
 
 
 def _labels(data: Any, name: str | None, n: int) -> NDArray[Any] | None:
@@ -137,7 +137,7 @@ def _values(data: Any, name: str | None) -> NDArray[Any] | None:
     if tensor is None:
         return None
     if not isinstance(tensor, _torch().Tensor):
-        raise CothermError(f"data.{name}", checks.describe(tensor), "a torch.Tensor")
+        raise CothermError(f"data.{name}", validation.describe(tensor), "a torch.Tensor")
     # NumPy has no word for some of torch's floats.
     host = tensor.detach().cpu()
     return np.asarray((host.double() if host.is_floating_point() else host).numpy())

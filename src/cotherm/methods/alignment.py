@@ -12,15 +12,15 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.doors import checked_views, moderate, sized, versions
-from cotherm.methods.joint import JointBases
+from cotherm.methods.result import JointBases
+from cotherm.methods.validation import checked_views, moderate, sized, versions
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 _MOST_MODES = 1_000
@@ -90,10 +90,10 @@ def align(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    k = checks.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    k = validation.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
     columns = [sized("functions", F) for F in columns]
-    strength = moderate("strength", checks.real("strength", strength, positive=True))
-    normalized = checks.boolean("normalized", normalized)
+    strength = moderate("strength", validation.real("strength", strength, positive=True))
+    normalized = validation.boolean("normalized", normalized)
     joined = _JoinedGraphs(graphs, columns, strength)
     values, vectors = joined.modes(k, normalized=normalized)
     vectors = vectors * signs(vectors)

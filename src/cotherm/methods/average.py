@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
-from cotherm.methods.doors import checked_graphs, share
-from cotherm.methods.joint import JointGraphs, same_vertices
+from cotherm.methods.result import JointGraphs, same_vertices
+from cotherm.methods.validation import checked_graphs, share
 
 KINDS = {"arithmetic": 1.0, "geometric": 0.0, "harmonic": -1.0}
 
@@ -47,7 +47,7 @@ class Average(JointGraphs):
 
 def average(
     graphs: Sequence[Graph],
-    weights: ArrayLike | None = None,
+    graph_weights: ArrayLike | None = None,
     *,
     power: float | str = 1.0,
     normalized: bool = False,
@@ -61,7 +61,7 @@ def average(
     Parameters
     ----------
     graphs : two or more graphs on the same vertices, vertex v being the same thing in all.
-    weights : π, how much each graph counts; scaled to sum to 1.
+    graph_weights : π, how much each graph counts; scaled to sum to 1.
     power : p, or "arithmetic", "geometric", "harmonic".
     normalized : average w_ij / √(d_i d_j) instead of w_ij, so that a view with large weights or many edges does not
         drown the others.
@@ -80,9 +80,9 @@ def average(
     """
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
-    pi = share("weights", weights, len(checked), "graphs")
+    pi = share("graph_weights", graph_weights, len(checked), "graphs")
     p = _power(power)
-    normalized = checks.boolean("normalized", normalized)
+    normalized = validation.boolean("normalized", normalized)
     scaled = [_normalized(g) if normalized else g for g in checked]
     i, j, W = _aligned(n, scaled)
     mean = Graph(n, i, j, power_mean_of(W, pi, p), coordinates=checked[0].coordinates, labels=checked[0].labels)
@@ -95,14 +95,14 @@ def average(
         graph=mean,
         originals=tuple(checked),
         distance=float(distance),
-        settings={"weights": pi.tolist(), "power": p, "normalized": normalized},
+        settings={"graph_weights": pi.tolist(), "power": p, "normalized": normalized},
     )
 
 
 def _power(value: float | str) -> float:
     if isinstance(value, str):
-        return KINDS[checks.choice("power", value, KINDS)]
-    return checks.number("power", value)
+        return KINDS[validation.choice("power", value, KINDS)]
+    return validation.number("power", value)
 
 
 def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:

@@ -1,4 +1,4 @@
-"""Co-regularised spectral clustering (Kumar, Rai & Daumé 2011): modes of every view, drawn towards each other."""
+"""Co-regularized spectral clustering (Kumar, Rai & Daumé 2011): modes of every view, drawn towards each other."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
-from cotherm.heat.doors import SMALL
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
+from cotherm.heat.validation import SMALL
 from cotherm.lazy import lazy
-from cotherm.methods.doors import checked_graphs, moderate, versions
-from cotherm.methods.ending import Ended
-from cotherm.methods.joint import JointBases, same_vertices
+from cotherm.methods.result import JointBases, same_vertices
+from cotherm.methods.status import HasStatus
+from cotherm.methods.validation import checked_graphs, moderate, versions
 from cotherm.progress import track
 
 KINDS = ("pairwise", "centroid")
@@ -36,12 +36,12 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Coregularization(JointBases, Ended):
+class Coregularization(JointBases, HasStatus):
     """The answer of :func:`cotherm.coregularize`; print it for a summary.
 
     Attributes
     ----------
-    vectors : U_v (n, k) for every view, orthonormal columns. Of the first view they diagonalise U₁ᵀ(I − K₁)U₁,
+    vectors : U_v (n, k) for every view, orthonormal columns. Of the first view they diagonalize U₁ᵀ(I − K₁)U₁,
         smoothest first; the others are rotated onto it, as close as rotations of columns bring them.
     values : (N, k), the diagonals of U_vᵀ(I − K_v)U_v.
     centroid : U* (n, k), rotated likewise; None if the kind is "pairwise".
@@ -50,7 +50,7 @@ class Coregularization(JointBases, Ended):
     status : "converged" or "out of budget".
     """
 
-    endings: ClassVar[Mapping[str, str]] = _ENDINGS
+    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
 
     vectors: tuple[Floats, ...]
     values: Floats
@@ -69,7 +69,7 @@ class Coregularization(JointBases, Ended):
 
     @property
     def objective(self) -> float:
-        """What was maximised, at the end."""
+        """What was maximized, at the end."""
         return self.history[-1]
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
@@ -81,7 +81,7 @@ class Coregularization(JointBases, Ended):
     def __str__(self) -> str:
         n, k = self.vectors[0].shape
         lines = [
-            f"Co-regularised modes of {len(self.vectors)} graphs, {self.settings['kind']}, "
+            f"Co-regularized modes of {len(self.vectors)} graphs, {self.settings['kind']}, "
             f"strength {self.settings['strength']:g}: {n} vertices, {k} modes, {self.status}, {self.seconds:.2g} s",
             f"  objective {self.history[-1]:.6g}, of the views alone {self.history[0]:.6g} "
             f"({len(self.history) - 1} rounds)",
@@ -105,11 +105,11 @@ def coregularize(
 ) -> Coregularization:
     """k orthonormal modes for every view that are smooth there and span nearly the same space in all views.
 
-    With K_v = D^{−½}WD^{−½}, in which a vertex without neighbours has a row of zeros, and orthonormal U_v,
+    With K_v = D^{−½}WD^{−½}, in which a vertex without neighbors has a row of zeros, and orthonormal U_v,
 
         pairwise: max Σ_v tr U_vᵀK_vU_v + λ Σ_{v<w} ‖U_vᵀU_w‖²,    centroid: max Σ_v tr U_vᵀK_vU_v + λ Σ_v ‖U_vᵀU*‖².
 
-    Each round maximises over one view after the other, in the order given: U_v are the first k eigenvectors of
+    Each round maximizes over one view after the other, in the order given: U_v are the first k eigenvectors of
     K_v + λ Σ_{w≠v} U_wU_wᵀ, or of K_v + λ U*U*ᵀ, and then U* those of Σ_v U_vU_vᵀ. The objective cannot fall; its
     limit may be a local maximum. Begun with the modes of every view by itself.
 
@@ -133,16 +133,16 @@ def coregularize(
     began = time.perf_counter()
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
-    k = checks.integer("k", k, least=1, most=n if n <= SMALL else n - 1)
-    strength = moderate("strength", checks.real("strength", strength))
-    kind = checks.choice("kind", kind, KINDS)
-    tolerance = checks.real("tolerance", tolerance, positive=True)
-    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    k = validation.integer("k", k, least=1, most=n if n <= SMALL else n - 1)
+    strength = moderate("strength", validation.real("strength", strength))
+    kind = validation.choice("kind", kind, KINDS)
+    tolerance = validation.real("tolerance", tolerance, positive=True)
+    max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     K = [sp.csr_array(sp.eye_array(n) - normalized_laplacian(graph)) for graph in checked]
     with limited_blas(n):
         found = _alternate(K, k, strength, kind == "centroid", tolerance, max_iterations)
         U = _aligned(K[0], found.U)
-        centroid = None if found.centre is None else _onto(U[0], found.centre)
+        centroid = None if found.center is None else _onto(U[0], found.center)
     return Coregularization(
         vectors=U,
         values=np.array([1.0 - np.einsum("ij,ij->j", X, A @ X) for A, X in zip(K, U, strict=True)]),
@@ -164,30 +164,30 @@ def coregularize(
 
 class _Found(NamedTuple):
     U: list[Floats]
-    centre: Floats | None
+    center: Floats | None
     history: list[float]
     status: str
 
 
-def _alternate(K: list[sp.csr_array], k: int, lam: float, centred: bool, tolerance: float, budget: int) -> _Found:
+def _alternate(K: list[sp.csr_array], k: int, lam: float, centered: bool, tolerance: float, budget: int) -> _Found:
     """Rounds over the views until they gain no more."""
     U = [_top(A, [], lam, k) for A in K]
-    centre = _middle(U, k) if centred else None
-    history = [_objective(K, U, centre, lam)]
-    for _ in track(range(budget), total=budget, label="co-regularisation"):
+    center = _middle(U, k) if centered else None
+    history = [_objective(K, U, center, lam)]
+    for _ in track(range(budget), total=budget, label="co-regularization"):
         for v, A in enumerate(K):
-            U[v] = _top(A, U[:v] + U[v + 1 :] if centre is None else [centre], lam, k)
-        if centre is not None:
-            centre = _middle(U, k)
-        history.append(_objective(K, U, centre, lam))
+            U[v] = _top(A, U[:v] + U[v + 1 :] if center is None else [center], lam, k)
+        if center is not None:
+            center = _middle(U, k)
+        history.append(_objective(K, U, center, lam))
         if history[-1] - history[-2] <= tolerance * abs(history[-1]):
-            return _Found(U, centre, history, "converged")
-    return _Found(U, centre, history, "out of budget")
+            return _Found(U, center, history, "converged")
+    return _Found(U, center, history, "out of budget")
 
 
-def _objective(K: list[sp.csr_array], U: list[Floats], centre: Floats | None, lam: float) -> float:
+def _objective(K: list[sp.csr_array], U: list[Floats], center: Floats | None, lam: float) -> float:
     smooth = sum(float(np.sum(X * (A @ X))) for A, X in zip(K, U, strict=True))
-    pairs = combinations(U, 2) if centre is None else ((X, centre) for X in U)
+    pairs = combinations(U, 2) if center is None else ((X, center) for X in U)
     return smooth + lam * sum(float(np.sum((X.T @ Y) ** 2)) for X, Y in pairs)
 
 
@@ -233,6 +233,6 @@ def _aligned(K: sp.csr_array, U: list[Floats]) -> tuple[Floats, ...]:
 
 
 def _onto(target: Floats, U: Floats) -> Floats:
-    """UR, R being the orthogonal matrix that minimises ‖UR − target‖ (Schönemann 1966)."""
+    """UR, R being the orthogonal matrix that minimizes ‖UR − target‖ (Schönemann 1966)."""
     left, _, right = np.linalg.svd(U.T @ target)
     return U @ (left @ right)

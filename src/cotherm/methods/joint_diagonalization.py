@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
@@ -18,10 +18,10 @@ from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.doors import positive, versions
-from cotherm.methods.ending import DESCENT, Ended
-from cotherm.methods.joint import JointBases
 from cotherm.methods.matrices import symmetric_matrices
+from cotherm.methods.result import JointBases
+from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.validation import positive, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 from cotherm.solve.orthogonal import OrthogonalDescent
@@ -32,20 +32,20 @@ _STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
 
 
 @dataclass(frozen=True, eq=False)
-class Diagonalization(JointBases, Ended):
+class Diagonalization(JointBases, HasStatus):
     """The answer of :func:`cotherm.joint_diagonalize`; print it for a summary.
 
     Attributes
     ----------
     basis : Φ̂ (n, n), orthonormal columns, ordered by the mean of their values.
     values : (N, n), the diagonals of Φ̂ᵀL_kΦ̂.
-    off : Σ_k π_k off(Φ̂ᵀL_kΦ̂), what was minimised, and ``off_before`` the same in the eigenbasis of the mean.
+    off : Σ_k π_k off(Φ̂ᵀL_kΦ̂), what was minimized, and ``off_before`` the same in the eigenbasis of the mean.
     originals : the graphs or matrices that were given.
     status : "converged", "stalled" or "out of budget"; ``optimality`` is the gradient relative to those that balance in
         it, ``iterations`` the number of Newton steps.
     """
 
-    endings: ClassVar[Mapping[str, str]] = DESCENT
+    advice_by_status: ClassVar[Mapping[str, str]] = DESCENT
 
     basis: Floats
     values: Floats
@@ -95,13 +95,13 @@ class Diagonalization(JointBases, Ended):
 
 def joint_diagonalize(
     graphs: Sequence[Any],
-    weights: ArrayLike | None = None,
+    graph_weights: ArrayLike | None = None,
     *,
     normalized: bool = False,
     tolerance: float = 1e-6,
     max_iterations: int | None = None,
 ) -> Diagonalization:
-    """An orthonormal basis Φ̂ that minimises Σ_k π_k off(Φ̂ᵀL_kΦ̂), off being the sum of squares off the diagonal.
+    """An orthonormal basis Φ̂ that minimizes Σ_k π_k off(Φ̂ᵀL_kΦ̂), off being the sum of squares off the diagonal.
 
     For graphs on the same vertices it is a common basis of modes (Eynard et al. 2012): to embed and cluster in, take
     ``normalized=True``. The matrices Φ̂ Diag(Φ̂ᵀL_kΦ̂) Φ̂ᵀ commute and are the closest to the L_k that do; Laplacians
@@ -111,7 +111,7 @@ def joint_diagonalize(
     ----------
     graphs : graphs on the same vertices, or symmetric matrices of one size, dense or sparse, or some of each; at most
         8,000 rows. Two graphs of 145 vertices take some tenths of a second, two of 2,000 some minutes.
-    weights : π, how much each counts; by default 1. A matrix with large entries counts for more as it is.
+    graph_weights : π, how much each counts; by default 1. A matrix with large entries counts for more as it is.
     normalized : for graphs I − D^{−½}WD^{−½} instead of D − W.
     tolerance : for the gradient relative to the gradients that balance in it.
     max_iterations : Newton steps after the Jacobi sweeps; by default 200 up to 500 rows, 60 up to 1,000 and 30 above,
@@ -125,10 +125,10 @@ def joint_diagonalize(
     (True, True)
     """
     began = time.perf_counter()
-    normalized = checks.boolean("normalized", normalized)
+    normalized = validation.boolean("normalized", normalized)
     A = symmetric_matrices("graphs", graphs, normalized=normalized)
-    pi = positive("weights", weights, len(A), "matrices")
-    tolerance = checks.real("tolerance", tolerance, positive=True)
+    pi = positive("graph_weights", graph_weights, len(A), "matrices")
+    tolerance = validation.real("tolerance", tolerance, positive=True)
     max_iterations = allowed_steps(max_iterations, A.shape[1])
     weighted = np.sqrt(pi)[:, np.newaxis, np.newaxis] * A
     with limited_blas(A.shape[1]):
@@ -147,7 +147,7 @@ def joint_diagonalize(
         optimality=found.optimality,
         iterations=found.iterations,
         settings={
-            "weights": pi.tolist(),
+            "graph_weights": pi.tolist(),
             "normalized": normalized,
             "tolerance": tolerance,
             "max_iterations": max_iterations,
@@ -161,7 +161,7 @@ def allowed_steps(given: int | None, n: int) -> int:
     """The number of Newton steps asked for, or what a problem of n rows deserves."""
     if given is None:
         return next((steps for rows, steps in _STEPS if n <= rows), _FEWEST_STEPS)
-    return checks.integer("max_iterations", given, least=1)
+    return validation.integer("max_iterations", given, least=1)
 
 
 def watched_diagonalize(A: Floats, tolerance: float, iterations: int) -> tuple[OrthogonalDescent, float]:

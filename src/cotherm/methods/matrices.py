@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
-from cotherm.methods.doors import sized
+from cotherm.methods.validation import sized
 
 # Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way.
 LARGEST = 8_000
@@ -22,9 +22,9 @@ _ROUNDING = 1e-12
 
 
 def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool) -> Floats:
-    """(N, n, n): the Laplacians of graphs, plain or normalised, and matrices as they are."""
+    """(N, n, n): the Laplacians of graphs, plain or normalized, and matrices as they are."""
     if isinstance(given, Graph | str) or (hasattr(given, "tocsr") or not isinstance(given, Sequence | np.ndarray)):
-        raise CothermError(argument, checks.describe(given), "a list of graphs or symmetric matrices")
+        raise CothermError(argument, validation.describe(given), "a list of graphs or symmetric matrices")
     if len(given) == 0:
         raise CothermError(argument, "an empty list", "at least one graph or symmetric matrix")
     names = [f"{argument}[{k}]" for k in range(len(given))]
@@ -49,7 +49,7 @@ def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool)
 def _size(argument: str, given: Any) -> int:
     if isinstance(given, Graph):
         return given.n
-    shape = given.shape if hasattr(given, "tocsr") else checks.as_array(argument, given).shape
+    shape = given.shape if hasattr(given, "tocsr") else validation.as_array(argument, given).shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise CothermError(argument, f"shape {shape}", "a graph or a square symmetric matrix")
     return int(shape[0])
@@ -63,7 +63,7 @@ def _dense(argument: str, given: Any, normalized: bool) -> Floats:
 
 def symmetric(argument: str, given: ArrayLike) -> Floats:
     """A finite matrix that is symmetric up to rounding, made symmetric to the last bit."""
-    A = checks.numeric(argument, given, ndim=(2,))
+    A = validation.numeric(argument, given, ndim=(2,))
     largest = float(np.abs(sized(argument, A)).max())
     gap = np.abs(A - A.T)
     if gap.max() > _ROUNDING * largest:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -18,9 +18,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.doors import checked_graphs, moderate, share
-from cotherm.methods.joint import JointBases
 from cotherm.methods.matrices import symmetric_matrices
+from cotherm.methods.result import JointBases
+from cotherm.methods.validation import checked_graphs, moderate, share
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -50,7 +50,7 @@ class PowerMean(JointBases):
 
 def power_mean(
     graphs: Sequence[Graph],
-    weights: ArrayLike | None = None,
+    graph_weights: ArrayLike | None = None,
     *,
     power: float = -1.0,
     shift: float = 0.1,
@@ -65,17 +65,17 @@ def power_mean(
     Parameters
     ----------
     graphs : two or more graphs on the same vertices, at most 8,000.
-    weights : π, how much each graph counts; scaled to sum to 1.
+    graph_weights : π, how much each graph counts; scaled to sum to 1.
     power : p, between 0.001 and 100 in size, of either sign.
     shift : ε ≥ 0, added because Laplacians have no inverse; for p ≤ 0 greater than 0. For plain Laplacians in units of
         their mean degree.
     normalized : I − D^{−½}WD^{−½}, as is usual in clustering, instead of D − W.
     """
     checked = checked_graphs(graphs)
-    pi = share("weights", weights, len(checked), "graphs")
+    pi = share("graph_weights", graph_weights, len(checked), "graphs")
     p = _power(power)
-    epsilon = moderate("shift", checks.real("shift", shift, positive=p < 0.0))
-    normalized = checks.boolean("normalized", normalized)
+    epsilon = moderate("shift", validation.real("shift", shift, positive=p < 0.0))
+    normalized = validation.boolean("normalized", normalized)
     L = symmetric_matrices("graphs", checked, normalized=normalized)
     n = L.shape[1]
     unit = 1.0 if normalized else float(np.einsum("kii->", L)) / (len(L) * n) or 1.0
@@ -85,12 +85,12 @@ def power_mean(
     return PowerMean(
         matrix=mean,
         originals=tuple(checked),
-        settings={"weights": pi.tolist(), "power": p, "shift": epsilon, "normalized": normalized},
+        settings={"graph_weights": pi.tolist(), "power": p, "shift": epsilon, "normalized": normalized},
     )
 
 
 def _power(value: float) -> float:
-    p = checks.number("power", value)
+    p = validation.number("power", value)
     if not 1e-3 <= abs(p) <= 100.0:
         raise CothermError("power", f"{p:g}", "a number between 0.001 and 100 in size", "average takes any power.")
     return p

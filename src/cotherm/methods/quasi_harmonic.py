@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -19,9 +19,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
 from cotherm.lazy import lazy
-from cotherm.methods.doors import checked_views, moderate, sized, versions
-from cotherm.methods.ending import DESCENT, Ended
-from cotherm.methods.joint import JointBases
+from cotherm.methods.result import JointBases
+from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.validation import checked_views, moderate, sized, versions
 from cotherm.progress import track
 from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
@@ -37,7 +37,7 @@ _REPEATED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class QuasiHarmonic(JointBases, Ended):
+class QuasiHarmonic(JointBases, HasStatus):
     """The answer of :func:`cotherm.coupled_bases`; print it for a summary.
 
     Attributes
@@ -50,7 +50,7 @@ class QuasiHarmonic(JointBases, Ended):
     cost : off + μ coupling².
     """
 
-    endings: ClassVar[Mapping[str, str]] = DESCENT
+    advice_by_status: ClassVar[Mapping[str, str]] = DESCENT
 
     spectra: tuple[Spectrum, ...]
     rotations: Floats
@@ -96,7 +96,7 @@ def coupled_bases(
 ) -> QuasiHarmonic:
     """Turn the first k modes of every graph so that corresponding functions have the same coefficients in all.
 
-    With L_v Φ_v = Φ_v Λ_v, minimises Σ_v off(A_vᵀΛ_vA_v) + μ Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖² over orthogonal A_v.
+    With L_v Φ_v = Φ_v Λ_v, minimizes Σ_v off(A_vᵀΛ_vA_v) + μ Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖² over orthogonal A_v.
     The bases Φ_vA_v are almost harmonic, and in them a function on one graph and its counterpart on another have nearly
     equal coefficients: a common space for graphs of different sizes.
 
@@ -123,11 +123,11 @@ def coupled_bases(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    k = checks.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
-    tolerance = checks.real("tolerance", tolerance, positive=True)
-    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
-    restarts = checks.integer("restarts", restarts, least=0)
-    seed = checks.integer("seed", seed, least=0)
+    k = validation.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    tolerance = validation.real("tolerance", tolerance, positive=True)
+    max_iterations = validation.integer("max_iterations", max_iterations, least=1)
+    restarts = validation.integer("restarts", restarts, least=0)
+    seed = validation.integer("seed", seed, least=0)
     columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]
     for v, graph in enumerate(graphs):
         sized(f"graphs[{v}]", graph.w)
@@ -170,7 +170,7 @@ def coupled_bases(
 
 def _weight(mu: float | None, values: Floats, coefficients: Floats) -> float:
     if mu is not None:
-        return moderate("mu", checks.real("mu", mu))
+        return moderate("mu", validation.real("mu", mu))
     size = float(np.vdot(coefficients, coefficients))
     if size == 0.0:
         raise CothermError("functions", "functions that are zero, or have no part in the first k modes", "others")

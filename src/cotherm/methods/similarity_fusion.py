@@ -1,4 +1,4 @@
-"""Similarity network fusion (Wang et al. 2014): every view's similarities, diffused along the others' neighbours."""
+"""Similarity network fusion (Wang et al. 2014): every view's similarities, diffused along the others' neighbors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.methods.doors import checked_graphs
-from cotherm.methods.joint import JointGraphs, same_vertices
+from cotherm.methods.result import JointGraphs, same_vertices
+from cotherm.methods.validation import checked_graphs
 from cotherm.progress import track
 
 # A dense matrix of this size is 0.5 GB, and there are two for every view.
@@ -44,19 +44,19 @@ class SimilarityFusion(JointGraphs):
 
     def __str__(self) -> str:
         return (
-            f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['neighbours']} neighbours, "
+            f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['neighbors']} neighbors, "
             f"{self.settings['steps']} steps: {self.graph.n} vertices, {self.graph.m} edges\n"
             f"  the last step changed similarities by {self.changes[-1]:.1e}"
         )
 
 
-def fuse_similarity(graphs: Sequence[Graph], *, neighbours: int = 20, steps: int = 20) -> SimilarityFusion:
-    """One graph by similarity network fusion: similarities in one view spread along strong neighbours in the others.
+def fuse_similarity(graphs: Sequence[Graph], *, n_neighbors: int = 20, steps: int = 20) -> SimilarityFusion:
+    """One graph by similarity network fusion: similarities in one view spread along strong neighbors in the others.
 
     As in the authors' R package SNFtool. Write N(X) for the matrix with X_ij / (2 Σ_{k≠i} X_ik) off the
     diagonal and ½ on it, and sym X = (X + Xᵀ)/2. Then for every view v
 
-        P_v = sym N(W_v),    S_v = the ``neighbours`` largest entries of each row of P_v, scaled to sum to 1,
+        P_v = sym N(W_v),    S_v = the ``neighbors`` largest entries of each row of P_v, scaled to sum to 1,
 
     the vertex itself being one of them, and in every step, for all views at once,
 
@@ -64,14 +64,14 @@ def fuse_similarity(graphs: Sequence[Graph], *, neighbours: int = 20, steps: int
 
     The fused graph has the weights sym N(mean of the P_v), off the diagonal.
 
-    A vertex without neighbours in a view has there a row of P_v with ½ on the diagonal and zeros elsewhere, and
-    S_v leaves it where it is, so that it gets its similarities from the other views; without neighbours in any view, it
+    A vertex without neighbors in a view has there a row of P_v with ½ on the diagonal and zeros elsewhere, and
+    S_v leaves it where it is, so that it gets its similarities from the other views; without neighbors in any view, it
     has none in the fused graph.
 
     Parameters
     ----------
     graphs : two or more graphs on the same vertices, at most 8,000: all matrices are dense.
-    neighbours : how many entries of a row make the local kernel S_v, at least 2; all where the row has fewer. Among
+    n_neighbors : how many entries of a row make the local kernel S_v, at least 2; all where the row has fewer. Among
         equal ones those with the larger vertex numbers are taken.
     steps : how often similarities are diffused.
 
@@ -84,17 +84,17 @@ def fuse_similarity(graphs: Sequence[Graph], *, neighbours: int = 20, steps: int
     --------
     >>> import cotherm as ct
     >>> views = ct.datasets.circles()
-    >>> result = ct.fuse_similarity(views.graphs, neighbours=5)
+    >>> result = ct.fuse_similarity(views.graphs, n_neighbors=5)
     >>> result.graph.n, len(result.changes)
     (64, 20)
     """
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
     _require_dense(n)
-    neighbours = checks.integer("neighbours", neighbours, least=2)
-    steps = checks.integer("steps", steps, least=1)
+    neighbors = validation.integer("n_neighbors", n_neighbors, least=2)
+    steps = validation.integer("steps", steps, least=1)
     P = [_symmetric(_full_kernel(graph.adjacency().toarray())) for graph in checked]
-    S = [_local_kernel(one, min(neighbours, n)) for one in P]
+    S = [_local_kernel(one, min(neighbors, n)) for one in P]
     changes = []
     for _ in track(range(steps), total=steps, label="similarity fusion"):
         P, before = _diffused(P, S), P
@@ -106,7 +106,7 @@ def fuse_similarity(graphs: Sequence[Graph], *, neighbours: int = 20, steps: int
         graph=Graph.from_adjacency(fused, coordinates=first.coordinates, labels=first.labels),
         originals=tuple(checked),
         changes=tuple(changes),
-        settings={"neighbours": neighbours, "steps": steps},
+        settings={"n_neighbors": neighbors, "steps": steps},
     )
 
 
@@ -130,11 +130,11 @@ def _full_kernel(X: Floats) -> Floats:
     return P
 
 
-def _local_kernel(P: Floats, neighbours: int) -> sp.csr_array:
+def _local_kernel(P: Floats, n_neighbors: int) -> sp.csr_array:
     n = len(P)
     # Stable: of equal entries the last are taken, whatever the processor.
-    columns = np.argsort(P, axis=1, kind="stable")[:, n - neighbours :]
-    rows = np.repeat(np.arange(n), neighbours)
+    columns = np.argsort(P, axis=1, kind="stable")[:, n - n_neighbors :]
+    rows = np.repeat(np.arange(n), n_neighbors)
     strongest = np.take_along_axis(P, columns, axis=1)
     strongest /= strongest.sum(axis=1, keepdims=True)
     return sp.coo_array((strongest.ravel(), (rows, columns.ravel())), shape=(n, n)).tocsr()

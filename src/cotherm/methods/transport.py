@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError, known_as
@@ -19,9 +19,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
 from cotherm.lazy import lazy
-from cotherm.methods.doors import checked_views, versions
-from cotherm.methods.ending import Ended
-from cotherm.methods.joint import JointBases
+from cotherm.methods.result import JointBases
+from cotherm.methods.status import HasStatus
+from cotherm.methods.validation import checked_views, versions
 
 INSTALL = "pip install 'cotherm[transport]'"
 
@@ -43,7 +43,7 @@ _SIMPLEX_STEPS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Transport(JointBases, Ended):
+class Transport(JointBases, HasStatus):
     """The answer of :func:`cotherm.transport`; print it for a summary.
 
     Attributes
@@ -56,7 +56,7 @@ class Transport(JointBases, Ended):
     status : "converged" or "out of budget"; ``iterations`` is the number of linear programs that were solved.
     """
 
-    endings: ClassVar[Mapping[str, str]] = _ENDINGS
+    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
 
     plan: Floats
     cost: float
@@ -85,7 +85,7 @@ class Transport(JointBases, Ended):
         return self.plan.argmax(axis=1), self.plan.argmax(axis=0)
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
-        """Of the normalised Laplacian, as for all graphs."""
+        """Of the normalized Laplacian, as for all graphs."""
         return self._both(lowest_normalized(self.originals[0], k))
 
     def _both(self, modes: Spectrum) -> tuple[Spectrum, Spectrum]:
@@ -108,14 +108,14 @@ def transport(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
     *,
-    time: ArrayLike | None = None,
+    times: ArrayLike | None = None,
     alpha: float = 0.5,
     tolerance: float = 1e-9,
     max_iterations: int = 1_000,
 ) -> Transport:
     """The plan that moves one graph onto another at the least cost in functions and in distances.
 
-    Over all T ≥ 0 with rows that sum to 1/n₁ and columns that sum to 1/n₂ it minimises
+    Over all T ≥ 0 with rows that sum to 1/n₁ and columns that sum to 1/n₂ it minimizes
 
         (1 − α) Σ_ij T_ij ‖F_i − G_j‖² + α Σ_ijkl T_ij T_kl (C_ik − D_jl)²,
 
@@ -133,8 +133,8 @@ def transport(
     graphs : two graphs, of any sizes up to 5,000 vertices: all matrices are dense. Two of 500 take some tenths of a
         second, two of 2,000 some ten seconds or more.
     functions : for each graph its corresponding functions, (n_k, q); column c is the same function on both.
-    time : of the diffusion distances, one number ≥ 0 or one for each graph; by default for each graph 20 divided by the
-        median degree of the vertices that have neighbours, so that heat makes about twenty moves along edges.
+    times : of the diffusion distances, one number ≥ 0 or one for each graph; by default for each graph 20 divided by
+        the median degree of the vertices that have neighbors, so that heat makes about twenty moves along edges.
     alpha : α from 0, functions only, to 1, distances only.
     tolerance : steps end when one lowers the cost by less than this part of it, or of the mean of ‖F_i − G_j‖².
     max_iterations : of steps, each a linear program.
@@ -144,10 +144,10 @@ def transport(
     began = clock.perf_counter()
     checked, columns = checked_views(graphs, functions)
     first, second = _two(checked)
-    moments = _times(time, (first, second))
+    moments = _times(times, (first, second))
     alpha = _part("alpha", alpha)
-    tolerance = checks.real("tolerance", tolerance, positive=True)
-    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    tolerance = validation.real("tolerance", tolerance, positive=True)
+    max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     solver = _solver()
     M = _squared_differences(*columns)
     C = [_diffusion_distances(graph, t) for graph, t in zip((first, second), moments, strict=True)]
@@ -169,7 +169,7 @@ def transport(
         times=moments,
         status=found.status,
         iterations=found.iterations,
-        settings={"time": moments, "alpha": alpha, "tolerance": tolerance, "max_iterations": max_iterations},
+        settings={"times": moments, "alpha": alpha, "tolerance": tolerance, "max_iterations": max_iterations},
         versions=versions() | {"POT": _version()},
         seconds=clock.perf_counter() - began,
     )
@@ -192,9 +192,9 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
 def _times(value: ArrayLike | None, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
     if value is None:
         return _default_time(graphs[0]), _default_time(graphs[1])
-    given = checks.times("time", value)
+    given = validation.times("times", value)
     if len(given) > 2:
-        raise CothermError("time", f"{len(given)} times", "one time, or one for each of the two graphs")
+        raise CothermError("times", f"{len(given)} times", "one time, or one for each of the two graphs")
     return float(given[0]), float(given[-1])
 
 
@@ -205,7 +205,7 @@ def _default_time(graph: Graph) -> float:
 
 
 def _part(argument: str, value: float) -> float:
-    part = checks.real(argument, value)
+    part = validation.real(argument, value)
     if part > 1.0:
         raise CothermError(argument, f"{part:g}", "a number from 0 to 1")
     return part
@@ -222,7 +222,7 @@ def _squared_differences(F: Floats, G: Floats) -> Floats:
 
 
 def _diffusion_distances(graph: Graph, t: float) -> Floats:
-    with known_as("t", "time"):
+    with known_as("t", "times"):
         return diffusion_distance(graph, t, method="exact") if graph.n > 1 else np.zeros((1, 1))
 
 
@@ -233,7 +233,7 @@ def _size(C: list[Floats]) -> float:
         return size
     if all(len(one) == 1 for one in C):
         return 1.0
-    raise CothermError("time", "times at which heat is even everywhere", "a shorter time", "Give one as time=.")
+    raise CothermError("times", "times at which heat is even everywhere", "a shorter time", "Give one as times=.")
 
 
 class _Plan(NamedTuple):

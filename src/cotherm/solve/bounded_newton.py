@@ -1,6 +1,6 @@
 """Newton's method over u ≥ 0 for a cost whose exact curvature is at hand, as a dense matrix.
 
-The step minimises the quadratic model over u ≥ 0 (block principal pivoting). A model that is
+The step minimizes the quadratic model over u ≥ 0 (block principal pivoting). A model that is
 not convex is replaced by its convex part, and damping in a metric (Levenberg–Marquardt) is steered by the ratio of the
 true decrease to the model's (Nielsen 1999).
 """
@@ -73,18 +73,18 @@ def descend_bounded(problem: CurvedProblem, u: Floats, *, tolerance: float, iter
             if found is not None:
                 v, now_held = found
                 s = v - u
-                promised = -float(2.0 * here.slope @ s + s @ (curvature @ s))
+                predicted = -float(2.0 * here.slope @ s + s @ (curvature @ s))
                 gained = here.cost - problem.cost(v)
-                if gained >= 1e-3 * promised and gained > 0.0:
+                if gained >= 1e-3 * predicted and gained > 0.0:
                     break
-                if promised <= 1e-14 * here.cost:
+                if predicted <= 1e-14 * here.cost:
                     return u
             damping, growth = max(damping, 1e-8) * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 return u
         else:
             return u
-        ratio = gained / promised
+        ratio = gained / predicted
         damping = max(damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), _LEAST_DAMPING)
         growth, u, held = 4.0, v, now_held
     return u

@@ -1,7 +1,7 @@
 """The smallest eigenvalues of S − ZKZᵀ, S sparse, Z with few columns, the whole positive semi-definite.
 
 Lanczos iteration sees the far end of a spectrum well and finds what crowds near zero slowly, or not at all. Where the
-wanted eigenvalues turn out to be tiny, it works with the inverse instead: a sparse factorisation of S + σI, and
+wanted eigenvalues turn out to be tiny, it works with the inverse instead: a sparse factorization of S + σI, and
 Woodbury's formula for ZKZᵀ. Graphs with tiny eigenvalues are long or flat, and their factors are sparse.
 """
 

@@ -1,12 +1,12 @@
-"""Bounded nonlinear least squares in a metric: minimise D(u) + ‖r(u)‖² over u ≥ 0.
+"""Bounded nonlinear least squares in a metric: minimize D(u) + ‖r(u)‖² over u ≥ 0.
 
-D is a distance from a centre w, r a few residuals. At u the model
+D is a distance from a center w, r a few residuals. At u the model
 
     D_u(v) + ‖r + J(v − u)‖² + (v − u)ᵀS(v − u) + μ (v − u)ᵀA(v − u)
 
 is a nearest-point problem: D_u(v) = D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) with a metric A that may depend on u, J
 the Jacobian, S the curvature learned from earlier steps, and μ a damping (Levenberg–Marquardt) that only moves the
-centre towards u and lightens the equations. The ratio of the true decrease to the model's steers μ (Nielsen 1999).
+center towards u and lightens the equations. The ratio of the true decrease to the model's steers μ (Nielsen 1999).
 Where the residuals bend so much that a step fails, it is corrected once for the bend it met (a second-order
 correction), at the price of one evaluation.
 """
@@ -24,11 +24,11 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.blocks import mapped, summed
+from cotherm.engines.cpu.elementwise import mapped, summed
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
 from cotherm.solve.secant import Secant
-from cotherm.solve.tall import Stored, Tall
+from cotherm.solve.tall_matrix import Stored, Tall
 
 Mask = NDArray[np.bool_]
 
@@ -40,7 +40,8 @@ _MOST_DAMPING = 1e12
 _MOST_LEARNED = 5_000_000
 # Steps that are taken where the cost cannot tell any more.
 _MOST_BLIND = 8
-# A step is taken if it brings at least this part of what the model promised, and corrected if it brings less than that.
+# A step is taken if it brings at least this part of what the model predicted, and corrected if it brings less than
+# that.
 _ACCEPT, _CORRECT = 1e-3, 0.5
 
 
@@ -63,7 +64,7 @@ class Problem(Protocol):
     """D(u) + ‖r(u)‖²."""
 
     @property
-    def centre(self) -> Floats:
+    def center(self) -> Floats:
         """w, where D is zero."""
 
     def distance(self, u: Floats) -> float:
@@ -84,7 +85,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True)
-class Moment:
+class Iterate:
     """Where a descent stands after a step."""
 
     u: Floats
@@ -127,7 +128,7 @@ def descend(
     tolerance: float,
     iterations: int,
     least_gain: float = 0.0,
-    watch: Callable[[Moment], None] = lambda _: None,
+    watch: Callable[[Iterate], None] = lambda _: None,
 ) -> Descent:
     """From u to a local minimum.
 
@@ -142,15 +143,15 @@ def descend(
     damping, growth = _FIRST_DAMPING, 4.0
     for iteration in range(iterations):
         model = _Model(problem, here, secant)
-        watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
+        watch(Iterate(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
         if model.optimality <= tolerance:
             return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
         while True:
-            there, promised = model.step(damping)
+            there, predicted = model.step(damping)
             gained = here.cost - there.cost
-            if gained >= _ACCEPT * promised and gained > 0.0:
+            if gained >= _ACCEPT * predicted and gained > 0.0:
                 break
-            if promised <= here.rounding:
+            if predicted <= here.rounding:
                 stalled = Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
                 if least_gain:
                     return stalled
@@ -160,7 +161,7 @@ def descend(
             damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
             if damping > _MOST_DAMPING:
                 return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
-        ratio = gained / promised if promised > 0.0 else 0.0
+        ratio = gained / predicted if predicted > 0.0 else 0.0
         damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
         # A small gain of a heavily damped step says little. A large part of the cost may be beyond mending: then
         # gains are measured against each other.
@@ -172,7 +173,7 @@ def descend(
         del model  # and its Jacobian, before there is another
     model = _Model(problem, here, secant)
     status = Status.CONVERGED if model.optimality <= tolerance else Status.OUT_OF_BUDGET
-    watch(Moment(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
+    watch(Iterate(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
     return Descent(here.u, here.cost, model.optimality, status, iterations)
 
 
@@ -202,7 +203,7 @@ class _Model:
         self._metric = problem.metric(here.u)
         self._J = here.point.jacobian
         r = here.point.residuals
-        pull, push = self._metric.apply(here.u - problem.centre), self._J.dot(r)
+        pull, push = self._metric.apply(here.u - problem.center), self._J.dot(r)
         self._slope = mapped(np.add, pull, push)  # half the gradient
         self.optimality = self._measure(pull, push)
         rows, self._fewer = _compressed(self._J)
@@ -219,38 +220,38 @@ class _Model:
         return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
 
     def step(self, damping: float) -> tuple[_Trial, float]:
-        """The point the damped model proposes, corrected where that helps, and the decrease the model promised."""
+        """The point the damped model proposes, corrected where that helps, and the decrease the model predicted."""
         u = self._here.u
         residuals = self._fewer(self._here.point.residuals)
-        there, promised = self._propose(damping, residuals, self._here.held)
-        if self._here.cost - there.cost < _CORRECT * promised:
+        there, predicted = self._propose(damping, residuals, self._here.held)
+        if self._here.cost - there.cost < _CORRECT * predicted:
             bend = there.point.residuals - self._here.point.residuals - self._J.transposed_dot(there.u - u)
             corrected, _ = self._propose(damping, residuals + self._fewer(bend), there.held)
             if corrected.cost < there.cost:
-                return corrected, promised
-        return there, promised
+                return corrected, predicted
+        return there, predicted
 
     def _propose(self, damping: float, residuals: Floats, held: Mask) -> tuple[_Trial, float]:
         u = self._here.u
-        centre = mapped(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.centre, u)
-        v, held, curved = self._nearest(centre, damping, residuals, held)
+        center = mapped(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.center, u)
+        v, held, curved = self._nearest(center, damping, residuals, held)
         s = v - u
         change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.transposed_dot(s))
         if curved:
             change += float(self._curvatures @ (self._bends.T @ s) ** 2)
         return _trial(self._problem, v, held), -float(change)
 
-    def _nearest(self, centre: Floats, damping: float, residuals: Floats, held: Mask) -> tuple[Floats, Mask, bool]:
+    def _nearest(self, center: Floats, damping: float, residuals: Floats, held: Mask) -> tuple[Floats, Mask, bool]:
         """With the learned curvature if the model is convex with it, else without."""
         u, k = self._here.u, self._definite
         b = self._equations.transposed_dot(u)
         b[:k] -= residuals
         weights = np.append(np.ones(k), self._curvatures) / (1.0 + damping)
         if len(self._curvatures):
-            found = self._steps.solve(centre, b, weights, held)
+            found = self._steps.solve(center, b, weights, held)
             if found is not None:
                 return *found, True
-        found = self._steps.solve(centre, b[:k], weights[:k], held)
+        found = self._steps.solve(center, b[:k], weights[:k], held)
         assert found is not None  # positive weights always make a convex problem
         return *found, False
 

@@ -12,7 +12,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.incidence import FreeEdges, add_at_vertices, sums_at_edges, sums_at_vertices
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.solve.cholesky import definite_solver
-from cotherm.solve.tall import Tall
+from cotherm.solve.tall_matrix import Tall
 
 Mask = NDArray[np.bool_]
 

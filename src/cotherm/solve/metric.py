@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.blocks import mapped
+from cotherm.engines.cpu.elementwise import mapped
 from cotherm.lazy import lazy
 from cotherm.solve.incidence import Incidence, Solver
-from cotherm.solve.tall import Tall
+from cotherm.solve.tall_matrix import Tall
 
 Mask = NDArray[np.bool_]
 
@@ -42,8 +42,8 @@ class Restricted(Protocol):
     def inverse(self, y: Floats) -> Floats:
         """A_FF⁻¹y_F."""
 
-    def pulled(self, centre: Floats) -> Floats:
-        """The point nearest to the centre: c_F + A_FF⁻¹A_FP c_P."""
+    def pulled(self, center: Floats) -> Floats:
+        """The point nearest to the center: c_F + A_FF⁻¹A_FP c_P."""
 
 
 class Prepared(Protocol):
@@ -107,8 +107,8 @@ class _DiagonalPart:
     def inverse(self, y: Floats) -> Floats:
         return mapped(lambda held, y, s: np.where(held, 0.0, y / s), self._held, y, self._s)
 
-    def pulled(self, centre: Floats) -> Floats:
-        return mapped(_free, self._held, centre)
+    def pulled(self, center: Floats) -> Floats:
+        return mapped(_free, self._held, center)
 
 
 def _free(held: Mask, x: Floats) -> Floats:
@@ -195,14 +195,14 @@ class _BlockPart:
         pulled = C.transposed_dot(self._solve_one(C.dot(y)))
         return mapped(lambda held, y, x: np.where(held, 0.0, half * (y - x)), self._held, y, pulled)
 
-    def pulled(self, centre: Floats) -> Floats:
+    def pulled(self, center: Floats) -> Floats:
         # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
         if not self._held.any():
-            return centre.copy()
+            return center.copy()
         C = self._block.C
-        held = mapped(lambda held, c: np.where(held, c, 0.0), self._held, centre)
+        held = mapped(lambda held, c: np.where(held, c, 0.0), self._held, center)
         pull = C.transposed_dot(self._solve_one(C.dot(held)))
-        return mapped(lambda held, c, p: np.where(held, 0.0, c + p), self._held, centre, pull)
+        return mapped(lambda held, c, p: np.where(held, 0.0, c + p), self._held, center, pull)
 
     def _solve_one(self, y: Floats) -> Floats:
         return self._solve(y[:, np.newaxis], _CG_TOLERANCE, None)[:, 0]
@@ -216,8 +216,8 @@ class _GramPart:
     def inverse(self, y: Floats) -> Floats:
         return np.concatenate([part.inverse(y[at]) for part, at in zip(self._parts, self._slices, strict=True)])
 
-    def pulled(self, centre: Floats) -> Floats:
-        return np.concatenate([part.pulled(centre[at]) for part, at in zip(self._parts, self._slices, strict=True)])
+    def pulled(self, center: Floats) -> Floats:
+        return np.concatenate([part.pulled(center[at]) for part, at in zip(self._parts, self._slices, strict=True)])
 
 
 class _FreeSquare:

@@ -1,6 +1,6 @@
-"""The step: the point v ≥ 0 nearest to a centre that also heeds a few linear equations.
+"""The step: the point v ≥ 0 nearest to a center that also heeds a few linear equations.
 
-    minimise (v − c)ᵀA(v − c) + Σ_r ω_r (e_rᵀv − b_r)²   over v ≥ 0
+    minimize (v − c)ᵀA(v − c) + Σ_r ω_r (e_rᵀv − b_r)²   over v ≥ 0
 
 The e_r are few, the unknowns many. With the unknowns in P held at zero and F free, A_FF(v_F − z) + E_Fη = 0 where z is
 the nearest point without equations, so v_F = z − Zη with Z = A_FF⁻¹E_F and
@@ -22,11 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.blocks import mapped, summed
+from cotherm.engines.cpu.elementwise import mapped, summed
 from cotherm.solve.cholesky import definite_solver
 from cotherm.solve.metric import Metric, Restricted
 from cotherm.solve.pivoting import Mask, misplaced
-from cotherm.solve.tall import Tall
+from cotherm.solve.tall_matrix import Tall
 
 _MOST_EXCHANGES = 300
 # Of the exchanges that nothing keeps from going round in circles, those under negative weights.
@@ -36,7 +36,7 @@ _HALVINGS, _FLAT = 30, 1e-8
 
 
 class NearestPoint:
-    """The problem for one metric and one set of equations, solved for many centres, targets and weights."""
+    """The problem for one metric and one set of equations, solved for many centers, targets and weights."""
 
     def __init__(self, metric: Metric, E: Tall, definite: int) -> None:
         """E has an equation in each column; the first ``definite`` of them have positive weights in every solve."""
@@ -44,24 +44,24 @@ class NearestPoint:
         self._prepared = metric.prepared(E)
         self._last: tuple[Mask, Restricted] | None = None
 
-    def solve(self, centre: Floats, b: Floats, weights: Floats, held: Mask) -> tuple[Floats, Mask] | None:
+    def solve(self, center: Floats, b: Floats, weights: Floats, held: Mask) -> tuple[Floats, Mask] | None:
         """The nearest point and the unknowns it holds at zero; None where negative weights leave no convex problem.
 
         As many equations count, from the first, as there are weights. ``held`` is where the search starts.
         """
         k = len(weights)
         E = self._E.narrowed(k)
-        dual = _Dual(self._metric, centre, b, weights) if np.all(weights > 0.0) else None
+        dual = _Dual(self._metric, center, b, weights) if np.all(weights > 0.0) else None
         here = None
         for exchange in range(_MOST_EXCHANGES):
             part = self._restricted(held)
-            z = part.pulled(centre)
+            z = part.pulled(center)
             eta = self._multipliers(part.gram[:k, :k], E.transposed_dot(z) - b, weights)
             if eta is None:
                 return None
             force = E.dot(eta)
             v = mapped(np.subtract, z, part.inverse(force))
-            slope = mapped(np.add, self._metric.apply(mapped(np.subtract, v, centre)), force)
+            slope = mapped(np.add, self._metric.apply(mapped(np.subtract, v, center)), force)
             wrong = misplaced(held, v, slope)
             if not wrong.any():
                 break
@@ -115,7 +115,7 @@ class _Multipliers:
 
 
 class _Dual:
-    """The dual of the problem, with A = Diag(s) + RᵀR: the multipliers (y, η) maximise the concave
+    """The dual of the problem, with A = Diag(s) + RᵀR: the multipliers (y, η) maximize the concave
 
         φ(y, η) = min_{v ≥ 0} (v − c)ᵀDiag(s)(v − c) + 2gᵀv − 2yᵀRc − 2ηᵀb − ‖y‖² − Σ η²/ω,   g = Rᵀy + Eη,
 
@@ -123,17 +123,17 @@ class _Dual:
     solution with those held is where Newton's step from that piece leads.
     """
 
-    def __init__(self, metric: Metric, centre: Floats, b: Floats, weights: Floats) -> None:
-        self._metric, self._centre, self._b, self._weights = metric, centre, b, weights
-        self._Rc = metric.rows(centre)
+    def __init__(self, metric: Metric, center: Floats, b: Floats, weights: Floats) -> None:
+        self._metric, self._center, self._b, self._weights = metric, center, b, weights
+        self._Rc = metric.rows(center)
 
     def at(self, v: Floats, eta: Floats, force: Floats) -> _Multipliers:
         """The multipliers of a solution v with some unknowns held."""
-        y = self._metric.rows(v - self._centre)
+        y = self._metric.rows(v - self._center)
         return _Multipliers(y, eta, self._metric.rows_transposed(y) + force)
 
     def held(self, here: _Multipliers) -> Mask:
-        return np.asarray(self._metric.diagonal * self._centre <= here.force)
+        return np.asarray(self._metric.diagonal * self._center <= here.force)
 
     def rise(self, here: _Multipliers, there: _Multipliers) -> float:
         """How far to go from here towards there, 1 being all the way: up to where φ no longer rises."""
@@ -153,9 +153,9 @@ class _Dual:
     def _slope(self, here: _Multipliers, there: _Multipliers, step: float) -> float:
         """Half the derivative of φ along the way, at some part of it."""
 
-        def unknowns(old: Floats, new: Floats, centre: Floats, s: Floats) -> float:
+        def unknowns(old: Floats, new: Floats, center: Floats, s: Floats) -> float:
             way = new - old
-            return float(np.sum(way * np.maximum(0.0, centre - (old + step * way) / s)))
+            return float(np.sum(way * np.maximum(0.0, center - (old + step * way) / s)))
 
         def rows(old: Floats, new: Floats, Rc: Floats) -> float:
             way = new - old
@@ -163,7 +163,7 @@ class _Dual:
 
         deta = there.eta - here.eta
         equations = deta @ (self._b + (here.eta + step * deta) / self._weights)
-        gained = summed(unknowns, here.force, there.force, self._centre, self._metric.diagonal)
+        gained = summed(unknowns, here.force, there.force, self._center, self._metric.diagonal)
         return gained - summed(rows, here.y, there.y, self._Rc) - float(equations)
 
 

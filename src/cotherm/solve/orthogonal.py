@@ -1,9 +1,9 @@
-"""Minimisation over orthogonal matrices: a trust-region Newton method on O(k) × … × O(k).
+"""Minimization over orthogonal matrices: a trust-region Newton method on O(k) × … × O(k).
 
 Around U every orthogonal matrix nearby is U·cay(X) with X skew, cay(X) = (I − X/2)⁻¹(I + X/2). A problem gives its
 cost, the gradient and the curvature in X at 0, and a positive diagonal that stands for the curvature. The step
-minimises the quadratic model within ‖X‖ ≤ radius in the norm of that diagonal (conjugate gradients, Steihaug 1983;
-directions of negative curvature are followed to the edge), and the ratio of the true to the promised decrease steers
+minimizes the quadratic model within ‖X‖ ≤ radius in the norm of that diagonal (conjugate gradients, Steihaug 1983;
+directions of negative curvature are followed to the edge), and the ratio of the true to the predicted decrease steers
 the radius.
 """
 
@@ -83,14 +83,14 @@ def descend_orthogonal(
             moved = U @ _cayley(step.X)
             there = problem.at(moved)
             gained = here.cost - there.cost
-            if gained > 1e-4 * step.promised:
+            if gained > 1e-4 * step.predicted:
                 break
             radius = 0.25 * min(radius, step.length)
-            if step.promised <= 4.0 * _EPSILON * abs(here.cost) or radius < _SMALLEST_RADIUS * np.sqrt(abs(here.cost)):
+            if step.predicted <= 4.0 * _EPSILON * abs(here.cost) or radius < _SMALLEST_RADIUS * np.sqrt(abs(here.cost)):
                 return _finished(U, here, Status.STALLED, iteration)
-        if gained < 0.25 * step.promised:
+        if gained < 0.25 * step.predicted:
             radius = 0.25 * step.length
-        elif gained > 0.75 * step.promised and step.at_edge:
+        elif gained > 0.75 * step.predicted and step.at_edge:
             radius *= 2.0
         U, here = moved, there
     status = Status.CONVERGED if here.optimality <= tolerance else Status.OUT_OF_BUDGET
@@ -106,7 +106,7 @@ def _finished(U: Floats, here: OrthogonalPoint, status: Status, iterations: int)
 @dataclass(frozen=True)
 class _Step:
     X: Floats
-    promised: float
+    predicted: float
     length: float
     at_edge: bool
 
@@ -138,8 +138,8 @@ def _step(here: OrthogonalPoint, radius: float) -> _Step:
         if slope <= target:
             break
         p = (slope / previous) * p - z
-    promised = -(_dot(G, X) + 0.5 * _dot(X, HX))
-    return _Step(X, promised, float(np.sqrt(length)), at_edge)
+    predicted = -(_dot(G, X) + 0.5 * _dot(X, HX))
+    return _Step(X, predicted, float(np.sqrt(length)), at_edge)
 
 
 def _to_edge(xx: float, xp: float, pp: float, radius: float) -> float:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from cotherm.benchmarks import couple as optimisers
-from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbours, surgery
+from cotherm.benchmarks import couple as optimizers
+from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
 from cotherm.benchmarks.suite.parts import Family, Figure, Limits
 from cotherm.datasets import ambiguous, circles, ring, shortcuts
 from cotherm.heat.chebyshev import ordered
@@ -40,17 +40,17 @@ def test_problems_can_be_found_by_name(quick: bool) -> None:
     ("name", "contestant"),
     [
         ("surgery", "cotherm couple, auto"),
-        ("surgery", optimisers.LBFGSB),
-        ("surgery", optimisers.TORCH),
+        ("surgery", optimizers.LBFGSB),
+        ("surgery", optimizers.TORCH),
         ("correspondence", "POT, fused Gromov-Wasserstein"),
         ("heat", "cotherm heat_flow"),
         ("heat", "PyGSP heat filter"),
         ("diagonalize", "qndiag"),
-        ("clusters", "co-regularised spectral"),
+        ("clusters", "co-regularized spectral"),
         ("clusters", "snfpy"),
-        ("neighbours", "cotherm nearest_neighbours"),
-        ("neighbours", "scikit-learn NearestNeighbors"),
-        ("neighbours", "SciPy cKDTree"),
+        ("neighbors", "cotherm nearest_neighbors"),
+        ("neighbors", "scikit-learn NearestNeighbors"),
+        ("neighbors", "SciPy cKDTree"),
     ],
 )
 def test_contestants_solve_a_tiny_problem(name: str, contestant: str) -> None:
@@ -65,7 +65,7 @@ def test_contestants_solve_a_tiny_problem(name: str, contestant: str) -> None:
     for figure in family.figures:
         _sensible(figure, figures[figure.name])
     assert name != "heat" or (figures["error"] or 0.0) < 1e-8
-    assert name != "neighbours" or figures["recall"] == 1.0
+    assert name != "neighbors" or figures["recall"] == 1.0
 
 
 def _sensible(figure: Figure, value: float | None) -> None:
@@ -80,7 +80,7 @@ def test_surgery_costs_alike_by_both_ways() -> None:
     for views, alpha in ((ring(), 1e6), (shortcuts(200), 1e5)):
         u = np.concatenate([graph.w for graph in views.graphs])
         u = u * rng.uniform(0.0, 2.0, len(u))
-        assert surgery.cost(views, u, alpha) == pytest.approx(optimisers.judged_cost(views, u, alpha), rel=1e-8)
+        assert surgery.cost(views, u, alpha) == pytest.approx(optimizers.judged_cost(views, u, alpha), rel=1e-8)
 
 
 def test_surgery_counts_edges_that_are_cut() -> None:
@@ -109,14 +109,14 @@ def test_surgery_without_a_truth_is_judged_by_its_cost() -> None:
     assert [figures[name] for name in ("recall", "precision", "wrong weight left")] == [None] * 3
 
 
-def test_optimisers_hand_in_the_lowest_they_passed() -> None:
-    watch = optimisers.Lowest(60.0)
+def test_optimizers_hand_in_the_lowest_they_passed() -> None:
+    watch = optimizers.Lowest(60.0)
     cost = watch.over(lambda u: (float(np.sum((u - 2.0) ** 2)), 2.0 * (u - 2.0)))
     for x in (5.0, 2.5, -1.0, 3.0):
         cost(np.array([x]))
     assert watch.weights is not None
     assert watch.weights.tolist() == [2.5]
-    late = optimisers.Lowest(-1.0)
+    late = optimizers.Lowest(-1.0)
     late.guard(lambda: late.over(lambda u: (0.0, u))(np.ones(1)))
     assert late.weights is None
 
@@ -138,23 +138,23 @@ def test_least_bytes_are_those_of_the_arrays(monkeypatch: pytest.MonkeyPatch) ->
     assert heat.least_bytes(task, 7) == pytest.approx(7 * (held + 3 * task.F.nbytes), rel=1e-4)
 
 
-def test_recall_counts_different_true_neighbours() -> None:
-    X = neighbours.points(200, 3)
+def test_recall_counts_different_true_neighbors() -> None:
+    X = neighbors.points(200, 3)
     D = np.linalg.norm(X[:, np.newaxis] - X, axis=2)
     np.fill_diagonal(D, np.inf)
     exact = np.argsort(D, axis=1)[:, :10]
-    assert neighbours.judge(X, neighbours.Found(exact, 0.5)) == {"recall": 1.0, "claimed": 0.5}
+    assert neighbors.judge(X, neighbors.Found(exact, 0.5)) == {"recall": 1.0, "claimed": 0.5}
     farther = np.argsort(D, axis=1)[:, 2:12]
-    assert neighbours.judge(X, neighbours.Found(farther, None))["recall"] == pytest.approx(0.8)
+    assert neighbors.judge(X, neighbors.Found(farther, None))["recall"] == pytest.approx(0.8)
     repeated = np.repeat(exact[:, :1], 10, axis=1)
-    assert neighbours.judge(X, neighbours.Found(repeated, None))["recall"] == pytest.approx(0.1)
+    assert neighbors.judge(X, neighbors.Found(repeated, None))["recall"] == pytest.approx(0.1)
     itself = np.column_stack([np.arange(200), exact[:, :9]])
-    assert neighbours.judge(X, neighbours.Found(itself, None))["recall"] == pytest.approx(0.9)
-    assert neighbours.points(50, 64).shape == (50, 64)
+    assert neighbors.judge(X, neighbors.Found(itself, None))["recall"] == pytest.approx(0.9)
+    assert neighbors.points(50, 64).shape == (50, 64)
 
 
 def test_clusters_are_found_without_the_classes() -> None:
-    problem = clusters._labelled(ambiguous())
+    problem = clusters._labeled(ambiguous())
     assert problem.items.graphs[0].labels is not None
     for contestant in clusters.FAMILY.contestants:
         seen: Any = contestant.given(problem)

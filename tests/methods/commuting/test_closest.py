@@ -124,7 +124,7 @@ class TestValid:
         for seed in (11, 12):
             assert found <= 1.05 * ct.closest_commuting(views.graphs, valid=True, restarts=12, seed=seed).distance
 
-    def test_small_graphs_against_a_general_optimiser(self) -> None:
+    def test_small_graphs_against_a_general_optimizer(self) -> None:
         """SciPy's SLSQP from many starts, on the same cost and constraint."""
         graphs = [problems.ring(5), ct.Graph(5, [0, 1, 2, 0], [1, 2, 3, 4], [1.0, 2.0, 0.5, 1.5])]
         problem = Commutation(graphs)

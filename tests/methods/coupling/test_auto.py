@@ -47,7 +47,7 @@ def test_auto_cuts_the_wrong_edges_of_the_scanned_man(data_file: Callable[[str],
 
 
 def test_auto_brings_views_together_as_numbers_chosen_by_hand_do() -> None:
-    """Where classes, not edges, are known: neighbours of the same class, mAP."""
+    """Where classes, not edges, are known: neighbors of the same class, mAP."""
     views = ct.datasets.ambiguous()
     labels = views.labels
     assert labels is not None
@@ -57,7 +57,7 @@ def test_auto_brings_views_together_as_numbers_chosen_by_hand_do() -> None:
         return np.array([f.mean_average_precision for f in found])
 
     by_hand, chosen = (
-        scores(ct.couple(views.graphs, views.functions, times, alpha, path="times", tolerance=1e-3).graphs)
+        scores(ct.couple(views.graphs, views.functions, times, alpha, continuation="times", tolerance=1e-3).graphs)
         for times, alpha in (([0.2, 0.75], 1e6), ("auto", "auto"))
     )
     assert (chosen > scores(views.graphs) + 0.1).all()
@@ -82,9 +82,9 @@ def test_units_do_not_matter(seed: int, weight_unit: float, function_unit: float
 
 def test_answers_in_other_units_are_the_same_graphs() -> None:
     views = ct.datasets.ring(30)
-    plain = ct.couple(views.graphs, views.functions, "auto", "auto", path="times")
+    plain = ct.couple(views.graphs, views.functions, "auto", "auto", continuation="times")
     heavy = [g.with_weights(1024.0 * g.w) for g in views.graphs]
-    other = ct.couple(heavy, [8.0 * F for F in views.functions], "auto", "auto", path="times")
+    other = ct.couple(heavy, [8.0 * F for F in views.functions], "auto", "auto", continuation="times")
     assert np.array(other.times) * 1024.0 == pytest.approx(np.array(plain.times))
     for a, b in zip(plain.graphs, other.graphs, strict=True):
         np.testing.assert_allclose(b.w / 1024.0, a.w, atol=1e-4)
@@ -103,12 +103,14 @@ def test_the_last_time_is_when_a_fifth_is_left() -> None:
 
 def test_what_is_chosen_is_recorded(tmp_path: Path) -> None:
     views = ct.datasets.ring(30)
-    result = ct.couple(views.graphs, views.functions, alpha="auto", path="straight", max_iterations=3)
+    result = ct.couple(views.graphs, views.functions, alpha="auto", continuation="direct", max_iterations=3)
     np.testing.assert_array_equal(result.times, chosen_times(views.graphs, views.functions))
     assert (result.settings["times"], result.settings["alpha"]) == ("auto", "auto")
     result.save(tmp_path / "coupling.npz")
     assert ct.Coupling.load(tmp_path / "coupling.npz").settings == dict(result.settings)
-    numbers = ct.couple(views.graphs, views.functions, result.times, result.alpha, path="straight", max_iterations=3)
+    numbers = ct.couple(
+        views.graphs, views.functions, result.times, result.alpha, continuation="direct", max_iterations=3
+    )
     assert numbers.settings["times"] == list(result.times)
     for a, b in zip(result.graphs, numbers.graphs, strict=True):
         np.testing.assert_array_equal(a.w, b.w)
@@ -137,7 +139,7 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError("a dense decomposition of a large graph")
 
     monkeypatch.setattr("cotherm.heat.flow.full_spectrum", never)
-    monkeypatch.setattr("cotherm.heat.response._Dense", never)
+    monkeypatch.setattr("cotherm.heat.correlation_model._Dense", never)
     small = np.linalg.eigh
     monkeypatch.setattr("numpy.linalg.eigh", lambda A: small(A) if len(A) < 1_000 else never())
     graph = ring(5_000)
@@ -149,11 +151,11 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
 def test_default_alpha_is_the_papers_on_small_graphs_and_no_weaker_than_auto_on_large_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from cotherm.methods.coupling import doors
+    from cotherm.methods.coupling import options
 
     views = ct.datasets.ring(30)
     assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
-    monkeypatch.setattr(doors, "_SMALL", 10)
+    monkeypatch.setattr(options, "_SMALL", 10)
     assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
     faint = [0.1 * F for F in views.functions]
     auto = ct.couple(views.graphs, faint, alpha="auto", max_iterations=1).alpha

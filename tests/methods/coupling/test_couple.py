@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
 from cotherm.methods.coupling import search
-from cotherm.methods.coupling.path import default_route
+from cotherm.methods.coupling.continuation import default_route
 from cotherm.methods.coupling.problem import CouplingProblem
 from tests import problems, references
 
@@ -55,7 +55,7 @@ def test_cost_is_the_papers(count: int) -> None:
     graphs = some_graphs(count)
     functions = some_functions(graphs)
     problem = problem_of(graphs, functions, [0.1, 1.0])
-    u = problem.centre * np.random.default_rng(1).uniform(0.0, 2.0, len(problem.centre))
+    u = problem.center * np.random.default_rng(1).uniform(0.0, 2.0, len(problem.center))
     moved = [g.with_weights(w) for g, w in zip(graphs, problem.weights(u), strict=True)]
     expected = papers_cost(graphs, moved, functions, [0.1, 1.0], 10.0)
     assert_allclose(problem.cost_and_gradient(u)[0], expected, rtol=1e-9)
@@ -66,7 +66,7 @@ def test_gradient_has_a_taylor_remainder_of_slope_two(count: int) -> None:
     graphs = some_graphs(count)
     problem = problem_of(graphs, some_functions(graphs), [0.1, 1.0])
     rng = np.random.default_rng(2)
-    u = problem.centre * rng.uniform(0.5, 2.0, len(problem.centre))
+    u = problem.center * rng.uniform(0.5, 2.0, len(problem.center))
     direction = u * rng.standard_normal(len(u))
     cost, gradient = problem.cost_and_gradient(u)
     steps = [1e-2, 1e-3, 1e-4]
@@ -78,7 +78,7 @@ def test_gradient_has_a_taylor_remainder_of_slope_two(count: int) -> None:
 def test_gradient_is_that_of_the_residuals(count: int) -> None:
     graphs = some_graphs(count)
     problem = problem_of(graphs, some_functions(graphs), [0.0, 0.1, 5.0])
-    point = problem.at(problem.centre)
+    point = problem.at(problem.center)
     assert_allclose(point.push(), point.jacobian.dot(point.residuals), rtol=1e-8, atol=1e-8)
 
 
@@ -86,7 +86,7 @@ def test_distance_gradient_is_the_papers() -> None:
     """2(O + Oᵀ) − 4(L̃ − L) … written by edges: ∂/∂u_ij ‖L̃ − L‖² = 2(D_ii + D_jj − D_ij − D_ji), D = L̃ − L."""
     graph = some_graphs(1)[0]
     problem = problem_of([graph, graph], [np.zeros((graph.n, 1))] * 2, [1.0])
-    u = problem.centre * np.random.default_rng(0).uniform(0.0, 2.0, len(problem.centre))
+    u = problem.center * np.random.default_rng(0).uniform(0.0, 2.0, len(problem.center))
     moved = graph.with_weights(u[: graph.m])
     D = references.laplacian(moved) - references.laplacian(graph)
     i, j = graph.i, graph.j
@@ -121,16 +121,16 @@ def test_ring_cuts_the_seam_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spacings", "centres", "width"), [(1.5, (0.0, 0.33, 0.66), 0.08), (3.0, (0.06, 0.38, 0.7), 0.08)]
+    ("spacings", "centers", "width"), [(1.5, (0.0, 0.33, 0.66), 0.08), (3.0, (0.06, 0.38, 0.7), 0.08)]
 )
-def test_other_rings_are_cut_as_well(spacings: float, centres: tuple[float, ...], width: float) -> None:
+def test_other_rings_are_cut_as_well(spacings: float, centers: tuple[float, ...], width: float) -> None:
     n = 60
     graphs = []
     for angles in (2 * np.pi * np.arange(n) / n, 0.3 + (2 * np.pi - 0.6) * np.arange(n) / (n - 1)):
         points = np.column_stack([np.cos(angles), np.sin(angles)])
         scale = spacings * 2 * np.sin(0.5 * (angles[1] - angles[0]))
         graphs.append(ct.knn_graph(points, 4, scale=scale))
-    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centres)) / (width * n)) ** 2))
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centers)) / (width * n)) ** 2))
     result = ct.couple(graphs, [bumps, bumps], [1.0, 2.0, 5.0, 10.0])
     seam = np.abs(graphs[0].i - graphs[0].j) > n // 2
     ratio = result.graphs[0].w / graphs[0].w
@@ -167,12 +167,12 @@ def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
 
 def test_nus_is_coupled(data_file: Callable[[str], Path]) -> None:
     views = ct.datasets.nus(data=data_file("nus/NUS_results.mat").parents[1])
-    result = ct.couple(views.graphs, views.functions, views.times, path="straight", tolerance=1e-3)
+    result = ct.couple(views.graphs, views.functions, views.times, continuation="direct", tolerance=1e-3)
     assert result.cost < 640
     assert (result.coupling < 0.01 * result.coupling_before).all()
 
 
-def relabelled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
+def relabeled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
     return ct.Graph.from_adjacency(graph.adjacency().tocsr()[order][:, order])
 
 
@@ -183,9 +183,9 @@ def test_relabelling_relabels_and_swapping_swaps() -> None:
     for a, b in zip(result.graphs, swapped.graphs[::-1], strict=True):
         assert_allclose(a.w, b.w, atol=1e-6)
     order = np.random.default_rng(0).permutation(40)
-    graphs = [relabelled(views.graphs[0], order), views.graphs[1]]
+    graphs = [relabeled(views.graphs[0], order), views.graphs[1]]
     again = ct.couple(graphs, [views.functions[0][order], views.functions[1]], views.times)
-    back = relabelled(again.graphs[0], np.argsort(order))
+    back = relabeled(again.graphs[0], np.argsort(order))
     assert_allclose(back.adjacency().toarray(), result.graphs[0].adjacency().toarray(), atol=1e-6)
 
 
@@ -253,7 +253,7 @@ def test_weights_of_graphs_weigh_their_pairs() -> None:
     Q = [F.T @ references.heat_kernel(g, 0.3) @ F for g, F in zip(graphs, functions, strict=True)]
     pairs = [(0, 1), (0, 2), (1, 2)]
     expected = 7.0 * sum(pi[a] * pi[b] * float(np.sum((Q[a] - Q[b]) ** 2)) for a, b in pairs)
-    assert_allclose(np.sum(problem.at(problem.centre).residuals ** 2), expected)
+    assert_allclose(np.sum(problem.at(problem.center).residuals ** 2), expected)
 
 
 def test_an_edge_of_weight_zero_may_be_switched_on() -> None:
@@ -270,8 +270,8 @@ def test_routes_stages_and_warm_starts() -> None:
     views = ct.datasets.ring(n=40)
     arguments = (views.graphs, views.functions, views.times)
     best = ct.couple(*arguments)
-    for path in ("straight", "times", "alpha", [ct.Stage((0.3,), 1e6), ct.Stage((1.0, 2.0), 1e4, robust=False)]):
-        assert ct.couple(*arguments, path=path).cost >= best.cost * (1 - 1e-6)
+    for continuation in ("direct", "times", "alpha", [ct.Stage((0.3,), 1e6), ct.Stage((1.0, 2.0), 1e4, robust=False)]):
+        assert ct.couple(*arguments, continuation=continuation).cost >= best.cost * (1 - 1e-6)
     again = ct.couple(*arguments, start=best)
     assert_allclose(again.cost, best.cost, rtol=1e-6)
     assert len(again.history) < 5
@@ -279,7 +279,7 @@ def test_routes_stages_and_warm_starts() -> None:
 
 def test_a_path_is_recorded() -> None:
     views = ct.datasets.ring(n=30)
-    result = ct.couple(views.graphs, views.functions, views.times, path="times")
+    result = ct.couple(views.graphs, views.functions, views.times, continuation="times")
     stages = [row["stage"] for row in result.history]
     assert stages == sorted(stages)
     assert {row["route"] for row in result.history} == {"times"}
@@ -345,15 +345,15 @@ def test_odd_graphs_are_coupled(graph: ct.Graph) -> None:
 
 def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same answer from flows and conjugate gradients as from decompositions and Cholesky."""
-    from cotherm.heat import response
+    from cotherm.heat import correlation_model
     from cotherm.solve import incidence
 
     views = ct.datasets.ring(n=40)
     arguments = (views.graphs, views.functions, views.times)
-    dense = ct.couple(*arguments, path="times")
-    monkeypatch.setattr(response, "_DENSE", 0)
+    dense = ct.couple(*arguments, continuation="times")
+    monkeypatch.setattr(correlation_model, "_DENSE", 0)
     monkeypatch.setattr(incidence, "_DENSE", 0)
-    sparse = ct.couple(*arguments, path="times")
+    sparse = ct.couple(*arguments, continuation="times")
     assert_allclose(sparse.cost, dense.cost, rtol=1e-6)
     for a, b in zip(sparse.graphs, dense.graphs, strict=True):
         assert_allclose(a.w, b.w, atol=1e-5)
@@ -361,7 +361,7 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
 
 def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large graphs are numbered anew inside: frozen edges, a start and what callbacks are told are in the caller's."""
-    from cotherm.methods.coupling import near as module
+    from cotherm.methods.coupling import reordering as module
 
     rng = np.random.default_rng(3)
     views = ct.datasets.ring(n=40)
@@ -415,11 +415,11 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("frozen[0]", {"frozen": [np.zeros(3, dtype=bool), None]}),
     ("rigidity", {"rigidity": [1.0]}),
     ("rigidity", {"rigidity": [1.0, -1.0]}),
-    ("weights", {"weights": [0.0, 1.0]}),
+    ("graph_weights", {"graph_weights": [0.0, 1.0]}),
     ("function_weights", {"function_weights": [1.0]}),
-    ("path", {"path": "scenic"}),
-    ("path[0]", {"path": [1.0]}),
-    ("path[0].times", {"path": [ct.Stage((), 1.0)]}),
+    ("continuation", {"continuation": "scenic"}),
+    ("continuation[0]", {"continuation": [1.0]}),
+    ("continuation[0].times", {"continuation": [ct.Stage((), 1.0)]}),
     ("start", {"start": GOOD.graphs[:1]}),
     ("start[1]", {"start": [GOOD.graphs[0], problems.path(20)]}),
     ("tolerance", {"tolerance": 0.0}),
@@ -458,8 +458,8 @@ def test_never_worse_than_leaving_the_weights_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graphs = [problems.random_graph(4, 4, seed=seed + k) for k in range(2)]
     functions = [rng.standard_normal((4, 2)) for _ in graphs]
-    for path in ("times", "auto", [ct.Stage((100.0,), 1e12, robust=False)]):
-        result = ct.couple(graphs, functions, [0.5, 2.0], alpha=3.0, path=path)
+    for continuation in ("times", "auto", [ct.Stage((100.0,), 1e12, robust=False)]):
+        result = ct.couple(graphs, functions, [0.5, 2.0], alpha=3.0, continuation=continuation)
         start = papers_cost(graphs, graphs, functions, [0.5, 2.0], 3.0)
         assert result.cost <= start * (1 + 1e-12)
 

@@ -25,7 +25,7 @@ def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupl
     frozen = [[0, 5], *[None] * (n_graphs - 1)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
-        return ct.couple(graphs, functions, views.times, path="times", frozen=frozen, precision=precision)
+        return ct.couple(graphs, functions, views.times, continuation="times", frozen=frozen, precision=precision)
 
 
 @pytest.mark.parametrize("n_graphs", [2, 3])
@@ -60,7 +60,7 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
         tracemalloc.start()
-        ct.couple(views.graphs, views.functions, times, "auto", path="straight", tolerance=0.3)
+        ct.couple(views.graphs, views.functions, times, "auto", continuation="direct", tolerance=0.3)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert 0.75 < predicted / peak < 1.25

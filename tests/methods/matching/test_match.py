@@ -24,14 +24,14 @@ def turned(n: int = 300, seed: int = 0) -> tuple[list[ct.Graph], list[np.ndarray
     """A cloud and the same with its vertices in another order: three landmarks, and the right answer."""
     graph = problems.cloud(n)
     order = np.random.default_rng(seed).permutation(n)
-    other = problems.relabelled(graph, order)
+    other = problems.relabeled(graph, order)
     right = np.argsort(order)
     marks = np.array([5, n // 5, n // 2])
     return [graph, other], [ct.landmark_functions(graph, marks), ct.landmark_functions(other, right[marks])], right
 
 
 @pytest.mark.parametrize("normalization", ["none", "random-walk", "density"])
-def test_a_relabelled_graph_is_found_again(normalization: str) -> None:
+def test_a_relabeled_graph_is_found_again(normalization: str) -> None:
     graphs, functions, right = turned()
     found = ct.match(graphs, functions, normalization=normalization)
     assert np.mean(found.hard == right) > 0.99
@@ -52,7 +52,7 @@ def test_time_and_weights_have_units_of_their_own() -> None:
 
 def test_soft_rows_are_shares_and_the_largest_is_the_hard_match() -> None:
     graphs, functions, _ = turned()
-    found = ct.match(graphs, functions, neighbours=7)
+    found = ct.match(graphs, functions, n_neighbors=7)
     for soft, hard in ((found.soft, found.hard), (found.soft_back, found.hard_back)):
         assert soft.format == "csr"
         assert np.all(np.diff(soft.indptr) == 7)
@@ -88,7 +88,7 @@ def test_landmarks_decide_between_left_and_right() -> None:
 
 def test_coupling_repairs_what_joined_hands_spoil() -> None:
     views = ct.datasets.human(200)
-    coupled = ct.couple(views.graphs, views.functions, views.times, path="times")
+    coupled = ct.couple(views.graphs, views.functions, views.times, continuation="times")
     right = np.arange(200)
     X = views.graphs[1].coordinates
     assert X is not None
@@ -134,7 +134,7 @@ def test_signatures_are_heat() -> None:
     assert not signatures(modes, np.zeros((60, 1)), np.array([1.0])).any()
 
 
-def test_the_functional_map_minimises_its_cost() -> None:
+def test_the_functional_map_minimizes_its_cost() -> None:
     random = np.random.default_rng(1)
     A, B = random.standard_normal((5, 7)), random.standard_normal((5, 7))
     s, t = np.sort(random.random(5)), np.sort(random.random(5))
@@ -194,7 +194,7 @@ def test_schedule_and_pace() -> None:
 
 def test_functions_and_labels_are_carried() -> None:
     graphs, functions, right = turned()
-    found = ct.match(graphs, functions, neighbours=1)
+    found = ct.match(graphs, functions, n_neighbors=1)
     values = np.random.default_rng(3).standard_normal((300, 2))
     agree = found.hard_back == np.argsort(right)
     assert np.allclose(found.transfer(values)[agree], values[np.argsort(right)][agree])
@@ -260,11 +260,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no graphs": (lambda: ct.match(3, FUNCTIONS), "graphs"),  # type: ignore[arg-type]
     "itself": (lambda: ct.match(GRAPHS, FUNCTIONS, target=0), "target"),
     "a third": (lambda: ct.match(GRAPHS, FUNCTIONS, target=2), "target"),
-    "too many modes": (lambda: ct.match(GRAPHS, FUNCTIONS, modes=61), "modes"),
-    "first": (lambda: ct.match(GRAPHS, FUNCTIONS, modes=20, first=21), "first"),
+    "too many modes": (lambda: ct.match(GRAPHS, FUNCTIONS, n_modes=61), "n_modes"),
+    "first": (lambda: ct.match(GRAPHS, FUNCTIONS, n_modes=20, n_initial_modes=21), "n_initial_modes"),
     "times": (lambda: ct.match(GRAPHS, FUNCTIONS, times=[-1.0]), "times"),
     "normalization": (lambda: ct.match(GRAPHS, FUNCTIONS, normalization="mass"), "normalization"),
-    "neighbours": (lambda: ct.match(GRAPHS, FUNCTIONS, neighbours=0), "neighbours"),
+    "n_neighbors": (lambda: ct.match(GRAPHS, FUNCTIONS, n_neighbors=0), "n_neighbors"),
     "refine": (lambda: ct.match(GRAPHS, FUNCTIONS, refine=1), "refine"),  # type: ignore[arg-type]
     "functions beside bases": (lambda: ct.match(ct.align(GRAPHS, FUNCTIONS, k=5), FUNCTIONS), "functions"),
     "matrices": (lambda: ct.match(replace(ct.align(GRAPHS, FUNCTIONS, k=5), originals=(3, 3))), "result"),  # type: ignore[arg-type]

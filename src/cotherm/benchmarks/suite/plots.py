@@ -13,8 +13,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from cotherm.benchmarks.suite.parts import OK, OUT_OF_MEMORY, OUT_OF_TIME
 
-# Told apart with every kind of colour blindness (Okabe & Ito); ours in black, and markers say it again.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# Told apart with every kind of color blindness (Okabe & Ito); ours in black, and markers say it again.
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _OURS = ("#000000", "#777777", "#555555")
 _MARKERS = "osD^vP*"
 _MEMORY_FLOOR = 1e5
@@ -75,7 +75,7 @@ def _styles(names: list[str]) -> list[dict[str, Any]]:
     ours = others = 0
     for name in names:
         mine = name.startswith("cotherm")
-        palette, place = (_OURS, ours) if mine else (_COLOURS, others)
+        palette, place = (_OURS, ours) if mine else (_COLORS, others)
         ours, others = ours + mine, others + (not mine)
         styles.append(
             {"color": palette[place % len(palette)], "marker": _MARKERS[len(styles) % len(_MARKERS)], "lw": 1 + mine}

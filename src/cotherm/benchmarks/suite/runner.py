@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.benchmarks.suite import machine
 from cotherm.benchmarks.suite.families import NAMES, module_of
 from cotherm.benchmarks.suite.judge import judged
@@ -28,7 +28,7 @@ from cotherm.benchmarks.suite.parts import (
 )
 from cotherm.datasets.directory import VARIABLE, locate
 from cotherm.errors import CothermError, known_as
-from cotherm.graphs import disk
+from cotherm.io import atomic
 
 # Of the machine's memory, what one contestant may hold.
 _SHARE = 0.75
@@ -95,7 +95,7 @@ def run(
     Parameters
     ----------
     quick : small problems only, a minute or two.
-    families : some of "surgery", "correspondence", "heat", "diagonalize", "clusters", "neighbours"; all by default.
+    families : some of "surgery", "correspondence", "heat", "diagonalize", "clusters", "neighbors"; all by default.
     data : the directory with the real data; else the environment variable COTHERM_DATA; without, the problems that are
         made of it are recorded as "no data".
     out : a folder for suite.json and the plots.
@@ -108,16 +108,16 @@ def run(
     """
     chosen = _chosen(NAMES if families is None else families)
     _check_data(data)
-    most = None if largest is None else checks.integer("largest", largest, least=1)
+    most = None if largest is None else validation.integer("largest", largest, least=1)
     if seconds is not None and patience is not None:
         raise CothermError("patience", "given beside seconds", "one of both")
     folders = _places(out, page)
     runner = _Runner(
-        quick=checks.boolean("quick", quick),
+        quick=validation.boolean("quick", quick),
         data=data,
-        seconds=None if seconds is None else checks.real("seconds", seconds, positive=True),
-        patience=1.0 if patience is None else checks.real("patience", patience, positive=True),
-        memory=_SHARE * machine.memory() if memory is None else checks.real("memory", memory, positive=True),
+        seconds=None if seconds is None else validation.real("seconds", seconds, positive=True),
+        patience=1.0 if patience is None else validation.real("patience", patience, positive=True),
+        memory=_SHARE * machine.memory() if memory is None else validation.real("memory", memory, positive=True),
         bandwidth=0.0,
         say=say,
     )
@@ -168,8 +168,8 @@ def _described(family: Family) -> dict[str, Any]:
 
 def _chosen(families: Sequence[str]) -> list[str]:
     if isinstance(families, str) or not isinstance(families, Sequence) or not len(families):
-        raise CothermError("families", checks.describe(families), f"a list of some of {', '.join(NAMES)}")
-    names = [checks.choice("families", name, NAMES) for name in families]
+        raise CothermError("families", validation.describe(families), f"a list of some of {', '.join(NAMES)}")
+    names = [validation.choice("families", name, NAMES) for name in families]
     return [name for name in NAMES if name in names]
 
 
@@ -178,7 +178,7 @@ def _check_data(data: Data) -> None:
     if not given:
         return
     with known_as("path", "data"):
-        folder = disk.as_path(given)
+        folder = atomic.as_path(given)
     if not folder.is_dir():
         raise CothermError("data", str(folder), "an existing directory", "Without any, problems of data are left out.")
 
@@ -189,7 +189,7 @@ def _places(out: str | os.PathLike[str] | None, page: str | os.PathLike[str] | N
     if page is None:
         return folder, None
     with known_as("path", "page"):
-        place = disk.as_path(page)
+        place = atomic.as_path(page)
     if place.suffix.lower() != ".md" or place.is_dir():
         raise CothermError("page", str(place), "the name of a Markdown file, *.md")
     _folder("page", place.parent / _IMAGES)
@@ -198,12 +198,12 @@ def _places(out: str | os.PathLike[str] | None, page: str | os.PathLike[str] | N
 
 def _folder(argument: str, given: str | os.PathLike[str]) -> Path:
     with known_as("path", argument):
-        folder = disk.as_path(given)
+        folder = atomic.as_path(given)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CothermError(argument, f"{folder} ({error.strerror})", "a folder that can be written to") from None
-    disk.require_writable(folder)
+    atomic.require_writable(folder)
     return folder
 
 
@@ -218,16 +218,16 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     pictures = plots(report)
     if out is not None:
         for name, data in pictures.items():
-            disk.save(out / name, data, overwrite=True)
+            atomic.save(out / name, data, overwrite=True)
         _write_numbers(report, out)
     if place is not None:
         for name, data in pictures.items():
-            disk.save(place.parent / _IMAGES / name, data, overwrite=True)
+            atomic.save(place.parent / _IMAGES / name, data, overwrite=True)
         text = page(report, {name: f"{_IMAGES}/{name}" for name in pictures})
-        disk.save(place, text.encode("utf-8"), overwrite=True)
+        atomic.save(place, text.encode("utf-8"), overwrite=True)
 
 
 def _write_numbers(report: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-        disk.save(out / "suite.json", text.encode("utf-8"), overwrite=True)
+        atomic.save(out / "suite.json", text.encode("utf-8"), overwrite=True)

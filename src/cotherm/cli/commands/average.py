@@ -19,7 +19,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
     options_of.add_out(parser, "the graph: .npz, .csv (edge list) or .mtx")
@@ -33,8 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.about import about_graph
-    from cotherm.cli.views import read_same_items
+    from cotherm.cli.inputs import read_same_items
+    from cotherm.cli.summary import about_graph
     from cotherm.graphs.files import graph_bytes
     from cotherm.methods.average import average
 

@@ -19,7 +19,7 @@ EXAMPLES = """\
 examples:
   cotherm bench heat
   cotherm bench couple --data DIR --json
-  cotherm bench suite --family heat --family neighbours --out results
+  cotherm bench suite --family heat --family neighbors --out results
   cotherm bench all --quick
 """
 NAMES = ("heat", "couple", "scale", "profile", "routes", "threads", "diagonalize", "match", "suite")
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem",
         choices=[*NAMES, "all"],
-        help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimisers; "
+        help="heat: e^(-tL)F on 200,000 vertices; couple: the paper's four problems against other optimizers; "
         "scale: planted short cuts on up to a million vertices, and a body in two poses, all 52,565 vertices; "
         "profile: where a coupling of a million vertices spends its time; "
         "routes: how often each route of couple finds the best minimum known; "
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--family",
         action="append",
         metavar="NAME",
-        help="only this: surgery, correspondence, heat, diagonalize, clusters or neighbours; may be repeated",
+        help="only this: surgery, correspondence, heat, diagonalize, clusters or neighbors; may be repeated",
     )
     suite.add_argument("--out", type=Path, metavar="DIR", help="write suite.json and plots of time and memory there")
     suite.add_argument("--page", type=Path, metavar="FILE", help="write a Markdown page of tables and plots")

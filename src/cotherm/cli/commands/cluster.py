@@ -11,7 +11,7 @@ HELP = "groups of items, by a graph, a coupling, or several graphs together"
 ABOUT = """\
 Spectral clustering. A coupling gives clusters of each of its views; several graphs of the same
 items are first brought together by a joint basis or an average (--by). With labels the scores are
-printed: accuracy under the best naming of the clusters, normalised and adjusted mutual information,
+printed: accuracy under the best naming of the clusters, normalized and adjusted mutual information,
 adjusted Rand index.
 """
 EXAMPLES = """\
@@ -22,7 +22,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("files", nargs="+", metavar="FILE", help="a coupling, or one or more graphs or files of points")
     parser.add_argument("--clusters", "-c", type=options_of.integer, required=True, metavar="K", help="how many")
@@ -62,11 +62,11 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
     """Names to print, an answer that has clusters, the labels to judge them by or None, and how files were read."""
     from pathlib import Path
 
-    from cotherm.cli.header import header_of
+    from cotherm.cli.inputs import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.cli.labels import read_labels
-    from cotherm.cli.views import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.errors import CothermError
-    from cotherm.graphs.disk import as_path
+    from cotherm.io.atomic import as_path
+    from cotherm.io.header import header_of
     from cotherm.methods.average import average
     from cotherm.methods.joint_diagonalization import joint_diagonalize
 

@@ -20,7 +20,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.views import read_same_items
+    from cotherm.cli.inputs import read_same_items
     from cotherm.graphs.formats import npz
     from cotherm.methods.commuting.closest import closest_commuting
 

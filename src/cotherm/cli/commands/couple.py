@@ -32,8 +32,8 @@ then:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.known import add_sources
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.correspondence import add_sources
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views")
     options_of.add_out(parser, "the coupling: graphs before and after, functions and settings, as .npz")
@@ -78,10 +78,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.about import about_coupling
-    from cotherm.cli.known import read_functions
-    from cotherm.cli.labelled import labelled
-    from cotherm.cli.views import read_views
+    from cotherm.cli.correspondence import read_functions
+    from cotherm.cli.inputs import read_views
+    from cotherm.cli.summary import about_coupling
+    from cotherm.cli.vertex_labels import labeled
     from cotherm.errors import CothermError, known_as, visible
     from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.coupling.couple import couple
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> None:
     known = read_functions(views, options)
     graphs = [view.graph for view in views]
     if known.labels is not None:
-        graphs = [labelled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
+        graphs = [labeled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
     named = ("times", "alpha", "rigidity", "memory")
     with ExitStack() as stack:

@@ -39,13 +39,13 @@ def _write_tables(directory: str, force: bool) -> str:
     from cotherm.datasets.ambiguous import ambiguous_points
     from cotherm.errors import visible
 
-    tags, colours, labels = ambiguous_points()
+    tags, colors, labels = ambiguous_points()
     order = np.random.default_rng(0).permutation(len(labels))  # else classes would follow each other
     words = tags.toarray()[order].astype(int)
     words = words[:, words.sum(axis=0) > 1]
     names = [f"photo-{k:03}" for k in range(len(order))]
     tables = {
-        "images.csv": (_titles("colour", colours.shape[1]), colours[order].round(4).tolist()),
+        "images.csv": (_titles("color", colors.shape[1]), colors[order].round(4).tolist()),
         "words.csv": (_titles("word", words.shape[1]), words.tolist()),
         "labels.csv": (["class"], [["ABCDEFG"[c]] for c in labels[order]]),
     }

@@ -19,26 +19,26 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
     options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
     parser.add_argument("--modes", type=options_of.integer, metavar="K", help="only the first K (all)")
-    parser.add_argument("--normalized", action="store_true", help="of the normalised Laplacians")
+    parser.add_argument("--normalized", action="store_true", help="of the normalized Laplacians")
     add_recipe(parser)
     options_of.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    from cotherm import checks
+    from cotherm import validation
     from cotherm.cli import outputs
-    from cotherm.cli.views import read_same_items
+    from cotherm.cli.inputs import read_same_items
     from cotherm.methods.joint_diagonalization import joint_diagonalize
 
     place = outputs.free_place(options.out, (".csv", ".npy"), force=options.force)
     views = read_same_items(options.views, options)
     n = min(view.graph.n for view in views)
-    k = n if options.modes is None else checks.integer("--modes", options.modes, least=1, most=n)
+    k = n if options.modes is None else validation.integer("--modes", options.modes, least=1, most=n)
     outputs.require_room(place, outputs.least_matrix_size(place, n, k))
     result = joint_diagonalize([view.graph for view in views], normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]

@@ -35,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.views import graphs_of, read_result
-    from cotherm.cli.when import moment
+    from cotherm.cli.inputs import graphs_of, read_result
+    from cotherm.cli.times import moment
     from cotherm.errors import CothermError, visible
     from cotherm.heat.distance import diffusion_distance
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
             for v in range(graph.n)
             for u, d in zip(near.indices[v], near.distances[v], strict=True)
         )
-        content = outputs.csv_bytes(("vertex", "neighbour", "distance"), rows)
+        content = outputs.csv_bytes(("vertex", "neighbor", "distance"), rows)
     else:
         count = graph.n if options.sources is None else len(options.sources)
         outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))

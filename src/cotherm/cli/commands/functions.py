@@ -23,8 +23,8 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.known import add_sources
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.correspondence import add_sources
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="graphs, or points to make them of")
     parser.add_argument("--out", "-o", nargs="+", required=True, metavar="FILE", help=".csv or .npy, one for each view")
@@ -36,8 +36,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.known import read_functions
-    from cotherm.cli.views import name_of, read_views
+    from cotherm.cli.correspondence import read_functions
+    from cotherm.cli.inputs import name_of, read_views
     from cotherm.errors import visible
 
     places = outputs.free_places(options.out, len(options.views), (".csv", ".npy"), force=options.force)

@@ -8,22 +8,22 @@ from cotherm.cli import parser as options_of
 
 HELP = "points or a mesh -> a graph file"
 ABOUT = """\
-Joins every point to its nearest neighbours, with Gaussian weights, and writes the graph. A mesh
+Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. A mesh
 gives its edges.
 
 Points are rows of a table (.csv, .tsv, .txt or .npy); titles and a first column of names are
-recognised.
+recognized.
 """
 EXAMPLES = """\
 examples:
   cotherm graph images.csv --out images.npz
-  cotherm graph words.csv --neighbours 25 --metric cosine --out words.npz
+  cotherm graph words.csv --neighbors 25 --metric cosine --out words.npz
   cotherm graph body.off --out body.npz
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.views import add_recipe
+    from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
     options_of.add_out(parser, "the graph: .npz holds everything, .csv (edge list) and .mtx edges and weights")
@@ -33,8 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.about import about_graph
-    from cotherm.cli.views import read_view
+    from cotherm.cli.inputs import read_view
+    from cotherm.cli.summary import about_graph
     from cotherm.graphs.files import graph_bytes
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)

@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.views import chosen, read_result
+    from cotherm.cli.inputs import chosen, read_result
     from cotherm.errors import CothermError, known_as
     from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.matching import file as match_file

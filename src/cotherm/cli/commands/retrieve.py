@@ -26,7 +26,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.header import add_header
+    from cotherm.io.header import add_header
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
@@ -43,14 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from cotherm import checks
-    from cotherm.cli.labelled import with_labels
-    from cotherm.cli.views import read_result
-    from cotherm.cli.when import moments
+    from cotherm import validation
+    from cotherm.cli.inputs import read_result
+    from cotherm.cli.times import moments
+    from cotherm.cli.vertex_labels import with_labels
 
     result = read_result(options.file)
     times = moments(options.time, result)
-    checks.integer("--top", options.top, least=1)
+    validation.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)
     else:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.views import graphs_of
+    from cotherm.cli.inputs import graphs_of
     from cotherm.errors import known_as
     from cotherm.heat.distance import diffusion_distance
 
@@ -81,13 +81,13 @@ def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
 
 
 def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> None:
-    from cotherm import checks
+    from cotherm import validation
     from cotherm.cli import outputs
     from cotherm.errors import known_as, visible
     from cotherm.evaluate.retrieval import retrieval
     from cotherm.heat.distance import diffusion_distance
 
-    top = checks.integer("--top", options.top, least=1)
+    top = validation.integer("--top", options.top, least=1)
     header = ["", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
     rows, report = [], []
     for name, graph, known in judged.states:

@@ -9,7 +9,7 @@ from cotherm.cli import parser as options_of
 
 HELP = "a picture of a graph or of a coupling"
 ABOUT = """\
-Draws a coupling: each view before and after, classes in colour, weights as the width and grey of
+Draws a coupling: each view before and after, classes in color, weights as the width and gray of
 edges, cut edges marked. Graphs without coordinates are laid out by their diffusion distances, so
 that what is near in heat is near on paper.
 
@@ -27,7 +27,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.header import add_header
+    from cotherm.io.header import add_header
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_out(parser, "the picture: .png, .pdf or .svg")
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--function", type=options_of.integer, default=1, metavar="C", help="for heat: which, counted from 1 (1)"
     )
-    parser.add_argument("--labels", nargs="+", metavar="FILE", help="classes to colour by; by default those in FILE")
+    parser.add_argument("--labels", nargs="+", metavar="FILE", help="classes to color by; by default those in FILE")
     parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
     add_header(parser)
     options_of.add_json(parser)
@@ -43,8 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.pictures import coupling_picture, graph_picture
-    from cotherm.cli.views import read_result
+    from cotherm.cli.figures import coupling_picture, graph_picture
+    from cotherm.cli.inputs import read_result
     from cotherm.errors import CothermError
     from cotherm.graphs.graph import Graph
 

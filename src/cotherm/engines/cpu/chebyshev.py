@@ -3,7 +3,7 @@
 The recurrence multiplies what rounding does to a slow mode by up to the number of steps that follow, and adds it up
 over all of them. Two things keep that small. Products with L are sums of differences, (Lx)_r = Σ_c w_rc (x_r − x_c):
 what is even stays even to the last bit, where d_r x_r − Σ_c w_rc x_c would let heat come and go at every vertex, always
-in the same direction. And sums over the many neighbours of a hub are made in parts, which are added so that nothing is
+in the same direction. And sums over the many neighbors of a hub are made in parts, which are added so that nothing is
 lost: one after the other a hundred thousand terms lose three digits and more.
 """
 
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled, prefetch
+from cotherm.engines.cpu.jit import compiled, prefetch
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, OrderedLaplacian
-from cotherm.engines.cpu.rows import (
+from cotherm.engines.cpu.simd import (
     FINGERPRINT,
     add_exactly,
     add_gap,
@@ -29,7 +29,7 @@ from cotherm.engines.cpu.rows import (
     set_row,
     store_row,
 )
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.progress import track
 
 # Columns are worked off in panels of at most this many, each with a kernel compiled for its width.
@@ -66,7 +66,7 @@ def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Calla
     parts = panels(q, _WIDEST)
     steps = len(coefficients) - 1
     result = room(times, n, q) if len(parts) > 1 else None
-    with Team(work=matrix.work(parts[0][1] - parts[0][0])) as team:
+    with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as team:
         cuts = matrix.cuts(team.pieces)
         progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
         for first, last in parts:
@@ -84,7 +84,7 @@ def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Calla
 
 
 def _panel_sums(
-    team: Team,
+    team: ThreadPool,
     cuts: list[int],
     matrix: OrderedLaplacian,
     F: Floats,

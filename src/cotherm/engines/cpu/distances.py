@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.jit import compiled
+from cotherm.engines.cpu.thread_pool import ThreadPool
 
 # Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
 _CANCELLATION = 1e-6
@@ -24,7 +24,7 @@ def gram_distances(Y: Floats) -> Floats:
     Y -= Y.mean(axis=0)  # what all rows share would only cancel
     gram = Y @ Y.T
     norms = gram.diagonal().copy()
-    with Team(work=gram.size) as team:
+    with ThreadPool(work=gram.size) as team:
         cuts = [len(Y) * k // team.size for k in range(team.size + 1)]
         team.run(_distances_from_gram, cuts, Y, norms, gram)
     return gram
@@ -44,7 +44,7 @@ def _distances_from_gram(lo: int, hi: int, Y: Any, norms: Any, gram: Any) -> Non
 
 def add_squared_differences(Y: Floats, firsts: NDArray[np.int64], seconds: NDArray[np.int64], squares: Floats) -> None:
     """squares[a, k] += ‖Y[firsts[a]] − Y[seconds[a, k]]‖²."""
-    with Team(work=float(seconds.size * Y.shape[1])) as team:
+    with ThreadPool(work=float(seconds.size * Y.shape[1])) as team:
         # Few sources have many partners each: the threads share the partners then, else the sources.
         if len(firsts) < 2 * team.size:
             cuts = [seconds.shape[1] * k // team.size for k in range(team.size + 1)]

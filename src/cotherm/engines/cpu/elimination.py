@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.jit import compiled
 
 
 def eliminate(W: Floats) -> tuple[Floats, Floats]:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.laplacian import OrderedLaplacian
 from cotherm.engines.cpu.pattern import Pattern
-from cotherm.engines.cpu.rows import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
+from cotherm.engines.cpu.thread_pool import ThreadPool
 
 _SHIFT = 2.0
 _ROUNDS = 500
@@ -28,7 +28,7 @@ _WIDEST = 16
 def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
     """|B|d."""
     out = np.empty(pattern.n)
-    with Team(work=2.0 * len(pattern.edges)) as team:
+    with ThreadPool(work=2.0 * len(pattern.edges)) as team:
         cuts = [pattern.n * k // team.pieces for k in range(team.pieces + 1)]
         team.run(_sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
     return out
@@ -37,7 +37,7 @@ def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
 def sums_at_edges(i: NDArray[Any], j: NDArray[Any], y: Floats) -> Floats:
     """|B|ᵀy."""
     out = np.empty(len(i))
-    with Team(work=2.0 * len(i)) as team:
+    with ThreadPool(work=2.0 * len(i)) as team:
         cuts = [len(i) * k // team.pieces for k in range(team.pieces + 1)]
         team.run(_sum_ends, cuts, i, j, y, out)
     return out
@@ -46,7 +46,7 @@ def sums_at_edges(i: NDArray[Any], j: NDArray[Any], y: Floats) -> Floats:
 def add_at_vertices(rows: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats) -> None:
     """out += |B|·rows, for a block of rows that belong to the edges (i, j)."""
     n = len(out)
-    with Team(work=2.0 * rows.size) as team:
+    with ThreadPool(work=2.0 * rows.size) as team:
         cuts = [n * k // team.size for k in range(team.size + 1)]
         team.run(_add_rows, cuts, rows, i, j, out)
 
@@ -100,7 +100,7 @@ def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats 
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
     x = Y / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start
     residual, p, Ap = (np.empty_like(Y) for _ in range(3))
-    with Team(work=matrix.work(width)) as team:
+    with ThreadPool(work=matrix.work(width)) as team:
         cuts = matrix.cuts(team.pieces)
         # The sums over each slice; every slice has its own place.
         sums, places = np.zeros((team.pieces, 3, width)), np.array(cuts)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.jit import compiled
 
 # A rotation by less than this changes nothing.
 _NOTHING = 1e-15
@@ -27,7 +27,7 @@ def _turn(A: Floats, p: int, q: int) -> tuple[float, float]:
         on += difference * difference - twice * twice
         off += 2.0 * difference * twice
     if off == 0.0:
-        # Here the formula below sees no way to turn. Where all diagonals are equal, as in normalised Laplacians, the
+        # Here the formula below sees no way to turn. Where all diagonals are equal, as in normalized Laplacians, the
         # worst angle is 0 and the best is π/4.
         angle = 0.25 * math.pi if on < 0.0 else 0.0
     else:

@@ -1,7 +1,7 @@
-"""Edges -> a Laplacian whose rows are in an order that keeps neighbours together in memory.
+"""Edges -> a Laplacian whose rows are in an order that keeps neighbors together in memory.
 
-Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbours by degree, which
-costs time and was not seen to help: neighbours then lie within two levels of each other, and the sparse product
+Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbors by degree, which
+costs time and was not seen to help: neighbors then lie within two levels of each other, and the sparse product
 is several times faster than in the order in which the points came. The caller never sees the order.
 """
 
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled, prefetch
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.jit import compiled, prefetch
+from cotherm.engines.cpu.thread_pool import ThreadPool
 
 # Columns are read this far ahead of their use (see chebyshev.py), so they are padded by as much.
 LOOKAHEAD = 16
 
-# Sums over more neighbours than this are added up in parts of as many: see chebyshev.py.
+# Sums over more neighbors than this are added up in parts of as many: see chebyshev.py.
 PART = 64
 
 # How far ahead of their use places in memory are asked for, in edges or vertices.
@@ -64,7 +64,7 @@ class OrderedLaplacian:
 
 def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> OrderedLaplacian:
     """Order the vertices, lay out W by rows in that order, and bound the spectrum."""
-    with Team(work=2.0 * len(w)) as team:
+    with ThreadPool(work=2.0 * len(w)) as team:
         order, offsets, columns, weights = _breadth_first_rows(team, n, i, j, w)
         rank = np.empty(n, dtype=np.uint32)
         rank[order] = np.arange(n, dtype=np.uint32)
@@ -76,7 +76,7 @@ def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Flo
     return OrderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
-def _breadth_first_rows(team: Team, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
+def _breadth_first_rows(team: ThreadPool, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
     """Rows of W in breadth-first order, still with the caller's vertex numbers as columns."""
     halves = [n * k // team.size for k in range(team.size + 1)]
     counts = np.zeros(n, dtype=np.int32)  # small, for they are counted up in no order
@@ -84,7 +84,7 @@ def _breadth_first_rows(team: Team, n: int, i: Any, j: Any, w: Floats) -> tuple[
     offsets = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     # Arrays are made by NumPy, not inside the kernels: NumPy asks for huge pages, which random access needs.
-    # A neighbour's number and the weight side by side, both as float64: one place in memory instead of two.
+    # A neighbor's number and the weight side by side, both as float64: one place in memory instead of two.
     entries = np.empty((2 * len(w), 2))
     team.run(_fill_rows, halves, i, j, w, offsets[:-1].copy(), entries)
 
@@ -150,7 +150,7 @@ def _breadth_first(
             if head + 2 * _AHEAD < tail:
                 prefetch(offsets, np.uint64(order[head + 2 * _AHEAD]))
                 soon = np.uint64(offsets[order[head + _AHEAD]])
-                for line in range(3):  # three cache lines hold the row of a vertex with twelve neighbours
+                for line in range(3):  # three cache lines hold the row of a vertex with twelve neighbors
                     prefetch(entries, soon + np.uint64(4 * line))
             v = order[head]
             for e in range(offsets[v], offsets[v + 1]):
@@ -194,7 +194,7 @@ def row_sum(weights: Any, first: Any, end: Any) -> float:
     return total + lost
 
 
-def spectral_bound(team: Team, cuts: list[int], matrix: OrderedLaplacian) -> float:
+def spectral_bound(team: ThreadPool, cuts: list[int], matrix: OrderedLaplacian) -> float:
     """λ_max(L) ≤ ρ(D + W) ≤ max_i ((D + W)x)_i / x_i for every x > 0 (Collatz-Wielandt).
 
     x = d gives a bound never worse than the largest d_i + d_j over the edges; each round of the power

@@ -1,7 +1,7 @@
 """The places of a graph's edges in a symmetric sparse matrix: laid out once, filled with weights many times.
 
-Rows are in the vertices' own order, and products are fast if neighbours have near numbers: see
-:func:`cotherm.graphs.locality.localized`.
+Rows are in the vertices' own order, and products are fast if neighbors have near numbers: see
+:func:`cotherm.graphs.reordering.localized`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.compile import compiled
+from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, row_sum, spectral_bound
-from cotherm.engines.cpu.team import Team
+from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.lazy import lazy
 
 
@@ -50,7 +50,7 @@ class Pattern:
         """D − W with the weights w of the edges, and a bound on its spectrum where one is wanted."""
         weights, degrees = np.empty(len(self.edges)), np.empty(self.n)
         matrix = OrderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
-        with Team(work=2.0 * len(weights)) as team:
+        with ThreadPool(work=2.0 * len(weights)) as team:
             cuts = matrix.cuts(team.pieces)
             team.run(_fill, cuts, self.offsets, self.edges, w, weights, degrees)
             bound = spectral_bound(team, cuts, matrix) if bounded else np.inf

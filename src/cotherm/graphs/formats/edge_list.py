@@ -15,8 +15,8 @@ import numpy as np
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
-from cotherm.graphs.formats.text import Content, line, require_last_line, require_rows, tables, utf8, whole
 from cotherm.graphs.graph import MOST_VERTICES, Graph
+from cotherm.io.text import Content, line, require_last_line, require_rows, tables, utf8, whole
 
 _ENDS = (["i", "j"], ["source", "target"], ["from", "to"], ["src", "dst"], ["node1", "node2"])
 _WEIGHTS: tuple[list[str], ...] = (["w"], ["weight"], [])

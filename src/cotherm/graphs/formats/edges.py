@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.formats.text import Content, shown
 from cotherm.graphs.graph import Graph
+from cotherm.io.text import Content, shown
 
 # A graph may have so many vertices, or so many for every edge, without anyone having said how many there are.
 _FEW_VERTICES = 10**6

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.errors import CothermError
-from cotherm.graphs.formats.text import LONGEST_HEADER, shown
 from cotherm.graphs.graph import MOST_VERTICES, Graph
+from cotherm.io.text import LONGEST_HEADER, shown
 
 MARK = "cotherm graph"
 VERSION = 1
@@ -50,7 +50,7 @@ def parse(text: str, where: str, present: list[str]) -> Header:
         raise CothermError(where, shown(text), needed) from None
     if not isinstance(fields, dict) or "version" not in fields:
         raise CothermError(where, shown(text), needed)
-    version = checks.integer(f"{where}: version", fields["version"], least=1)
+    version = validation.integer(f"{where}: version", fields["version"], least=1)
     if version > VERSION:
         raise CothermError(
             where,
@@ -62,11 +62,11 @@ def parse(text: str, where: str, present: list[str]) -> Header:
         raise CothermError(where, shown(text), needed)
     name = fields["name"]
     if name is not None and not isinstance(name, str):
-        raise CothermError(f"{where}: name", checks.describe(name), "a string or null")
+        raise CothermError(f"{where}: name", validation.describe(name), "a string or null")
     if fields["extras"] != present:
         raise CothermError(f"{where}: extras", shown(str(fields["extras"])), f"what the file holds, {present}")
-    n = checks.integer(f"{where}: n", fields["n"], least=1, most=MOST_VERTICES)
-    return Header(n, checks.integer(f"{where}: m", fields["m"], least=0), name)
+    n = validation.integer(f"{where}: n", fields["n"], least=1, most=MOST_VERTICES)
+    return Header(n, validation.integer(f"{where}: m", fields["m"], least=0), name)
 
 
 def extras(graph: Graph) -> list[str]:

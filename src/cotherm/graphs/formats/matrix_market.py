@@ -14,7 +14,8 @@ import numpy as np
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
-from cotherm.graphs.formats.text import (
+from cotherm.graphs.graph import MOST_VERTICES, Graph
+from cotherm.io.text import (
     Content,
     Lines,
     counts,
@@ -26,7 +27,6 @@ from cotherm.graphs.formats.text import (
     utf8,
     whole,
 )
-from cotherm.graphs.graph import MOST_VERTICES, Graph
 
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
 _ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import archive, header
-from cotherm.graphs.formats.text import shown
+from cotherm.graphs.formats import header
 from cotherm.graphs.graph import Graph
+from cotherm.io import archive
+from cotherm.io.text import shown
 
 _REQUIRED = ("header", "i", "j", "w")
 # Bytes of a number in the arrays of a graph.

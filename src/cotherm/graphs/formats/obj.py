@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from cotherm.arrays import Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Content, Lines, finite, table, utf8
 from cotherm.graphs.graph import MOST_VERTICES
 from cotherm.graphs.mesh import Mesh
+from cotherm.io.text import Content, Lines, finite, table, utf8
 
 _PASSED_OVER = {
     *("vt", "vn", "vp", "p", "l", "o", "g", "s", "mg", "usemtl", "mtllib", "usemap", "maplib"),
@@ -41,7 +41,7 @@ def parse(data: bytes) -> Mesh:
     n = 0
     for lines in content.blocks():
         v, f = _sorted(lines)
-        # Position, and perhaps a weight or a colour.
+        # Position, and perhaps a weight or a color.
         vertices.append(finite(v, table(v, 3, "a vertex: v and three coordinates", more=True)))
         faces.append(_corners(f, v, n))
         n += len(v.rows)

@@ -1,7 +1,7 @@
 """Object File Format, ``.off``: the numbers of vertices and faces, then a vertex a line, then a face a line.
 
-Read are OFF and its variants with colours (C), normals (N) and texture coordinates (ST) after the position,
-which are passed over, as are colours after a face. The counts may stand on the first line, even glued to the
+Read are OFF and its variants with colors (C), normals (N) and texture coordinates (ST) after the position,
+which are passed over, as are colors after a face. The counts may stand on the first line, even glued to the
 word OFF. Comments start with #. Binary files and vertices in other than three dimensions are refused.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Content, Lines, counts, finite, require_rows, table, utf8
 from cotherm.graphs.mesh import Mesh
+from cotherm.io.text import Content, Lines, counts, finite, require_rows, table, utf8
 
 _VARIANT = re.compile(r"(ST)?C?N?OFF(?![a-zA-Z])")
 

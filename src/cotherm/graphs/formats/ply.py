@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
-from cotherm.graphs.formats.text import Content, Lines, counts, finite, require_rows, table, utf8
 from cotherm.graphs.mesh import Mesh
+from cotherm.io.text import Content, Lines, counts, finite, require_rows, table, utf8
 
 _TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.formats.text import Lines, whole
+from cotherm.io.text import Lines, whole
 
 NEEDED = "a triangle: 3 and three vertex numbers"
 ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."

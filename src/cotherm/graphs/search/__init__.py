@@ -1,1 +1,1 @@
-"""Who is near whom: nearest neighbours and points within a radius, exact or approximate."""
+"""Who is near whom: nearest neighbors and points within a radius, exact or approximate."""

@@ -1,4 +1,4 @@
-"""Approximate neighbour search by pynndescent, and the recall it reaches."""
+"""Approximate neighbor search by pynndescent, and the recall it reaches."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.search.exact import best, nearest_of
-from cotherm.graphs.search.points import Points, Rows, centred, row_maxima
+from cotherm.graphs.search.points import Points, Rows, centered, row_maxima
 
-INSTALL = "pip install 'cotherm[neighbours]'"
+INSTALL = "pip install 'cotherm[neighbors]'"
 
-# Points whose true neighbours are found for measuring the recall.
+# Points whose true neighbors are found for measuring the recall.
 _SAMPLE = 200
 # Fewer than this and the descent has too little to go by.
 _LEAST_LISTED = 30
@@ -41,7 +41,7 @@ def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
 
 
 def recall(points: Points, distances: Floats, seed: int) -> float:
-    """The share of right neighbours in a sample: those no farther than the true k-th neighbour."""
+    """The share of right neighbors in a sample: those no farther than the true k-th neighbor."""
     n, k = distances.shape
     sample = np.sort(np.random.default_rng(seed).choice(n, min(n, _SAMPLE), replace=False))
     farthest = nearest_of(points, sample, k)[1][:, -1:]
@@ -59,5 +59,5 @@ def _descend(rows: Any, listed: int, seed: int) -> Ints:
 
 def _small(rows: Rows) -> Any:
     """The rows moved and scaled so that float32, which the search computes in, holds them well."""
-    rows = centred(rows)
+    rows = centered(rows)
     return (rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32)

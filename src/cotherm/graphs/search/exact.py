@@ -1,4 +1,4 @@
-"""Exact neighbour search: a k-d tree in few dimensions, all pairs in blocks of rows in many."""
+"""Exact neighbor search: a k-d tree in few dimensions, all pairs in blocks of rows in many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.search.points import EPSILON, MOST_PAIRS, Points, Rows, centred, slices, squares
+from cotherm.graphs.search.points import EPSILON, MOST_PAIRS, Points, Rows, centered, slices, squares
 from cotherm.progress import track
 
 # Trees look at most of the points anyway in more dimensions than this.
@@ -78,7 +78,7 @@ def _tree(points: Points) -> cKDTree:
 
 
 def _dense(points: Points) -> Floats:
-    # Few columns: no larger than the neighbours asked for.
+    # Few columns: no larger than the neighbors asked for.
     rows = points.rows
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray(), dtype=np.float64)
 
@@ -120,7 +120,7 @@ class _Products:
     """s_ij = |r_i|² + |r_j|² − 2 r_i·r_j, squared distances from products of rows, quick but rounded."""
 
     def __init__(self, points: Points) -> None:
-        self.rows = centred(points.rows)
+        self.rows = centered(points.rows)
         self.transposed: Any = self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
         self.norms = squares(self.rows)
         # |computed s_ij − s_ij| ≤ error_i + error_j: the classical bound for sums of d products, generously.
@@ -158,4 +158,4 @@ def _kth_bound(s: Floats, k: int) -> Floats:
 
 def _blocks(length: int, width: int) -> Iterator[slice]:
     parts = list(slices(length, width))
-    return track(parts, total=len(parts), label="neighbours")
+    return track(parts, total=len(parts), label="neighbors")

@@ -1,4 +1,4 @@
-"""Points as neighbour search sees them: checked rows and the distance between any two of them."""
+"""Points as neighbor search sees them: checked rows and the distance between any two of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 
@@ -48,7 +48,7 @@ class Points:
     @classmethod
     def of(cls, X: ArrayLike | sp.sparray | sp.spmatrix, metric: object) -> Points:
         """The points of a checked (n, d) array or sparse matrix; warns of rows that have no direction."""
-        metric = checks.choice("metric", metric, METRICS)
+        metric = validation.choice("metric", metric, METRICS)
         rows = checked_rows("X", X)
         n = rows.shape[0]
         if metric == "euclidean":
@@ -58,7 +58,7 @@ class Points:
         if len(kept) < n:
             warnings.warn(
                 f"X: {n - len(kept)} of {n} rows are zero and have no direction: under the cosine metric "
-                "they have no neighbours and are nobody's neighbour",
+                "they have no neighbors and are nobody's neighbor",
                 CothermWarning,
                 stacklevel=3,
             )
@@ -67,24 +67,24 @@ class Points:
 
     @property
     def count(self) -> int:
-        """Number of points that can have neighbours."""
+        """Number of points that can have neighbors."""
         return len(self.kept)
 
     def require(self, argument: str, k: int) -> None:
-        """Refuse to look for more neighbours than there are other points, or than fit into memory."""
+        """Refuse to look for more neighbors than there are other points, or than fit into memory."""
         if self.n == 1:
-            raise CothermError("X", "a single point", "at least two points, to be neighbours")
+            raise CothermError("X", "a single point", "at least two points, to be neighbors")
         if k >= self.count:
             zero = "" if self.count == self.n else f", of which {self.n - self.count} are zero rows"
             raise CothermError(
                 argument,
-                f"{k} neighbours among n = {self.n} points{zero}",
+                f"{k} neighbors among n = {self.n} points{zero}",
                 f"at most {max(self.count - 1, 0)}, one less than there are points",
             )
         if k * self.count > MOST_PAIRS:
             raise CothermError(
                 argument,
-                f"{k} neighbours of {self.count:,} points, {k * self.count:,} pairs",
+                f"{k} neighbors of {self.count:,} points, {k * self.count:,} pairs",
                 f"at most {MOST_PAIRS:,} pairs, k of at most {MOST_PAIRS // self.count:,}",
             )
 
@@ -122,7 +122,7 @@ class Points:
 
 def checked_rows(argument: str, X: Any) -> Rows:
     """X as float64, dense or CSR, of shape (n, d), n ≥ 1 and d ≥ 1, of finite entries of usable size."""
-    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else checks.numeric(argument, X, ndim=(2,))
+    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else validation.numeric(argument, X, ndim=(2,))
     if 0 in rows.shape:
         raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
     values = rows if isinstance(rows, np.ndarray) else rows.data
@@ -137,7 +137,7 @@ def checked_rows(argument: str, X: Any) -> Rows:
     return rows
 
 
-def centred(rows: Rows) -> Rows:
+def centered(rows: Rows) -> Rows:
     """The rows less their mean: distances are the same and rounding is less. Sparse rows stay as they are."""
     return rows - rows.mean(axis=0) if isinstance(rows, np.ndarray) else rows
 
@@ -160,7 +160,7 @@ def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
     if X.ndim != 2:
         raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
     coo = X.tocoo()
-    data = checks.finite(f"{argument}.data", checks.as_float64(argument, coo.data))
+    data = validation.finite(f"{argument}.data", validation.as_float64(argument, coo.data))
     n, d = coo.shape
     column = coo.col
     # Empty columns change no distance, but the transposed matrix would have a row for each.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -20,9 +20,6 @@ from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
 from cotherm.methods.commuting.commutation import Commutation
 from cotherm.methods.commuting.search import CommutingSearch
-from cotherm.methods.doors import checked_graphs, sized, versions
-from cotherm.methods.ending import DESCENT, Ended
-from cotherm.methods.joint import JointBases, same_vertices
 from cotherm.methods.joint_diagonalization import (
     allowed_steps,
     diagonal_in,
@@ -30,6 +27,9 @@ from cotherm.methods.joint_diagonalization import (
     watched_diagonalize,
 )
 from cotherm.methods.matrices import symmetric_matrices
+from cotherm.methods.result import JointBases, same_vertices
+from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.validation import checked_graphs, sized, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 
@@ -46,19 +46,19 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Commuting(JointBases, Ended):
+class Commuting(JointBases, HasStatus):
     """The answer of :func:`cotherm.closest_commuting`; print it for a summary.
 
     Attributes
     ----------
     laplacians : the matrices L̃_k that commute.
     graphs : with ``valid=True`` the graphs whose Laplacians they are, edges and all; else None.
-    distance : Σ_k ‖L̃_k − L_k‖_F², what was minimised.
+    distance : Σ_k ‖L̃_k − L_k‖_F², what was minimized.
     commutator_before, commutator : the largest ‖[L_k, L_l]‖ / (‖L_k‖ ‖L_l‖), before and after.
     status : "converged", "stalled", "out of budget"; with ``valid=True`` also "interrupted" and "emptied".
     """
 
-    endings: ClassVar[Mapping[str, str]] = _ENDINGS
+    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
 
     laplacians: tuple[Floats, ...]
     graphs: tuple[Graph, ...] | None
@@ -145,15 +145,15 @@ def closest_commuting(
     >>> result.commutator < 1e-12 * result.commutator_before, all(v.valid for v in result.validity())
     (True, True)
     """
-    valid = checks.boolean("valid", valid)
+    valid = validation.boolean("valid", valid)
     if tolerance is None:
         tolerance = 1e-9 if valid else 1e-6
-    tolerance = checks.real("tolerance", tolerance, positive=True)
+    tolerance = validation.real("tolerance", tolerance, positive=True)
     if max_iterations is not None:
-        max_iterations = checks.integer("max_iterations", max_iterations, least=1)
-    seed = checks.integer("seed", seed, least=0)
+        max_iterations = validation.integer("max_iterations", max_iterations, least=1)
+    seed = validation.integer("seed", seed, least=0)
     if restarts is not None:
-        restarts = checks.integer("restarts", restarts, least=0)
+        restarts = validation.integer("restarts", restarts, least=0)
     for argument, given, wanted in (("restarts", restarts, True), ("max_iterations", max_iterations, False)):
         if given is not None and valid is not wanted:
             raise CothermError(argument, f"{given} with valid={valid}", f"None unless valid={wanted}")

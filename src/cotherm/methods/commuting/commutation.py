@@ -124,7 +124,7 @@ class Stage:
         return StagePoint(self, self.full(v))
 
     def cost_and_gradient(self, v: Floats) -> tuple[float, Floats]:
-        """For optimisers that need no curvature."""
+        """For optimizers that need no curvature."""
         point = self.at(v)
         return point.cost, 2.0 * point.slope
 

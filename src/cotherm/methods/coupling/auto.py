@@ -22,11 +22,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.columns import column_units
+from cotherm.engines.cpu.column_sums import column_units
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.methods.coupling.path import first_horizon, stiffness
+from cotherm.methods.coupling.continuation import first_horizon, stiffness
 from cotherm.methods.coupling.problem import CouplingProblem
 
 _COUNT = 4

@@ -11,16 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
 from cotherm import memory as memory_of
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines.heap import kept_memory
+from cotherm.engines.malloc import kept_memory
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import all_correlations, checked_views, coupling_error, coupling_terms
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
-from cotherm.methods.coupling.doors import (
+from cotherm.methods.coupling.continuation import Stage
+from cotherm.methods.coupling.memory import CouplingMemory, chosen, predicted
+from cotherm.methods.coupling.options import (
     checked_alpha,
     free_edges,
     is_auto,
@@ -31,13 +33,11 @@ from cotherm.methods.coupling.doors import (
     routes_of,
     start_weights,
 )
-from cotherm.methods.coupling.memory import CouplingMemory, chosen, predicted
-from cotherm.methods.coupling.near import Near
-from cotherm.methods.coupling.path import Stage
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.reordering import Near
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Search, Step
-from cotherm.methods.doors import positive, versions
+from cotherm.methods.validation import positive, versions
 
 Edges = NDArray[np.intp]
 
@@ -57,9 +57,9 @@ def couple(
     *,
     frozen: Sequence[Any] | None = None,
     rigidity: ArrayLike | None = None,
-    weights: ArrayLike | None = None,
+    graph_weights: ArrayLike | None = None,
     function_weights: ArrayLike | None = None,
-    path: str | Sequence[Stage] = "auto",
+    continuation: str | Sequence[Stage] = "auto",
     start: Sequence[Graph] | Coupling | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 2_000,
@@ -69,7 +69,7 @@ def couple(
 ) -> Coupling:
     """Couple two or more graphs: new edge weights u ≥ 0, as near the old as can be, with which heat flows alike on all.
 
-    Minimises Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F², Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k:
+    Minimizes Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F², Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k:
     for two graphs the paper's cost (hkc1). Edges may lose their weight, never their place: the graphs keep their edge
     sets.
 
@@ -89,12 +89,12 @@ def couple(
         "auto" gives if it is more.
     frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
     rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
-    weights : π, for each graph how much its agreement with the others counts.
+    graph_weights : π, for each graph how much its agreement with the others counts.
     function_weights : for each function how much it counts: a pair of functions a, b counts ω_a ω_b.
-    path : "auto", or one of "straight", "times", "alpha" (the guide on the method says what they do), or a list of
-        :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 300
+    continuation : "auto", or one of "direct", "times", "alpha" (the guide on the method says what they do), or a list
+        of :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 300
         vertices, keeping the best answer, and "times" on larger ones.
-    start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "straight".
+    start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "direct".
     tolerance : for the projected gradient relative to the gradients that balance in it.
     max_iterations : steps in all.
     memory : how much the whole process may take at its peak, in bytes or as "8GiB"; "auto" is what the machine has
@@ -122,19 +122,22 @@ def couple(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    given_times = None if is_auto("times", times) else checks.times("times", times)
+    given_times = None if is_auto("times", times) else validation.times("times", times)
     given_alpha, least_alpha = checked_alpha(alpha, max(g.n for g in graphs))
     free = free_edges(frozen, graphs)
-    rho, pi = (positive(name, x, len(graphs), "graphs") for name, x in (("rigidity", rigidity), ("weights", weights)))
+    rho, pi = (
+        positive(name, x, len(graphs), "graphs")
+        for name, x in (("rigidity", rigidity), ("graph_weights", graph_weights))
+    )
     omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
-    tolerance = checks.real("tolerance", tolerance, positive=True)
-    max_iterations = checks.integer("max_iterations", max_iterations, least=1)
+    tolerance = validation.real("tolerance", tolerance, positive=True)
+    max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     budget = None if isinstance(memory, str) and memory == "auto" else memory_of.amount("memory", memory)
-    precision = checks.choice("precision", precision, ("float64", "float32"))
+    precision = validation.choice("precision", precision, ("float64", "float32"))
     first = start_weights(start, graphs)
-    routes = routes_of(path, graphs, warm=first is not None)
+    routes = routes_of(continuation, graphs, warm=first is not None)
     if callback is not None and not callable(callback):
-        raise CothermError("callback", checks.describe(callback), "a function of one argument, or None")
+        raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
     callback = outside_overflow(callback)
     scaled = [F * np.sqrt(omega) for F in columns]
     require_squares(graphs)
@@ -162,10 +165,10 @@ def couple(
             problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
             require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
         search = Search(problem, routes, tolerance, max_iterations, near.told(callback))
-        begin = problem.centre if first is None else problem.free_part(near.weights(first))
+        begin = problem.center if first is None else problem.free_part(near.weights(first))
         found = search.run(begin)
         return _Solved(
-            weights=near.given_back(problem.weights(found.u)),
+            weights=near.in_original_order(problem.weights(found.u)),
             alpha=problem.alpha,
             cost=found.cost + problem.constant,
             distance=problem.distance(found.u),
@@ -205,10 +208,12 @@ def couple(
             "times": "auto" if given_times is None else moments.tolist(),
             "alpha": alpha if alpha is None or isinstance(alpha, str) else given_alpha,
             "rigidity": rho.tolist(),
-            "weights": pi.tolist(),
+            "graph_weights": pi.tolist(),
             "function_weights": omega.tolist(),
             "frozen": [g.m - len(edges) for g, edges in zip(graphs, free, strict=True)],
-            "path": path if isinstance(path, str) else [asdict(stage) for stage in path],
+            "continuation": continuation
+            if isinstance(continuation, str)
+            else [asdict(stage) for stage in continuation],
             "warm_start": first is not None,
             "tolerance": tolerance,
             "max_iterations": max_iterations,
@@ -238,9 +243,9 @@ def coupling_memory(
     True
     """
     graphs, columns = checked_views(graphs, functions)
-    moments = chosen_times(graphs, columns) if is_auto("times", times) else checks.times("times", times)
+    moments = chosen_times(graphs, columns) if is_auto("times", times) else validation.times("times", times)
     free = free_edges(frozen, graphs)
-    precision = checks.choice("precision", precision, ("float64", "float32"))
+    precision = validation.choice("precision", precision, ("float64", "float32"))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
     return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
 

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
-from cotherm.graphs.formats import archive, npz
+from cotherm.graphs.formats import npz
 from cotherm.graphs.formats.header import extras
-from cotherm.graphs.formats.text import shown
 from cotherm.graphs.graph import Graph
-from cotherm.methods import answer_file
+from cotherm.io import archive, atomic, tagged
+from cotherm.io.text import shown
 from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
@@ -39,14 +38,14 @@ _NAME = re.compile(r"header|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    disk.save(disk.as_path(path), render(result), overwrite=overwrite)
+    atomic.save(atomic.as_path(path), render(result), overwrite=overwrite)
 
 
 def render(result: Coupling) -> bytes:
     head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
-    arrays = {"header": answer_file.header(_MARK, head)}
+    arrays = {"header": tagged.header(_MARK, head)}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
@@ -64,20 +63,20 @@ def least_size(graphs: Sequence[Graph], functions: Sequence[Floats]) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> Coupling:
-    return answer_file.load(path, parse)
+    return tagged.load(path, parse)
 
 
 def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
-    head = answer_file.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
+    head = tagged.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
     views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
     if len(views) < 2 or arrays:
         raise CothermError("arrays", shown(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
     originals, graphs, functions = zip(*views, strict=True)
     if len({F.shape[1] for F in functions}) > 1:
         raise CothermError("functions", "more on one graph than on another", "as many on each")
-    times = checks.times("times", answer_file.numbers("times", head["times"]))
-    before, after = (answer_file.numbers(field, head[field]) for field in _VECTORS[1:])
+    times = validation.times("times", tagged.numbers("times", head["times"]))
+    before, after = (tagged.numbers(field, head[field]) for field in _VECTORS[1:])
     if not len(before) == len(after) == len(times):
         raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
     return Coupling(
@@ -87,9 +86,9 @@ def parse(data: bytes) -> Coupling:
         times=tuple(times.tolist()),
         coupling_before=before,
         coupling=after,
-        alpha=checks.real("alpha", head["alpha"], positive=True),
-        **{field: answer_file.number(field, head[field]) for field in _NUMBERS},
-        status=checks.choice("status", head["status"], STATUSES),
+        alpha=validation.real("alpha", head["alpha"], positive=True),
+        **{field: tagged.number(field, head[field]) for field in _NUMBERS},
+        status=validation.choice("status", head["status"], STATUSES),
         history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
         settings=head["settings"],
         versions=head["versions"],
@@ -109,7 +108,7 @@ def _complete(head: dict[str, Any]) -> bool:
         and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
         and isinstance(head.get("history"), list)
         and isinstance(head.get("settings"), dict)
-        and answer_file.words(head.get("versions"))
+        and tagged.words(head.get("versions"))
     )
     return set(head) == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
 
@@ -118,9 +117,9 @@ def _step(k: int, row: object) -> dict[str, Any]:
     """A row of the history, as the search wrote it."""
     where = f"history[{k}]"
     if not isinstance(row, dict) or set(row) != {"route", *_COUNTS, *_MEASURES} or not isinstance(row["route"], str):
-        raise CothermError(where, checks.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
-    counts = {field: checks.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
-    measures = {field: answer_file.number(f"{where}: {field}", row[field]) for field in _MEASURES}
+        raise CothermError(where, validation.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
+    counts = {field: validation.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
+    measures = {field: tagged.number(f"{where}: {field}", row[field]) for field in _MEASURES}
     return {"route": row["route"], **counts, **measures}
 
 
@@ -135,4 +134,4 @@ def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tup
     i, j, w, u, F = (arrays.pop(f"{k}.{field}") for field in fields)
     more = {field: arrays.pop(f"{k}.{field}") for field in ("coordinates", "labels") if f"{k}.{field}" in arrays}
     original = Graph(about["n"], i, j, w, **more, name=about["name"])
-    return original, original.with_weights(u), checks.functions(f"{k}.functions", F, original.n)
+    return original, original.with_weights(u), validation.functions(f"{k}.functions", F, original.n)

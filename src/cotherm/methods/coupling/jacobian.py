@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.heat.response import EdgeRows, State
-from cotherm.solve.tall import Computed, Filed, Stored, Tall, rows_at_once
+from cotherm.heat.correlation_model import EdgeRows, State
+from cotherm.solve.tall_matrix import Computed, OnDisk, Stored, Tall, rows_at_once
 
 WAYS = ("stored", "recomputed", "streamed")
 Edges = NDArray[np.intp]
@@ -43,7 +43,7 @@ class Jacobian:
         return Stored(J)
 
     def streamed(self, dtype: Any) -> Tall:
-        return Filed.written(self._shape, dtype, self._blocks())
+        return OnDisk.written(self._shape, dtype, self._blocks())
 
     def recomputed(self) -> Tall:
         rows = [state.rows(edges) for state, edges in zip(self._states, self._free, strict=True)]

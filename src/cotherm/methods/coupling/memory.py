@@ -16,7 +16,7 @@ from cotherm.errors import CothermError
 from cotherm.methods.coupling.jacobian import WAYS
 from cotherm.methods.coupling.problem import ROOM_FOR_ALL, Storage
 
-# Terms of the derivative for every time: see cotherm.heat.separation.
+# Terms of the derivative for every time: see cotherm.heat.low_rank_kernel.
 _TERMS = 10
 # Vectors over the edges that a step holds at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.blocks import mapped, summed
+from cotherm.engines.cpu.elementwise import mapped, summed
 from cotherm.graphs.graph import Graph
-from cotherm.heat.response import State, View
+from cotherm.heat.correlation_model import State, View
 from cotherm.lazy import lazy
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
-from cotherm.solve.tall import Tall
+from cotherm.solve.tall_matrix import Tall
 
 Edges = NDArray[np.intp]
 
@@ -82,7 +82,7 @@ class CouplingProblem:
         self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
         self.contrasts = np.sqrt(alpha) * _contrasts(importance)
         self._rho = np.repeat(rigidity, np.diff(self.cuts))
-        self.centre = self.free_part([g.w for g in graphs])
+        self.center = self.free_part([g.w for g in graphs])
         pairs = zip(self._views, free, strict=True)
         self._gram = Gram([_incidence(view, edges) for view, edges in pairs], rigidity.tolist())
 
@@ -115,31 +115,31 @@ class CouplingProblem:
 
     def distance(self, u: Floats) -> float:
         if self.robust is None:
-            d = u - self.centre
+            d = u - self.center
             return float(d @ self._gram.apply(d))
         kappa = self.robust
 
-        def robust(rho: Floats, u: Floats, centre: Floats) -> float:
+        def robust(rho: Floats, u: Floats, center: Floats) -> float:
             # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
-            d = u - centre
+            d = u - center
             return float(4.0 * np.sum(rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)))
 
-        return summed(robust, self._rho, u, self.centre)
+        return summed(robust, self._rho, u, self.center)
 
     def metric(self, u: Floats) -> Metric:
         if self.robust is None:
             return self._gram
         kappa = self.robust
-        form = mapped(lambda rho, u, c: 2.0 * rho / np.hypot(1.0, (u - c) / kappa), self._rho, u, self.centre)
+        form = mapped(lambda rho, u, c: 2.0 * rho / np.hypot(1.0, (u - c) / kappa), self._rho, u, self.center)
         return Diagonal(form)
 
     def at(self, u: Floats) -> CouplingPoint:
         return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))
 
     def cost_and_gradient(self, u: Floats) -> tuple[float, Floats]:
-        """The cost and its gradient by every free weight, for general-purpose optimisers."""
+        """The cost and its gradient by every free weight, for general-purpose optimizers."""
         point = self.at(u)
-        d = u - self.centre
+        d = u - self.center
         cost = self.distance(u) + float(point.residuals @ point.residuals) + self.constant
         return cost, 2.0 * (self.metric(u).apply(d) + point.push())
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
-from cotherm.methods.ending import Ended
-from cotherm.methods.joint import JointGraphs
+from cotherm.methods.result import JointGraphs
+from cotherm.methods.status import HasStatus
 
 _ENDINGS = {
     "converged": "",
@@ -44,7 +44,7 @@ class Changes:
 
     def edges(self, kind: str) -> NDArray[Any]:
         """The edges of one kind as rows (i, j), those that changed most first."""
-        kind = checks.choice("kind", kind, _KINDS)
+        kind = validation.choice("kind", kind, _KINDS)
         chosen = np.flatnonzero(self.kind == kind)
         chosen = chosen[np.argsort(-np.abs(self.after - self.before)[chosen], kind="stable")]
         return np.column_stack([self.i[chosen], self.j[chosen]])
@@ -58,7 +58,7 @@ _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling(JointGraphs, Ended):
+class Coupling(JointGraphs, HasStatus):
     """The answer of :func:`cotherm.couple`; print it for a summary.
 
     Attributes
@@ -77,7 +77,7 @@ class Coupling(JointGraphs, Ended):
     seconds : how long it took.
     """
 
-    endings: ClassVar[Mapping[str, str]] = _ENDINGS
+    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
 
     graphs: tuple[Graph, ...]
     originals: tuple[Graph, ...]
@@ -102,7 +102,7 @@ class Coupling(JointGraphs, Ended):
         An edge is cut below ``cut`` of its weight, weakened below ``weak``, strengthened above ``strong``; "switched
         on" is an edge of weight zero that got one.
         """
-        limits = [checks.real("cut", cut), checks.real("weak", weak), checks.real("strong", strong)]
+        limits = [validation.real("cut", cut), validation.real("weak", weak), validation.real("strong", strong)]
         if sorted(limits) != limits or limits[1] > 1.0 or limits[2] < 1.0:
             raise CothermError("cut, weak, strong", str(tuple(limits)), "0 <= cut <= weak <= 1 <= strong")
         return tuple(_changes(old, new, *limits) for old, new in zip(self.originals, self.graphs, strict=True))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.methods.coupling.path import Stage, default_route, expected_stages, robust_scale
+from cotherm.methods.coupling.continuation import Stage, default_route, expected_stages, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.progress import Meter
-from cotherm.solve.gauss_newton import Moment, descend
+from cotherm.solve.gauss_newton import Iterate, descend
 
 # A stage on the way is left once a step brings less than this part of its cost, or after so many steps.
 _ROUGH_GAIN = 1e-3
@@ -77,7 +77,7 @@ class Search:
     def run(self, start: Floats) -> Found:
         """The best answer found, from the weights ``start``."""
         if not len(start) or not np.any(self._problem.times > 0.0):
-            u = self._problem.centre  # nothing may change, or no change is of use
+            u = self._problem.center  # nothing may change, or no change is of use
             return Found(u, self._cost(u), 0.0, "converged")
         expected = {
             name: expected_stages(name, self._problem) if given is None else len(given) for name, given in self._routes
@@ -88,7 +88,7 @@ class Search:
                 rough = [self._follow(name, given, start, expected[name]) for name, given in self._routes]
                 best = self._polished(rough)
                 if best.cost > self._cost(start):  # every route led away; from the start it only goes down
-                    best = self._descend(self._problem, start, "straight", 0, self._left, rough=False)
+                    best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
                 return best
             except _Stop as stop:
                 status = str(stop)
@@ -126,7 +126,7 @@ class Search:
     ) -> Found:
         self._meter.advance(f"{route}, stage {stage + 1}")
 
-        def watch(moment: Moment) -> None:
+        def watch(moment: Iterate) -> None:
             self._record(problem, moment, route, stage)
 
         end = descend(
@@ -142,7 +142,7 @@ class Search:
             self._found.append(found)
         return found
 
-    def _record(self, problem: CouplingProblem, moment: Moment, route: str, stage: int) -> None:
+    def _record(self, problem: CouplingProblem, moment: Iterate, route: str, stage: int) -> None:
         self._current = moment.u
         row: dict[str, Any] = {
             "route": route,

@@ -15,13 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs import disk
-from cotherm.graphs.formats import archive
-from cotherm.graphs.formats.text import shown
-from cotherm.methods import answer_file
+from cotherm.io import archive, atomic, tagged
+from cotherm.io.text import shown
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
 
@@ -45,8 +43,8 @@ _ROUNDING = 1e-9
 
 
 def save(match: Match, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    place = disk.as_path(path)
-    disk.save(place, content(match, place), overwrite=overwrite)
+    place = atomic.as_path(path)
+    atomic.save(place, content(match, place), overwrite=overwrite)
 
 
 def content(match: Match, place: Path) -> bytes:
@@ -65,7 +63,7 @@ def table(match: Match) -> bytes:
 
 def render(match: Match) -> bytes:
     head = {"version": _VERSION} | {field: getattr(match, field) for field in _PLAIN}
-    arrays: dict[str, NDArray[Any]] = {"header": answer_file.header(_MARK, head)}
+    arrays: dict[str, NDArray[Any]] = {"header": tagged.header(_MARK, head)}
     arrays |= {field: getattr(match, field) for field in _VECTORS}
     arrays |= {f"{name}.{part}": getattr(getattr(match, name), part) for name in _SPARSE for part in _PARTS}
     arrays |= {f"{k}.{part}": getattr(basis, part) for k, basis in enumerate(match.bases) for part in _BASES}
@@ -73,13 +71,13 @@ def render(match: Match) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Match:
-    return answer_file.load(path, parse)
+    return tagged.load(path, parse)
 
 
 def parse(data: bytes) -> Match:
     arrays = archive.unpack(data, _require_names)
     archive.require_width(arrays, _WIDTHS)
-    head = answer_file.read_header(arrays["header"], _MARK, _VERSION, _complete)
+    head = tagged.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)
     k = len(bases[0].values)
@@ -91,12 +89,12 @@ def parse(data: bytes) -> Match:
         soft_back=_shares("soft_back", arrays, n_t, n_s),
         functional_map=_floats("functional_map", arrays, (k, k)),
         bases=bases,
-        source=checks.integer("source", head["source"], least=0),
-        target=checks.integer("target", head["target"], least=0),
-        status=checks.choice("status", head["status"], STATUSES),
+        source=validation.integer("source", head["source"], least=0),
+        target=validation.integer("target", head["target"], least=0),
+        status=validation.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=answer_file.number("seconds", head["seconds"]),
+        seconds=tagged.number("seconds", head["seconds"]),
     )
 
 
@@ -106,12 +104,12 @@ def _require_names(found: list[str]) -> None:
 
 
 def _complete(head: dict[str, Any]) -> bool:
-    mappings = isinstance(head.get("settings"), dict) and answer_file.words(head.get("versions"))
+    mappings = isinstance(head.get("settings"), dict) and tagged.words(head.get("versions"))
     return set(head) == {"version", *_PLAIN} and mappings
 
 
 def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
-    vectors = checks.as_float64(f"{k}.vectors", arrays[f"{k}.vectors"])
+    vectors = validation.as_float64(f"{k}.vectors", arrays[f"{k}.vectors"])
     if vectors.ndim != 2:
         raise CothermError(f"{k}.vectors", f"shape {vectors.shape}", "a matrix", "The file is damaged.")
     return Modes(
@@ -121,23 +119,23 @@ def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
 
 def _floats(name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...]) -> Floats:
     """Numbers that were computed; NaN and infinities are kept, since ``save`` keeps what a computation gave."""
-    array = checks.as_float64(name, arrays[name])
+    array = validation.as_float64(name, arrays[name])
     if array.shape != shape:
         raise CothermError(name, f"shape {array.shape}", f"shape {shape}", "The file is damaged.")
     return array
 
 
 def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
-    array = checks.indices(name, arrays[name], below=below)
+    array = validation.indices(name, arrays[name], below=below)
     if array.shape != (n,):
         raise CothermError(name, f"shape {array.shape}", f"shape {(n,)}", "The file is damaged.")
     return array
 
 
 def _shares(name: str, arrays: dict[str, NDArray[Any]], rows: int, columns: int) -> sp.csr_array:
-    indices = checks.indices(f"{name}.indices", arrays[f"{name}.indices"], below=columns)
+    indices = validation.indices(f"{name}.indices", arrays[f"{name}.indices"], below=columns)
     p = _floats(f"{name}.data", arrays, (len(indices),))
-    order = checks.indices(f"{name}.indptr", arrays[f"{name}.indptr"], below=len(p) + 1)
+    order = validation.indices(f"{name}.indptr", arrays[f"{name}.indptr"], below=len(p) + 1)
     whole = len(order) == rows + 1 and order[0] == 0 and order[-1] == len(p) and bool(np.all(np.diff(order) > 0))
     if not whole or not p.size or not p.min() >= 0.0:
         raise CothermError(name, "rows that do not fit together", "shares of every vertex", "The file is damaged.")

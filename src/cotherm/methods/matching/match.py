@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.doors import checked_graphs, checked_views, versions
-from cotherm.methods.joint import Joint, JointBases, JointGraphs
 from cotherm.methods.matching.functional_map import from_signatures
 from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, graph_modes
 from cotherm.methods.matching.refinement import Space, refined
 from cotherm.methods.matching.result import CONSISTENT, UNCERTAIN, Match
 from cotherm.methods.matching.signatures import default_times, signatures, time_ratio
 from cotherm.methods.matching.soft import round_trip, shares
+from cotherm.methods.result import JointBases, JointGraphs, JointResult
+from cotherm.methods.validation import checked_graphs, checked_views, versions
 
 # Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
 _MODES, _PART = 150, 4
@@ -35,23 +35,23 @@ _SURE = 0.5
 
 
 def match(
-    result: Joint | Sequence[Graph],
+    result: JointResult | Sequence[Graph],
     functions: Sequence[ArrayLike] | None = None,
     *,
     source: int = 0,
     target: int = 1,
-    modes: int | None = None,
-    first: int | None = None,
+    n_modes: int | None = None,
+    n_initial_modes: int | None = None,
     times: ArrayLike | None = None,
     normalization: str = "none",
-    neighbours: int = 10,
+    n_neighbors: int = 10,
     refine: bool = True,
 ) -> Match:
     """Which vertex of one graph is which of another, softly and hard, and the functional map between them.
 
     Three steps. Heat from the corresponding functions at several times, e^{−tL}F, makes signatures. The functional map
     C of the first modes that carries those of the target to those of the source, and commutes with the Laplacians as
-    nearly as it can, minimises ‖CB − A‖² + μ‖CΛ_t − Λ_sC‖² (Ovsjanikov et al. 2012). Then C is upsampled to all modes,
+    nearly as it can, minimizes ‖CB − A‖² + μ‖CΛ_t − Λ_sC‖² (Ovsjanikov et al. 2012). Then C is upsampled to all modes,
     in both directions at once (ZoomOut, Melzi et al. 2019). Vertices that are near in the modes correspond. Nothing of
     size n × n is made.
 
@@ -70,15 +70,15 @@ def match(
     functions : for each graph its corresponding functions (n_v, q); column c is the same function on every graph. Bumps
         on landmarks (:func:`cotherm.landmark_functions`), labels or features. By default those that were coupled.
     source, target : which two of the graphs. For all pairs call it for each.
-    modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph but no
+    n_modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph but no
         less than 30.
-    first : how many of them the signatures decide; by default 15.
+    n_initial_modes : how many of them the signatures decide; by default 15.
     times : of the signatures, in units of the target's e^{−tL}; on the source they are divided by how many times faster
         heat is there, by the ratio of the eigenvalues. By default six, from what the last of the first modes sees to
         what the smoothest does.
     normalization : which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been
         divided by the degrees of both ends, which undoes uneven density of vertices (Coifman & Lafon 2006).
-    neighbours : how many vertices share a vertex in the soft correspondence, at most.
+    n_neighbors : how many vertices share a vertex in the soft correspondence, at most.
     refine : False leaves it at the first functional map, or at the bases that were given.
 
     Examples
@@ -92,18 +92,20 @@ def match(
     """
     began = time.perf_counter()
     graphs, columns, common = _checked(result, functions)
-    source = checks.integer("source", source, least=0, most=len(graphs) - 1)
-    target = checks.integer("target", target, least=0, most=len(graphs) - 1)
+    source = validation.integer("source", source, least=0, most=len(graphs) - 1)
+    target = validation.integer("target", target, least=0, most=len(graphs) - 1)
     if source == target:
         raise CothermError("target", f"{target}, which is the source", "another graph")
     pair = (graphs[source], graphs[target])
     least = min(graph.n for graph in pair)
-    k = _modes(modes, least)
-    start = checks.integer("first", min(_FIRST, k) if first is None else first, least=1, most=k)
-    moments = None if times is None else checks.times("times", times)
-    normalization = checks.choice("normalization", normalization, NORMALIZATIONS)
-    m = checks.integer("neighbours", neighbours, least=1)
-    refine = checks.boolean("refine", refine)
+    k = _modes(n_modes, least)
+    start = validation.integer(
+        "n_initial_modes", min(_FIRST, k) if n_initial_modes is None else n_initial_modes, least=1, most=k
+    )
+    moments = None if times is None else validation.times("times", times)
+    normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
+    m = validation.integer("n_neighbors", n_neighbors, least=1)
+    refine = validation.boolean("refine", refine)
 
     with limited_blas(max(graph.n for graph in pair)):
         if common is not None:
@@ -132,11 +134,11 @@ def match(
         target=target,
         status=CONSISTENT if confidence.mean() >= _SURE else UNCERTAIN,
         settings={
-            "modes": k,
-            "first": start,
+            "n_modes": k,
+            "n_initial_modes": start,
             "times": None if moments is None else moments.tolist(),
             "normalization": normalization,
-            "neighbours": m,
+            "n_neighbors": m,
             "refine": refine,
         },
         versions=versions(),
@@ -158,8 +160,10 @@ def _checked(
             raise CothermError("result", "an answer for matrices", "one for two or more graphs")
         return list(originals), [], result.bases
     graphs = result.graphs if isinstance(result, JointGraphs) else result
-    if isinstance(result, Joint) and not isinstance(result, JointGraphs):
-        raise CothermError("result", checks.describe(result), "an answer with graphs or bases, or a sequence of graphs")
+    if isinstance(result, JointResult) and not isinstance(result, JointGraphs):
+        raise CothermError(
+            "result", validation.describe(result), "an answer with graphs or bases, or a sequence of graphs"
+        )
     if functions is None and isinstance(result, Coupling):
         functions = result.functions
     if functions is None:
@@ -172,7 +176,7 @@ def _checked(
 def _modes(value: int | None, n: int) -> int:
     if value is None:
         return max(min(_MODES, n // _PART), min(n, 2 * _FIRST))
-    return checks.integer("modes", value, least=1, most=min(n, _MOST_MODES))
+    return validation.integer("n_modes", value, least=1, most=min(n, _MOST_MODES))
 
 
 def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: int, times: Floats | None) -> Space:

@@ -40,7 +40,7 @@ def graph_modes(graph: Graph, k: int, normalization: str) -> Modes:
 
     "none": L = D − W and equal masses. "random-walk": the mass of a vertex is its degree. "density": first W is divided
     by the degrees of both ends, which takes the density of the vertices out of it (Coifman & Lafon 2006, α = 1), then
-    the mass is the new degree. A vertex without neighbours has the mean mass of the others.
+    the mass is the new degree. A vertex without neighbors has the mean mass of the others.
     """
     W = sp.csr_array(graph.adjacency())
     if normalization == "density":

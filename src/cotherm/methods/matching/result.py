@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import checks
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.methods.matching.modes import Modes
@@ -33,7 +33,7 @@ class Match:
     ----------
     hard : for every vertex of the source a vertex of the target, (n_s,).
     soft : for every vertex of the source shares of a few vertices of the target, (n_s, n_t), sparse; rows sum to 1.
-    confidence : for every vertex of the source the chance to come back to it or a neighbour by way of the shares there
+    confidence : for every vertex of the source the chance to come back to it or a neighbor by way of the shares there
         and back, from 0 to 1.
     hard_back, soft_back : the same from the target to the source.
     functional_map : C (k, k), coefficients of functions on the target to coefficients of the same on the source.
@@ -71,13 +71,13 @@ class Match:
             and truth values, (n,), are labels: the one with the greatest share.
         to : "target", values being those on the source, or "source", the other way.
         """
-        to = checks.choice("to", to, ("target", "source"))
+        to = validation.choice("to", to, ("target", "source"))
         T = self.soft_back if to == "target" else self.soft
-        array = checks.as_array("values", values)
+        array = validation.as_array("values", values)
         if array.dtype.kind == "f":
-            columns = checks.functions("values", array, T.shape[1])
+            columns = validation.functions("values", array, T.shape[1])
             return np.asarray(T @ columns).reshape(T.shape[0], *array.shape[1:])
-        labels = checks.labels("values", values)
+        labels = validation.labels("values", values)
         if labels.shape != (T.shape[1],):
             raise CothermError(
                 "values",

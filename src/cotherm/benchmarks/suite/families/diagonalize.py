@@ -23,7 +23,7 @@ def _problems(quick: bool) -> Sequence[Problem]:
     return [
         *(_strips(n) for n in (100, 200, 400, 800)),
         _of("NUS", 145, lambda data: nus(data=data), 180.0, file=_FILE),
-        _of("NUS, normalised", 145, lambda data: nus(stored=True, data=data), 180.0, file=_FILE, normalized=True),
+        _of("NUS, normalized", 145, lambda data: nus(stored=True, data=data), 180.0, file=_FILE, normalized=True),
     ]
 
 

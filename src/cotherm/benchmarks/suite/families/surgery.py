@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.benchmarks import couple as optimisers
+from cotherm.benchmarks import couple as optimizers
 from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, human, man, nus, ring, shortcuts
 from cotherm.engines.threads import limited_blas
@@ -31,7 +31,7 @@ _OWN_SHARE = 0.8
 _PLANNED = 0.85
 _TINY = 300
 # Who couples at other times answers another question: without a truth there is nothing to judge that by.
-_SAME_COST = (optimisers.OURS, optimisers.LBFGSB, optimisers.TRUST, optimisers.TORCH)
+_SAME_COST = (optimizers.OURS, optimizers.LBFGSB, optimizers.TRUST, optimizers.TORCH)
 _SECONDS = {1_000: 60.0, 10_000: 120.0, 100_000: 300.0, 1_000_000: 1_800.0}
 
 
@@ -57,7 +57,7 @@ def _problems(quick: bool) -> Sequence[Problem]:
         first,
         _papers("ring", 70, lambda _: ring(), limit),
         replace(_papers("nus", 145, lambda data: nus(data=data), limit, "nus/NUS_results.mat"), among=_SAME_COST),
-        *(_modelled(n, s) for n, s in poses.items() if n <= 5_000),
+        *(_modeled(n, s) for n, s in poses.items() if n <= 5_000),
         *(_scanned(n, s) for n, s in poses.items()),
         *(_planted("strip", n, s) for n, s in _SECONDS.items()),
         *(_planted(surface, n, s) for surface in ("roll", "sphere") for n, s in _SECONDS.items() if n <= 100_000),
@@ -71,8 +71,8 @@ def _papers(
     return Problem(name, series or name, n, lambda data: Surgery(make(data), _PAPERS_ALPHA), _tiny, seconds, file)
 
 
-def _modelled(n: int, seconds: float) -> Problem:
-    return _papers(f"modelled body, {n:,}", n, lambda _: human(n), seconds, series="modelled body")
+def _modeled(n: int, seconds: float) -> Problem:
+    return _papers(f"modeled body, {n:,}", n, lambda _: human(n), seconds, series="modeled body")
 
 
 def _scanned(n: int, seconds: float) -> Problem:
@@ -90,7 +90,7 @@ def _tiny() -> Surgery:
 
 def _coupled(task: Surgery, limits: Limits, *, auto: bool = False) -> Floats:
     """The public verb: at the problem's times and α, or at those it chooses itself."""
-    watch = optimisers.Lowest(_OWN_SHARE * limits.seconds)
+    watch = optimizers.Lowest(_OWN_SHARE * limits.seconds)
     views = task.views
     asked: Any = ("auto", "auto") if auto else (views.times, task.alpha)
     result = couple(
@@ -99,27 +99,27 @@ def _coupled(task: Surgery, limits: Limits, *, auto: bool = False) -> Floats:
     return np.concatenate([graph.w for graph in result.graphs])
 
 
-def _by(optimiser: Callable[[Any, optimisers.Watch], None]) -> Callable[[Any, Limits], Floats]:
-    """An optimiser that is given our cost and gradient, or makes its own."""
+def _by(optimizer: Callable[[Any, optimizers.Watch], None]) -> Callable[[Any, Limits], Floats]:
+    """An optimizer that is given our cost and gradient, or makes its own."""
 
     def solve(problem: Any, limits: Limits) -> Floats:
-        watch = optimisers.Lowest(_OWN_SHARE * limits.seconds)
+        watch = optimizers.Lowest(_OWN_SHARE * limits.seconds)
         with limited_blas(max(graph.n for graph in problem.graphs)):
-            optimiser(problem, watch)
-        return problem.centre if watch.weights is None else watch.weights
+            optimizer(problem, watch)
+        return problem.center if watch.weights is None else watch.weights
 
     return solve
 
 
 def _stated(task: Surgery) -> Any:
-    return optimisers.stated(task.views, task.alpha)
+    return optimizers.stated(task.views, task.alpha)
 
 
 def judge(task: Surgery, weights: Floats) -> Mapping[str, float | None]:
     """The paper's cost, and how well the wrong edges were found: those cut, among both graphs."""
     u = np.maximum(np.asarray(weights, dtype=np.float64), 0.0)
     small = max(graph.n for graph in task.views.graphs) <= _DENSE
-    total = optimisers.judged_cost(task.views, u, task.alpha) if small else cost(task.views, u, task.alpha)
+    total = optimizers.judged_cost(task.views, u, task.alpha) if small else cost(task.views, u, task.alpha)
     return {"cost": total, **_found(task.views, u)}
 
 
@@ -156,17 +156,17 @@ def _found(views: Views, u: Floats) -> dict[str, float | None]:
 FAMILY = Family(
     name="surgery",
     about="Two graphs, corresponding functions; edge weights that cost little and make heat agree. Some edges are "
-    f"known to be wrong: an edge below {CUT:.0%} of its weight counts as cut. The optimisers are given our cost and "
+    f"known to be wrong: an edge below {CUT:.0%} of its weight counts as cut. The optimizers are given our cost and "
     "gradient; all hand in the best they have when four fifths of their time are over.",
     problems=_problems,
     contestants=(
-        Contestant(optimisers.OURS, _coupled),
-        Contestant(f"{optimisers.OURS}, auto", lambda task, seconds: _coupled(task, seconds, auto=True)),
-        Contestant(optimisers.LBFGSB, _by(optimisers.lbfgsb), given=_stated),
-        Contestant(optimisers.TRUST, _by(optimisers.trust_constr), given=_stated),
+        Contestant(optimizers.OURS, _coupled),
+        Contestant(f"{optimizers.OURS}, auto", lambda task, seconds: _coupled(task, seconds, auto=True)),
+        Contestant(optimizers.LBFGSB, _by(optimizers.lbfgsb), given=_stated),
+        Contestant(optimizers.TRUST, _by(optimizers.trust_constr), given=_stated),
         Contestant(
-            optimisers.TORCH,
-            _by(optimisers.torch_autograd),
+            optimizers.TORCH,
+            _by(optimizers.torch_autograd),
             needs=Library("torch", "pip install torch, in the build that suits the machine"),
             given=_stated,
         ),

@@ -1,0 +1,205 @@
+"""What is known to correspond, from files: labels, landmarks or functions, one block of columns for every view."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.cli.inputs import View, name_of, read_points
+from cotherm.cli.labels import UNKNOWN, Words, read_labels
+from cotherm.cli.parser import integer, number
+from cotherm.errors import CothermError
+from cotherm.functions import feature_functions, label_functions, landmark_functions
+from cotherm.io import atomic
+from cotherm.io.cells import whole_number
+from cotherm.io.header import Header, header_of, titles_over_landmarks
+from cotherm.io.rows import open_source
+from cotherm.io.table import refuse_other_count
+from cotherm.io.text import shown
+
+
+def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> None:
+    """The ways to say what corresponds, of which one is taken."""
+    group = parser.add_argument_group("what corresponds (one of these)")
+    one = group.add_mutually_exclusive_group(required=True)
+    one.add_argument(
+        "--labels",
+        nargs="+",
+        metavar="FILE",
+        help="classes: a table with one column for all views (row k is item k of each), one column for every view, "
+        "or names and labels; or a file for every view. Empty cells and NA are unknown",
+    )
+    one.add_argument(
+        "--landmarks",
+        metavar="FILE",
+        help="pairs known to be the same: a row for each, a column for every view, with row numbers from 0 or names",
+    )
+    if features:
+        one.add_argument("--features", nargs="+", metavar="FILE", help="features measured in every view, a table each")
+    else:
+        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions, a table of columns for every view")
+    group.add_argument("--column", metavar="TITLE", help="which column of --labels")
+    group.add_argument("--known", type=number, metavar="SHARE", help="use only this share of every class (all)")
+    group.add_argument("--seed", type=integer, default=0, metavar="N", help="for the choice of --known (0)")
+
+
+@dataclass(frozen=True)
+class Known:
+    """Corresponding functions on every view, the labels they were made of, and how both were read."""
+
+    functions: list[Floats]
+    labels: list[Words] | None
+    reading: list[str]
+
+
+def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
+    """From what the options name."""
+    if options.known is not None and not options.labels:
+        raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
+    header = header_of(options)
+    if options.labels:
+        labels = read_labels(views, options.labels, options.column, header)
+        used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
+        return Known(_indicators(used), labels.of, labels.reading)
+    if options.landmarks:
+        return _landmarks(views, options.landmarks, header)
+    if getattr(options, "features", None):
+        return _features(views, options.features, header)
+    return _given(views, options.functions, header)
+
+
+def _indicators(labels: list[Words]) -> list[Floats]:
+    """Indicators of the classes that occur in every view, of unit norm: views may have more or fewer of a class."""
+    shared = set.intersection(*(set(x.tolist()) for x in labels)) - {UNKNOWN}
+    if not shared:
+        raise CothermError("--labels", "no class that occurs in all views", "at least one")
+    classes = np.array(sorted(shared))
+    kept = [np.where(np.isin(x, classes), x, UNKNOWN) for x in labels]
+    functions = [label_functions(x, classes=classes, unknown=UNKNOWN) for x in kept]
+    return [F / np.linalg.norm(F, axis=0) for F in functions]
+
+
+def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
+    """A random share of each class, at least one of it; where all views have the same labels, the same items."""
+    if not 0.0 < share <= 1.0:
+        raise CothermError("--known", f"{share:g}", "a share above 0 and at most 1")
+    seed = validation.integer("--seed", seed, least=0)
+    found = []
+    for one in labels:
+        random = np.random.default_rng(seed)
+        used = np.full_like(one, UNKNOWN)
+        for label in np.unique(one[one != UNKNOWN]):
+            items = np.flatnonzero(one == label)
+            picked = random.choice(items, size=max(1, round(share * len(items))), replace=False)
+            used[picked] = label
+        found.append(used)
+    return found
+
+
+def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
+    place = atomic.as_path(path)
+    source = open_source(place)
+    most = max(view.graph.n for view in views)
+    if source.count > most + 1:
+        raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
+    read = list(source.rows())
+    rows, lines = [row.cells for row in read], [row.line for row in read]
+    if len(rows[0]) not in (1, len(views)):
+        raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
+    titled = header.said(place)
+    if titled is None:
+        titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
+    titles = f" (titles {', '.join(rows[0])})" if titled else ""
+    start = 1 if titled else 0
+    rows, lines = rows[start:], lines[start:]
+    if not rows:
+        raise CothermError(path, "no landmarks", "a row for each")
+    columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
+    functions = []
+    for k, (view, cells) in enumerate(zip(views, columns, strict=True)):
+        vertices = [_vertex(view, cell) for cell in cells]
+        if None in vertices:
+            wrong = vertices.index(None)
+            raise CothermError(
+                f"{path}: line {lines[wrong]}",
+                shown(cells[wrong]),
+                _vertices_of(view, k),
+                f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
+            )
+        functions.append(landmark_functions(view.graph, np.array(vertices)))
+    return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
+
+
+def _vertices_of(view: View, k: int) -> str:
+    """What a vertex may be called, for a message."""
+    name, numbers = name_of(view.graph, k), f"a number from 0 to {view.graph.n - 1}"
+    if view.names is None:
+        return f"a vertex of {name}: {numbers}"
+    if any(whole_number(one) is not None for one in view.names):
+        return f"the name of a row of {name}, such as {view.names[0]!r}"
+    return f"a vertex of {name}: {numbers} or a name"
+
+
+def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
+    """For every column the names its cells may be, None where rows have numbers only."""
+    names = [None if view.names is None else set(view.names) for view in views]
+    if columns == len(views):
+        return names
+    known = [one for one in names if one is not None]
+    return [set().union(*known) if known else None]
+
+
+def _vertex(view: View, cell: str) -> int | None:
+    """By name, or by number from 0 where no name could be one."""
+    if view.names is not None and cell in view.names:
+        return view.names.index(cell)
+    if view.names is not None and any(whole_number(name) is not None for name in view.names):
+        return None
+    number = whole_number(cell)
+    return number if number is not None and number < view.graph.n else None
+
+
+def _features(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
+    given = _given(views, paths, header)
+    functions = [feature_functions(view.graph, F) for view, F in zip(views, given.functions, strict=True)]
+    return Known(functions, None, given.reading)
+
+
+def _given(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
+    if len(paths) != len(views):
+        raise CothermError("--functions", f"{len(paths)} files", f"one for each of {len(views)} views")
+    blocks: list[Any] = []
+    reading = []
+    for k, (view, path) in enumerate(zip(views, paths, strict=True)):
+        points = read_points(atomic.as_path(path), header)
+        if len(points.values) != view.graph.n:
+            raise CothermError(
+                path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"
+            )
+        order, how = _order(view, k, path, points.names)
+        blocks.append(points.values[order])
+        reading.append(f"{path}: {points.reading}, {how}")
+    if len({F.shape[1] for F in blocks}) > 1:
+        raise CothermError(
+            "--functions", f"{', '.join(str(F.shape[1]) for F in blocks)} columns", "the same functions on every view"
+        )
+    return Known(blocks, None, reading)
+
+
+def _order(view: View, k: int, path: str, names: Sequence[str] | None) -> tuple[Any, str]:
+    """Which row of a table belongs to each vertex: by name where both have names, else row by row."""
+    if names is None or view.names is None:
+        return slice(None), "row by row"
+    name = name_of(view.graph, k)
+    refuse_other_count(path, names, name, view.names)
+    if set(names) != set(view.names):
+        stranger = next(iter(sorted(set(names) - set(view.names)) or sorted(set(view.names) - set(names))))
+        raise CothermError(path, f"other names than {name}, such as {stranger!r}", "the same names in both, or in one")
+    places = {one: row for row, one in enumerate(names)}
+    return [places[one] for one in view.names], "matched by name"

@@ -1,0 +1,244 @@
+"""Views from files: points, meshes and graphs all become graphs; a coupling gives those it holds."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.cli.parser import integer, number_or
+from cotherm.errors import CothermError
+from cotherm.graphs.files import read_graph, read_mesh
+from cotherm.graphs.formats import edge_list
+from cotherm.graphs.formats.edges import require_proportion
+from cotherm.graphs.graph import Graph
+from cotherm.io import archive, atomic, npy
+from cotherm.io.header import NOTHING_SAID, Header, add_header, header_of
+from cotherm.io.rows import first_line
+from cotherm.io.table import SUFFIXES, read_table
+from cotherm.methods.coupling.result import Coupling
+
+KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv or .tsv)"
+_SCALE_FROM = 7
+_MESHES = (".off", ".obj", ".ply")
+_GRAPHS = (".npz", ".mtx")
+
+
+@dataclass(frozen=True)
+class View:
+    """A graph, the names of its vertices where the file had any, and how the file was read."""
+
+    graph: Graph
+    names: tuple[str, ...] | None = None
+    reading: str = ""
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """How points become graphs."""
+    group = parser.add_argument_group("graphs from points (files that hold graphs are taken as they are)")
+    group.add_argument("--neighbors", "-k", type=integer, default=10, metavar="K", help="neighbors of each point (10)")
+    group.add_argument(
+        "--scale",
+        type=number_or("self-tuning", "median", "none"),
+        default="self-tuning",
+        metavar="S",
+        help="scale of the Gaussian weights: self-tuning (one for every point; the default), median, none, or a number",
+    )
+    group.add_argument(
+        "--metric", choices=["euclidean", "cosine"], default="euclidean", help="distance of points (euclidean)"
+    )
+    group.add_argument(
+        "--symmetrize",
+        choices=["max", "mean", "min"],
+        default="max",
+        help="weight where neighbors are not mutual (max)",
+    )
+    group.add_argument("--standardize", action="store_true", help="first scale every feature to mean 0, deviation 1")
+    add_header(parser)
+
+
+def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
+    """A view from every file, with names of their own."""
+    views = [read_view(path, options) for path in paths]
+    names = [view.graph.name for view in views]
+    if len(set(names)) == len(names):
+        return views
+    return [
+        replace(view, graph=_renamed(view.graph, "/".join(atomic.as_path(path).with_suffix("").parts[-2:])))
+        for view, path in zip(views, paths, strict=True)
+    ]
+
+
+def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
+    """Views of the same items in the same order; names, where there are any, must say so too."""
+    views = read_views(paths, options)
+    named = [view for view in views if view.names is not None]
+    for view in named[1:]:
+        if view.names != named[0].names:
+            raise CothermError(
+                view.graph.name or "VIEW",
+                "other names, or in another order, than in the first view",
+                "the same items in the same order",
+                "Sort the tables alike. `couple` takes views of different items.",
+            )
+    return views
+
+
+def read_view(path: str, options: argparse.Namespace) -> View:
+    """A graph from a file of points, a mesh or a graph."""
+    place = atomic.as_path(path)
+    suffix = place.suffix.lower()
+    if suffix in _GRAPHS or is_edge_list(place):
+        graph = _titled(read_graph(place), place)
+        return View(graph, reading=f"{place}: a graph of {graph.n} vertices and {graph.m} edges")
+    if suffix in _MESHES:
+        graph = _of_mesh(place, options)
+        return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
+    points = read_points(place, header_of(options))
+    return View(_of_points(points.values, place, options), points.names, f"{place}: {points.reading}")
+
+
+@dataclass(frozen=True)
+class Points:
+    """A table of numbers, the names of its rows where it has any, and how it was read."""
+
+    values: Floats
+    names: tuple[str, ...] | None
+    reading: str
+
+
+def read_points(place: Path, header: Header = NOTHING_SAID) -> Points:
+    """A table of numbers from text or .npy."""
+    suffix = place.suffix.lower()
+    if suffix == ".npy":
+        values = _npy(place)
+        return Points(values, None, f"{len(values)} rows, {values.shape[1]} columns")
+    if suffix not in SUFFIXES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
+    table = read_table(place, header)
+    return Points(table.numbers(), table.names, table.reading)
+
+
+def is_edge_list(place: Path) -> bool:
+    """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
+    return place.suffix.lower() in SUFFIXES and edge_list.begins_like_one(first_line(place))
+
+
+def read_result(path: str) -> Coupling | Graph:
+    """What `cotherm couple` or `cotherm graph` wrote, or a graph from elsewhere."""
+    place = atomic.as_path(path)
+    if is_coupling(place):
+        return Coupling.load(place)
+    if place.suffix.lower() in _GRAPHS or is_edge_list(place):
+        return _titled(read_graph(place), place)
+    raise CothermError(
+        str(place),
+        "neither a coupling nor a graph",
+        "a file from `cotherm couple` or `cotherm graph`, .mtx, or an edge list .csv",
+    )
+
+
+def is_coupling(place: Path) -> bool:
+    return place.suffix.lower() == ".npz" and b"header" in (data := atomic.load(place)) and _has_member(data, "0.u")
+
+
+def graphs_of(result: Coupling | Graph, view: int | None) -> list[tuple[str, Graph]]:
+    """The graphs to work on with names to print: both states of a coupling are before, its coupled graphs after."""
+    if isinstance(result, Graph):
+        if view not in (None, 1):
+            raise CothermError("--view", str(view), "1: the file holds one graph")
+        return [(result.name or "graph", result)]
+    named = [(name_of(g, k), g) for k, g in enumerate(result.graphs)]
+    return named if view is None else [named[chosen(view, len(named))]]
+
+
+def chosen(view: int, count: int, option: str = "--view") -> int:
+    if not 1 <= view <= count:
+        raise CothermError(option, str(view), f"a view from 1 to {count}")
+    return view - 1
+
+
+def name_of(graph: Graph, k: int) -> str:
+    return graph.name or f"view {k + 1}"
+
+
+def _has_member(data: bytes, name: str) -> bool:
+    return name in archive.names(data)
+
+
+def _npy(place: Path) -> Floats:
+    array = npy.parse(str(place), atomic.load(place))
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
+    points = validation.as_float64(str(place), array)
+    finite = np.isfinite(points)
+    if not finite.all():
+        row, column = np.unravel_index(np.argmin(finite), finite.shape)
+        raise CothermError(f"{place}: row {row}, column {column}", str(points[row, column]), "a finite number")
+    return points.copy() if points.base is not None else points
+
+
+def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Graph:
+    from cotherm.graphs.build import knn_graph
+
+    if options.standardize:
+        points = _standardized(points, place)
+    # The scale of a point is its distance to the 7th neighbor, or to the last where there are fewer.
+    scale_neighbor = max(1, min(_SCALE_FROM, len(points) - 1))
+    with _told_of(place):
+        return knn_graph(points, options.neighbors, scale_neighbor=scale_neighbor, **_kernel(options), name=place.stem)
+
+
+def _kernel(options: argparse.Namespace) -> dict[str, Any]:
+    scale = None if options.scale == "none" else options.scale
+    return {"scale": scale, "metric": options.metric, "symmetrize": options.symmetrize}
+
+
+def _standardized(points: Floats, place: Path) -> Floats:
+    spread = points.std(axis=0)
+    if not np.all(spread > 0.0):
+        raise CothermError(
+            str(place), f"feature {int(np.argmin(spread)) + 1} is constant", "features that vary, to standardize them"
+        )
+    return np.asarray((points - points.mean(axis=0)) / spread)
+
+
+def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
+    from cotherm.graphs.build import mesh_graph
+
+    mesh = read_mesh(place)
+    if not len(mesh.faces):
+        return _of_points(mesh.vertices, place, options)
+    return mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
+
+
+def _titled(graph: Graph, place: Path) -> Graph:
+    """A graph without a name gets its file's. A forged number of vertices is refused before memory is taken for it."""
+    require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
+    return graph if graph.name is not None else _renamed(graph, place.stem)
+
+
+def _renamed(graph: Graph, name: str) -> Graph:
+    return Graph(graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=graph.labels, name=name)
+
+
+# What knn_graph complains about, by the option that says it.
+_OPTIONS = {"k": "--neighbors", "scale": "--scale"}
+
+
+@contextmanager
+def _told_of(place: Path) -> Iterator[None]:
+    """Complaints about points say which file they are from."""
+    try:
+        yield
+    except CothermError as error:
+        option = _OPTIONS.get(error.argument)
+        where = f"{place}: {error.argument}" if option is None else f"{option} ({place})"
+        raise CothermError(where, error.given, error.needed, error.advice) from None

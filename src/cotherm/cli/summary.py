@@ -1,0 +1,106 @@
+"""What a file or a result is, for machines and for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
+from cotherm.cli.outputs import table_text
+from cotherm.errors import CothermError, visible
+from cotherm.graphs.files import read_mesh
+from cotherm.graphs.graph import Graph
+from cotherm.io import atomic
+from cotherm.io.header import NOTHING_SAID, Header
+from cotherm.io.table import SUFFIXES, Table, read_table
+from cotherm.methods.coupling.result import Coupling
+
+Described = tuple[dict[str, Any], str]
+
+
+def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
+    place = atomic.as_path(path)
+    suffix = place.suffix.lower()
+    if suffix in (".npz", ".mtx") or is_edge_list(place):
+        result = read_result(path)
+        return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
+    if suffix in (".off", ".obj", ".ply"):
+        mesh = read_mesh(place)
+        report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
+        return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
+    if suffix == ".npy":
+        points = read_points(place).values
+        report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
+        return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
+    if suffix in SUFFIXES:
+        return _about_table(read_table(place, header))
+    raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
+
+
+def about_graph(graph: Graph) -> Described:
+    degrees = graph.degrees
+    report = {
+        "kind": "graph",
+        "name": graph.name,
+        "vertices": graph.n,
+        "edges": graph.m,
+        "components": graph.component_count,
+        "isolated": int(np.sum(degrees == 0.0)),
+        "weight_least": float(graph.w.min()) if graph.m else None,
+        "weight_greatest": float(graph.w.max()) if graph.m else None,
+        "degree_median": float(np.median(degrees)),
+        "coordinates": None if graph.coordinates is None else graph.coordinates.shape[1],
+        "labels": None if graph.labels is None else len(np.unique(graph.labels)),
+    }
+    lines = [f"Graph {visible(graph.name or '')}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
+    if graph.m:
+        lines.append(f"  weights {graph.w.min():.3g} to {graph.w.max():.3g}, median degree {np.median(degrees):.3g}")
+    isolated = f", {report['isolated']} vertices without neighbors" if report["isolated"] else ""
+    lines.append(f"  {graph.component_count:,} connected part{'s' * (graph.component_count != 1)}{isolated}")
+    if report["labels"] is not None:
+        lines.append(f"  {report['labels']} different labels")
+    return report, "\n".join(lines)
+
+
+def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
+    changes = result.changes()
+    report = {
+        "kind": "coupling",
+        "status": result.status,
+        "times": list(result.times),
+        "alpha": result.alpha,
+        "cost": result.cost,
+        "distance": result.distance,
+        "coupling_before": result.coupling_before.tolist(),
+        "coupling": result.coupling.tolist(),
+        "mismatch": result.mismatch,
+        "functions": result.functions[0].shape[1],
+        "views": [
+            {"name": name_of(g, k), "vertices": g.n, "edges": g.m, "changes": change.counts()}
+            for k, (g, change) in enumerate(zip(result.graphs, changes, strict=True))
+        ],
+        "settings": dict(result.settings),
+        "versions": dict(result.versions),
+        "seconds": result.seconds,
+    }
+    text = str(result)
+    if settings:
+        rows = [[key, _shown(value)] for key, value in {**result.settings, **result.versions}.items()]
+        text += "\n\nSettings and versions, for a methods section:\n" + table_text(["", ""], rows).lstrip("\n")
+    return report, text
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _about_table(table: Table) -> Described:
+    report = {
+        "kind": "table",
+        "rows": table.rows,
+        "columns": table.columns,
+        "titles": table.titles,
+        "names": table.names is not None,
+    }
+    return report, f"Table: {table.reading}"

@@ -1,0 +1,85 @@
+"""Products with tall matrices, of float64 or float32, in one pass by all threads; sums are float64.
+
+Dense algebra libraries are made for larger matrices: with a row of some ten or hundred numbers their threads wait for
+each other more than they compute.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.jit import compiled
+from cotherm.engines.cpu.thread_pool import ThreadPool
+
+
+def tall_dot(E: NDArray[Any], x: Floats) -> Floats:
+    """E x."""
+    out = np.empty(len(E))
+    with ThreadPool(work=float(E.size)) as team:
+        team.run(_dot, _cuts(len(E), team.pieces), E, x, out)
+    return out
+
+
+def tall_transposed_dot(E: NDArray[Any], y: Floats) -> Floats:
+    """Eᵀy."""
+    with ThreadPool(work=float(E.size)) as team:
+        cuts = _cuts(len(E), team.pieces)
+        sums = np.zeros((team.pieces, E.shape[1]))
+        team.run(_transposed_dot, cuts, np.array(cuts), E, y, sums)
+    return np.asarray(sums.sum(axis=0))
+
+
+def tall_squares(E: NDArray[Any]) -> Floats:
+    """The sum of squares of every row."""
+    out = np.empty(len(E))
+    with ThreadPool(work=float(E.size)) as team:
+        team.run(_squares, _cuts(len(E), team.pieces), E, out)
+    return out
+
+
+def _cuts(rows: int, pieces: int) -> list[int]:
+    return [rows * k // pieces for k in range(pieces + 1)]
+
+
+@compiled
+def _dot(lo: int, hi: int, E: Any, x: Any, out: Any) -> None:
+    # Four rows at a time: one sum alone would wait for itself at every term.
+    last = lo + (hi - lo) // 4 * 4
+    for e in range(lo, last, 4):
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for k in range(E.shape[1]):
+            a += E[e, k] * x[k]
+            b += E[e + 1, k] * x[k]
+            c += E[e + 2, k] * x[k]
+            d += E[e + 3, k] * x[k]
+        out[e], out[e + 1], out[e + 2], out[e + 3] = a, b, c, d
+    for e in range(last, hi):
+        a = 0.0
+        for k in range(E.shape[1]):
+            a += E[e, k] * x[k]
+        out[e] = a
+
+
+@compiled
+def _transposed_dot(lo: int, hi: int, places: Any, E: Any, y: Any, sums: Any) -> None:
+    if lo == hi:
+        return
+    total = np.zeros(E.shape[1])
+    for e in range(lo, hi):
+        factor = y[e]
+        for k in range(E.shape[1]):
+            total[k] += factor * E[e, k]
+    sums[np.searchsorted(places, hi) - 1] = total
+
+
+@compiled
+def _squares(lo: int, hi: int, E: Any, out: Any) -> None:
+    for e in range(lo, hi):
+        total = 0.0
+        for k in range(E.shape[1]):
+            total += np.float64(E[e, k]) ** 2
+        out[e] = total

@@ -1,0 +1,100 @@
+"""Diffusion distances on a large graph at long times, from a random sketch of the heat kernel.
+
+The rows of Y = H_t R, with R an n × r matrix of independent signs ±1/√r, have E‖Y_p − Y_q‖² = d_t(p, q)², with a
+relative standard deviation of at most √(2/r). No n × n matrix is formed: the sketch is made some columns at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cotherm.arrays import Floats, Ints
+from cotherm.engines.cpu.distances import add_squared_differences
+from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.graphs.search.neighbors import nearest_neighbors
+from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
+from cotherm.progress import track
+
+PROBES = 4_096
+
+# Enough to find candidates, a few times more than are wanted, among the distances of a few sources.
+_ROUGH = 512
+
+# Columns of the sketch made at a time.
+_BLOCK = 64
+# What may be left out of a flow, relative to what it started from: late distances are small, and are differences.
+_TAIL = 1e-14
+_TOLERANCE = 1e-8
+# Distances that are put in order at once.
+_SORTED_AT_ONCE = 2**22
+
+
+def seconds(matrix: OrderedLaplacian, probes: int, degree: int) -> float:
+    """About what ``nearest`` costs on one processor: the flows, and the search for candidates among all pairs."""
+    return probes * degree * matrix.work(1) * 0.35e-9 + _BLOCK * float(matrix.n) ** 2 * 0.05e-9
+
+
+def rows(matrix: OrderedLaplacian, t: float, sources: Ints, probes: int, seed: int) -> Floats:
+    """Distances from each source to every vertex."""
+    everyone = np.broadcast_to(np.arange(matrix.n), (len(sources), matrix.n))
+    return _pair_distances(matrix, t, sources, everyone, probes, seed)
+
+
+def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int, probes: int, seed: int) -> tuple[Ints, Floats]:
+    """The k nearest of each source: candidates from a small sketch, judged by a large one or exactly."""
+    count = min(matrix.n - 1, 4 * k + 16)
+    if len(sources) * count <= probes:
+        rough = rows(matrix, t, sources, min(probes, _ROUGH), seed)
+        candidates, _ = smallest(rough, sources, count)
+        distances = _exact_pairs(matrix, t, sources, candidates)
+    else:
+        coarse = next(_blocks(matrix, t, _BLOCK, seed + 1))
+        candidates = nearest_neighbors(coarse, count, search="exact").indices[sources].astype(np.int64)
+        distances = _pair_distances(matrix, t, sources, candidates, probes, seed)
+    best = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(candidates, best, axis=1), np.take_along_axis(distances, best, axis=1)
+
+
+def smallest(distances: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
+    """The k smallest of each row with their columns, ascending, ties by number, the source itself left out."""
+    columns = np.empty((len(sources), k), dtype=np.int64)
+    step = max(1, _SORTED_AT_ONCE // distances.shape[1])
+    for first in range(0, len(sources), step):
+        part = distances[first : first + step].copy()
+        part[np.arange(len(part)), sources[first : first + step]] = np.inf
+        columns[first : first + step] = np.argsort(part, axis=1, kind="stable")[:, :k]
+    return columns, np.take_along_axis(distances, columns, axis=1)
+
+
+def _pair_distances(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints, probes: int, seed: int) -> Floats:
+    """Distances from firsts[a] to each of seconds[a, :]."""
+    squares = np.zeros(seconds.shape)
+    for block in track(_blocks(matrix, t, probes, seed), total=-(-probes // _BLOCK), label="diffusion distances"):
+        add_squared_differences(block, firsts, seconds, squares)
+    return np.sqrt(squares, out=squares)
+
+
+def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Iterator[Floats]:
+    """The sketch Y = H_t R, some columns at a time."""
+    random = np.random.default_rng(seed)
+    for first in range(0, probes, _BLOCK):
+        width = min(_BLOCK, probes - first)
+        R = random.choice([-1.0, 1.0], size=(matrix.n, width)) / np.sqrt(probes)
+        R -= R.mean(axis=0)  # what stays the same everywhere is no distance, and would drown late ones in rounding
+        yield apply_exponential(matrix, R, np.array([t]), np.array([_TAIL]))[0]
+
+
+def _exact_pairs(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:
+    """‖H_t(δ_p − δ_q)‖ for each pair: one heat flow a pair."""
+    p = np.repeat(firsts, seconds.shape[1])
+    q = seconds.ravel()
+    norms = np.empty(len(p))
+    for first in range(0, len(p), _BLOCK):
+        pair = slice(first, first + _BLOCK)
+        dipoles = np.zeros((matrix.n, len(p[pair])))
+        dipoles[p[pair], np.arange(len(p[pair]))] += 1.0
+        dipoles[q[pair], np.arange(len(p[pair]))] -= 1.0
+        norms[pair] = np.linalg.norm(chebyshev_flow(matrix, dipoles, np.array([t]), _TOLERANCE)[0], axis=0)
+    return norms.reshape(seconds.shape)

@@ -1,0 +1,1 @@
+"""Files: bytes on disk to arrays, tables and labels; atomic writing; archives without pickles. Knows no graphs."""

@@ -1,0 +1,204 @@
+"""Whole files in and out of the file system: complete or not at all, or a CothermError says why."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from cotherm import memory, validation
+from cotherm.errors import CothermError
+
+_ADVICE = "Pass overwrite=True to replace the file."
+# What file systems say that know no second names of a file, and those where nothing can be waited for.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
+_NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+def as_path(value: object) -> Path:
+    """A path from a string or a path-like object; the door for every ``path`` argument."""
+    if not isinstance(value, str | os.PathLike):
+        raise CothermError("path", validation.describe(value), "a path: a string or a pathlib.Path")
+    name = os.fspath(value)
+    if not isinstance(name, str) or "\0" in name or not _encodable(name):
+        raise CothermError("path", validation.describe(name), "text that can name a file")
+    return Path(name)
+
+
+def load(path: Path) -> bytes:
+    """Everything in a file, which must hold something."""
+    try:
+        if path.exists() and not path.is_file():
+            given = "a directory" if path.is_dir() else "not a plain file"
+            raise CothermError(str(path), given, "a file to read")
+        _require_memory(path)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise CothermError(str(path), "no such file", "an existing file") from None
+    except OSError as error:
+        raise CothermError(str(path), _reason(error), "a file that can be read") from None
+    except MemoryError:
+        raise CothermError(str(path), "more data than memory holds", "a smaller file") from None
+    if not data:
+        raise CothermError(str(path), "an empty file", "a file with content")
+    return data
+
+
+def save(path: Path, data: bytes, *, overwrite: bool, advice: str = _ADVICE) -> None:
+    """Write a file in one step: another process sees the old content or the new, never a part.
+
+    The bytes go to a temporary file beside the target, which then takes the target's name. Without ``overwrite`` it
+    takes the name only if it is free at that moment: of several processes one succeeds. A symbolic link is followed.
+    The file is on the disk when this returns. On any error the temporary file is removed and the target is as it was.
+    """
+    try:
+        target = require_free(path, overwrite=overwrite, advice=advice)
+        _put(target, data, overwrite=overwrite)
+    except FileExistsError:
+        raise _occupied(path, advice) from None
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def require_free(path: Path, *, overwrite: bool, advice: str = _ADVICE) -> Path:
+    """Where a file of this name would be, links followed; what can be no target of it is refused.
+
+    ``advice`` is what to do about a file that exists.
+    """
+    try:
+        target = real_path(path)
+        if target.is_symlink():  # what is left of links that could not be followed to an end
+            raise CothermError(str(path), "a symbolic link that leads back to itself", "the name of a file to write")
+        if target.is_dir():
+            raise CothermError(str(path), "a directory", "the name of a file to write")
+        if not target.parent.is_dir():
+            raise CothermError(str(path), f"no directory {target.parent}", "an existing directory", "Create it first.")
+        if target.exists() and not target.is_file():
+            raise CothermError(str(path), "not a plain file", "the name of a file to write")
+        if target.exists() and not overwrite:
+            raise _occupied(path, advice)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    return target
+
+
+def real_path(path: Path) -> Path:
+    """The path with all links followed as far as they lead; unlike ``Path.resolve``, this never raises."""
+    return Path(os.path.realpath(path))
+
+
+def require_writable(directory: Path) -> None:
+    """Refuse a directory in which no file can be made, by making one: rights alone do not tell."""
+    probe = _temporary(directory)
+    try:
+        probe.touch(exist_ok=False)
+    except OSError as error:
+        raise _unwritable(directory, error) from None
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
+
+
+def require_room(directory: Path, size: int) -> None:
+    """Refuse a directory on a file system with less space than a file of so many bytes takes."""
+    try:
+        free = shutil.disk_usage(directory).free
+    except OSError:  # some file systems do not tell
+        return
+    if free < size:
+        raise CothermError(
+            str(directory), f"{memory.words(free)} of free space", f"{memory.words(size)} for the result"
+        )
+
+
+def _require_memory(path: Path) -> None:
+    """Refuse a file that memory cannot hold: the system may end the process instead of saying so."""
+    size, free = path.stat().st_size, memory.available()
+    if free is not None and size > free:
+        given = f"{memory.words(size)}, more data than memory holds"
+        raise CothermError(str(path), given, f"a smaller file, at most {memory.words(free)}")
+
+
+def _encodable(name: str) -> bool:
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _put(target: Path, data: bytes, *, overwrite: bool) -> None:
+    temporary = _temporary(target.parent)
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            _synchronize(file.fileno())
+        if overwrite:
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        else:
+            _take_name(temporary, target)
+        _synchronize_directory(target.parent)
+    finally:  # an interrupt from the keyboard, too, must leave nothing behind
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _temporary(directory: Path) -> Path:
+    # Not tempfile: its files are private to the user, and the written file keeps their permissions. The short
+    # name fits wherever the target's own does.
+    return directory / f".cotherm-{secrets.token_hex(8)}.tmp"
+
+
+def _take_name(temporary: Path, target: Path) -> None:
+    """Give a file a second name, which must be free: the system sees to it that of several processes one succeeds."""
+    try:
+        os.link(temporary, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Where files have one name only: whoever makes the file may then replace it. Others may see it empty.
+        target.open("xb").close()
+        try:
+            temporary.replace(target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _synchronize(descriptor: int) -> None:
+    """Wait until the disk has what was written, so that a power failure leaves no name without content."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FSYNC:
+            raise
+
+
+def _synchronize_directory(directory: Path) -> None:
+    """The same for a new name, which its directory holds; some systems do not open directories."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        _synchronize(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _occupied(path: Path, advice: str) -> CothermError:
+    return CothermError(str(path), "the file exists", "a new name", advice)
+
+
+def _unwritable(path: Path, error: OSError) -> CothermError:
+    return CothermError(str(path), _reason(error), "a place that can be written to")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error) or type(error).__name__).lower()

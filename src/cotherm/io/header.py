@@ -1,0 +1,195 @@
+"""Whether the first row of a table holds titles: its cells say so, or the user does, never the number of rows.
+
+Each rule answers True (titles), False (data) or None: it could be either, and the table is refused unless the user says
+which with ``--header FILE`` or ``--no-header FILE``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from cotherm.errors import CothermError
+from cotherm.io.cells import is_count, is_missing, is_name_word, is_number, is_word, looks_numeric
+
+Rows = Iterable[Sequence[str]]
+# So many rows tell how numbers are written.
+_TELLING = 100
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the user said about the first rows of tables, by the real paths of the files."""
+
+    titled: frozenset[str] = frozenset()
+    untitled: frozenset[str] = frozenset()
+
+    def said(self, path: Path) -> bool | None:
+        """Whether the first row holds titles; None where nothing was said."""
+        place = os.path.realpath(path)
+        if place in self.titled:
+            return True
+        return False if place in self.untitled else None
+
+
+NOTHING_SAID = Header()
+
+
+def add_header(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("tables whose first row could be titles or data")
+    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table holds titles")
+    group.add_argument("--no-header", action="append", metavar="FILE", help="the first row of this table is data")
+
+
+def header_of(options: argparse.Namespace) -> Header:
+    """From the options; every file must be one that the command reads."""
+    said = {}
+    read = _paths(options, {"header", "no_header", "out"})
+    for name in ("header", "no_header"):
+        option = "--" + name.replace("_", "-")
+        given = getattr(options, name, None) or []
+        for path in given:
+            if os.path.realpath(path) not in read:
+                raise CothermError(f"{option} {path}", "no table of this command", "one of the files it reads")
+        said[name] = frozenset(map(os.path.realpath, given))
+    if twice := said["header"] & said["no_header"]:
+        raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")
+    return Header(said["header"], said["no_header"])
+
+
+def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
+    """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
+
+    Parameters
+    ----------
+    first : the cells of the first row.
+    column : the first cells of the other rows, where rows have several.
+    body : gives all cells of the other rows.
+    """
+    if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
+        return True
+    rest = first[1:] if len(first) > 1 and is_column_of_names(column or first[:1]) else first
+    numbers = [cell for cell in rest if looks_numeric(cell)]
+    # 400nm, 500nm are titles: not every number of a row has a slip.
+    all_odd = len(rest) > 1 and not numbers and not any(map(is_missing, rest))
+    if not all_odd and not any(map(is_word, rest)):
+        # 0 or 0, 1 over numbers that all have a point may be titles that count columns, as pandas writes them; so may
+        # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
+        # And where all names are spelled alike but for the first, that may be a title: gene, 2001, 2002.
+        counted = rest[0] == "0" and is_count(rest)
+        either = counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest)))
+        return None if either or (len(rest) < len(first) and _is_odd(first[0], column)) else False
+    if not numbers:  # but a table of words may begin with one that occurs again
+        of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
+        return not (of_words and _occurs_below(first, body()))
+    return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
+
+
+def is_column_of_names(column: Sequence[str]) -> bool:
+    """Whether most cells of the first column are words; one word among numbers is a mistake to be told of."""
+    return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in column) > len(column)
+
+
+def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set[str], n: int) -> bool | None:
+    """In a table of labels titles are words as labels are, but occur nowhere below.
+
+    A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
+    rows does not decide it: where it speaks for the other reading, nothing is decided.
+
+    Parameters
+    ----------
+    open_rows : so many rows at the end may be unknown labels or no rows at all.
+    names : the names of the items, where they have any.
+    n : how many labels there must be where they are matched row by row.
+    """
+    first, *body = rows
+    if not body or (len(first) > 1 and first[0] in names):
+        return False
+    columns = list(zip(*body, strict=True))
+    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and _are_names(columns[0], names))):
+        return True
+    if len(first) > 1 and not names.isdisjoint(columns[0]):
+        return not _occurs_below(first, body)
+    likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
+    as_read, other = (len(body), len(rows)) if likely else (len(rows), len(body))
+    if other - open_rows <= n <= other and (likely or not as_read - open_rows <= n <= as_read):
+        return None
+    return likely
+
+
+def titles_over_landmarks(first: Sequence[str], names: Sequence[Collection[str] | None]) -> bool:
+    """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
+    return not any(_like_a_name(cell, known) for cell, known in zip(first, names, strict=True))
+
+
+def refuse_either(path: Path, line: int, given: str) -> CothermError:
+    """The error for a first row that could be titles or data."""
+    return CothermError(
+        f"{path}: line {line}",
+        given,
+        "a first row that is either titles or data",
+        f"Say which: --header {path} or --no-header {path}.",
+    )
+
+
+def _paths(options: argparse.Namespace, without: set[str]) -> set[str]:
+    values = [value for name, value in vars(options).items() if name not in without]
+    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    return {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
+
+
+def _numbered(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Titles that count columns, as pandas writes them from 0; two of them, 0 and 1, may as well be data."""
+    if first[0] == "0" and len(first) > 2 and is_count(first):
+        return True
+    return not first[0] and is_count(first[1:]) and (first[1] == "0" or _is_index(column))
+
+
+def _is_corner(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Whether the first cell is a title of names: it says so, or it is empty above names and beside words."""
+    if first[0]:
+        return is_name_word(first[0])
+    words = any(not looks_numeric(cell) and not is_missing(cell) for cell in first[1:])
+    return words and bool(column) and _is_index(column)
+
+
+def _all_with_points(rows: Rows, start: int) -> bool:
+    cells = [cell for row in islice(rows, _TELLING) for cell in row[start:]]
+    return bool(cells) and all("." in cell or "e" in cell for cell in cells)
+
+
+def _is_index(column: Sequence[str]) -> bool:
+    """Whether cells count rows or are words."""
+    return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
+
+
+def _occurs_below(first: Sequence[str], body: Rows) -> bool:
+    known = [(c, cell) for c, cell in enumerate(first) if not is_missing(cell)]
+    return any(row[c] == cell for row in body for c, cell in known)
+
+
+def _are_names(column: Sequence[str], names: Set[str]) -> bool:
+    return is_count(column) or not names.isdisjoint(column)
+
+
+def _is_odd(name: str, others: Sequence[str]) -> bool:
+    """Whether all the others are spelled alike, as s01 and s02 are, and this one is not."""
+    shapes = set(map(_shape, others))
+    return is_word(name) and len(others) > 1 and len(shapes) == 1 and _shape(name) not in shapes
+
+
+def _like_a_name(cell: str, names: Collection[str] | None) -> bool:
+    """Whether a cell is, or may be meant to be, a row number or one of these names."""
+    if looks_numeric(cell) or is_missing(cell):
+        return True
+    return names is not None and (cell in names or _shape(cell) in set(map(_shape, names)))
+
+
+def _shape(cell: str) -> str:
+    """How a name is spelled: photo-012 as a-0."""
+    kinds = ["a" if c.isalpha() else "0" if c.isdigit() else c for c in cell]
+    return "".join(c for k, c in enumerate(kinds) if k == 0 or c not in "a0" or c != kinds[k - 1])

@@ -1,0 +1,110 @@
+"""Ways through the landscape of the coupling cost, which has many poor minima.
+
+A *route* is a list of stages, each an easier problem than the next and solved from the answer of the one before. All
+routes end with the problem asked. Three of them, none tuned to any data:
+
+- *direct*: the asked problem at once.
+- *times*: short times first, when heat has only crossed a few edges and only edges near the functions matter; each
+  horizon is √10 times the one before, from one over the median degree (about one move along an edge) up to the longest
+  time asked.
+- *alpha*: all times, α by decades from where coupling begins to weigh against distance.
+
+The stages of the last two measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's
+distance is a sum of squares, which prefers many edges bent a little to one edge cut; starting from the sparse answer
+leads to far better minima.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from cotherm.graphs.graph import Graph
+from cotherm.methods.coupling.problem import CouplingProblem
+
+ROUTES = ("direct", "times", "alpha")
+
+_HORIZON_STEP = np.sqrt(10.0)
+_ALPHA_STEP = 10.0
+_ROBUST_FRACTION = 0.3
+_TYPICAL_DECADES = 8
+# A route has no more stages than this, whatever times and α: over more decades its steps are longer.
+_MOST_STAGES = 40
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A problem on the way: its times, its α, and whether distance is measured robustly."""
+
+    times: tuple[float, ...]
+    alpha: float
+    robust: bool = True
+
+
+def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
+    """The stages of a named route before the problem itself."""
+    if name == "direct":
+        return []
+    times = tuple(problem.times.tolist())
+    if name == "times":
+        return [Stage(moments, problem.alpha) for moments in _horizons(times, first_horizon(problem.graphs))]
+    return [Stage(times, alpha) for alpha in _decades(problem)]
+
+
+def expected_stages(name: str, problem: CouplingProblem) -> int:
+    """About how many stages a route will have, for a progress bar: α's decades are only known once it is reached."""
+    return _TYPICAL_DECADES if name == "alpha" else len(default_route(name, problem))
+
+
+def robust_scale(problem: CouplingProblem) -> float:
+    """The change of weight beyond which the robust distance grows like |d|."""
+    weights = problem.center[problem.center > 0.0]
+    return _ROBUST_FRACTION * float(weights.mean()) if len(weights) else 1.0
+
+
+def first_horizon(graphs: Sequence[Graph]) -> float:
+    """One over the median degree: about one move along an edge. Infinite where there is no weight."""
+    degrees = np.concatenate([g.degrees for g in graphs])
+    live = degrees[degrees > 0.0]
+    return 1.0 / float(np.median(live)) if len(live) else np.inf
+
+
+def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
+    """The asked times up to each horizon, and the horizon itself where none of them is near it."""
+    stages = []
+    for horizon in _ladder(first, max(times), _HORIZON_STEP):
+        reached = tuple(t for t in times if 0.0 < t <= horizon)
+        near = reached and max(reached) * _HORIZON_STEP > horizon
+        stages.append(reached if near else (*reached, horizon))
+    return [*stages, times]
+
+
+def _ladder(first: float, last: float, step: float) -> list[float]:
+    """From the first on, each so many times the one before, and below the last."""
+    if not 0.0 < first < 0.99 * last:
+        return []
+    factor = max(float(step), math.exp((math.log(last) - math.log(first)) / _MOST_STAGES))
+    rungs = [first]
+    while rungs[-1] * factor < 0.99 * last:
+        rungs.append(rungs[-1] * factor)
+    return rungs
+
+
+def stiffness(problem: CouplingProblem) -> float:
+    """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
+    gentle = problem.restated(problem.times, 1.0, None)
+    J = gentle.at(problem.center).jacobian
+    gram = gentle.metric(problem.center).prepared(J).restricted(np.zeros(J.shape[0], dtype=bool)).gram
+    return float(scipy.linalg.norm(gram, 2)) if min(J.shape) else 0.0
+
+
+def _decades(problem: CouplingProblem) -> list[float]:
+    """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
+    size = stiffness(problem)
+    if size == 0.0:
+        return [problem.alpha]
+    return [*_ladder(1.0 / size, problem.alpha, _ALPHA_STEP), problem.alpha]

@@ -1,0 +1,54 @@
+"""Large graphs are coupled under other numbers, by which neighbors are near; the caller sees none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.graphs.graph import Graph
+from cotherm.graphs.reordering import localized, unchanged
+from cotherm.methods.coupling.search import Step
+
+Edges = NDArray[np.intp]
+
+# Up to this many vertices a graph is in the processor's caches, whatever its numbers.
+_IN_CACHE = 2_000
+
+
+class Near:
+    """The graphs by numbers of their own, and the way from the caller's numbers to these and back."""
+
+    def __init__(self, graphs: Sequence[Graph]) -> None:
+        self._graphs = [localized(g) if g.n > _IN_CACHE else unchanged(g) for g in graphs]
+
+    @property
+    def graphs(self) -> list[Graph]:
+        return [g.graph for g in self._graphs]
+
+    def functions(self, columns: Sequence[Floats]) -> list[Floats]:
+        return [F[g.vertices] for F, g in zip(columns, self._graphs, strict=True)]
+
+    def edges(self, chosen: Sequence[Edges]) -> list[Edges]:
+        """Some edges of each graph, ascending."""
+        masks = [np.zeros(g.graph.m, dtype=bool) for g in self._graphs]
+        for mask, edges in zip(masks, chosen, strict=True):
+            mask[edges] = True
+        return [np.flatnonzero(mask[g.edges]) for mask, g in zip(masks, self._graphs, strict=True)]
+
+    def weights(self, weights: Sequence[Floats]) -> list[Floats]:
+        return [w[g.edges] for w, g in zip(weights, self._graphs, strict=True)]
+
+    def in_original_order(self, weights: Sequence[Floats]) -> tuple[Floats, ...]:
+        """Weights by the caller's numbers."""
+        return tuple(g.in_original_order(w) for w, g in zip(weights, self._graphs, strict=True))
+
+    def told(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
+        """The callback, told weights by the caller's numbers."""
+        if callback is None:
+            return None
+        return lambda step: callback(replace(step, weights=self.in_original_order(step.weights)))

@@ -1,0 +1,246 @@
+"""What every method gives back, whichever it is: a geometry for each view, to embed, measure and cluster in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import validation
+from cotherm.arrays import Floats, Ints
+from cotherm.engines.cpu.distances import gram_distances
+from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import diffusion_distance, signs, without_constant
+from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
+from cotherm.heat.validation import LARGEST_DENSE
+from cotherm.lazy import lazy
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+# k-means is restarted often where that costs nothing.
+_FEW_ROWS, _MANY_STARTS, _STARTS = 5_000, 50, 5
+# Eigenvalues below this part of the largest are zero but for rounding.
+_ZERO = 1e-10
+_MOST_GROWTH = 600.0
+
+
+class JointResult(ABC):
+    """The answer of a method: one geometry per view, in the order in which the views were given.
+
+    ``embedding``, ``distances`` and ``clusters`` work alike for all methods. Each returns a tuple with an array for
+    each view.
+    """
+
+    @property
+    @abstractmethod
+    def common(self) -> bool:
+        """Whether rows of all views are points of one space, so that they may be compared across views."""
+
+    @abstractmethod
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        """The k smoothest modes of every view: ``values``, and ``vectors`` as columns."""
+
+    @abstractmethod
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        """Diffusion distances at time t in every view: all pairs, or rows for some sources."""
+
+    def embedding(self, k: int = 2, *, t: float = 0.0) -> tuple[Floats, ...]:
+        """k coordinates of every vertex, (n, k): the modes after the first, each times e^{−tλ}."""
+        if self._most_modes() < 2:
+            raise CothermError(
+                "graphs", "a single mode, which is constant", "views with two vertices or modes, or more"
+            )
+        k = validation.integer("k", k, least=1, most=self._most_modes() - 1)
+        time = validation.real("t", t)
+        return self._coordinates(k, time)
+
+    def clusters(self, k: int, *, seed: int = 0) -> tuple[Ints, ...]:
+        """Spectral clustering: k-means on the first k modes, rows scaled to unit length; numbers from 0 to k − 1.
+
+        In a common space all views are clustered together and numbers mean the same in all; elsewhere each view has
+        numbers of its own. In a graph a vertex without neighbors makes no mode; all such vertices count as alike.
+        """
+        k = validation.integer("k", k, least=1, most=self._most_modes())
+        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        if not self.common:
+            return once_each(rows, lambda X: _k_means(X, k, seed))
+        different = list({id(X): X for X in rows}.values())
+        labels = _k_means(np.vstack(different), k, seed)
+        cuts = np.cumsum([len(X) for X in different])[:-1]
+        by_rows = {id(X): part for X, part in zip(different, np.split(labels, cuts), strict=True)}
+        return tuple(by_rows[id(X)] for X in rows)
+
+    def common_clusters(self, k: int, *, seed: int = 0) -> Ints:
+        """One clustering for views of the same vertices: as :meth:`clusters`, on the rows of all views side by side."""
+        k = validation.integer("k", k, least=1, most=self._most_modes())
+        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        different = list({id(X): X for X in rows}.values())
+        if len({len(X) for X in different}) > 1:
+            raise CothermError("graphs", f"views of {[len(X) for X in rows]} vertices", "views of the same vertices")
+        return _k_means(np.hstack(different), k, seed)
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        return self.modes(k)
+
+    @abstractmethod
+    def _most_modes(self) -> int:
+        """How many modes there are in the view that has the fewest."""
+
+    @abstractmethod
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        """The embedding, for checked arguments."""
+
+
+class JointGraphs(JointResult):
+    """A graph for each view: ``graphs``."""
+
+    graphs: tuple[Graph, ...]
+
+    @property
+    def common(self) -> bool:
+        return all(graph is self.graphs[0] for graph in self.graphs)
+
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        k = validation.integer("k", k, least=1, most=self._most_modes())
+        return once_each(self.graphs, lambda graph: lowest(graph, k))
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        return once_each(self.graphs, lambda graph: diffusion_distance(graph, t, sources=sources))
+
+    def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
+        """Of the normalized Laplacian: the plain one would cut off single vertices (Ng, Jordan & Weiss 2002)."""
+        for graph in self.graphs:
+            if not np.any(graph.w > 0.0):
+                raise CothermError("graphs", "a graph without weight", "edges with weight: there is nothing to go by")
+        return once_each(self.graphs, lambda graph: lowest_normalized(graph, k))
+
+    def _most_modes(self) -> int:
+        return min(graph.n for graph in self.graphs)
+
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        def of(modes: Spectrum) -> Floats:
+            vectors = without_constant(modes.values, modes.vectors)
+            return np.asarray(vectors * signs(vectors) * modes.decay(t)[1:])
+
+        return once_each(self.modes(k + 1), of)
+
+
+class JointBases(JointResult):
+    """Modes for each view in common coordinates: column c of ``bases[v].vectors`` is the same mode in every view v.
+
+    Where they are fewer than the vertices, distances see only those.
+    """
+
+    @lazy
+    @abstractmethod
+    def bases(self) -> tuple[Spectrum, ...]:
+        """The modes of every view."""
+
+    @property
+    def common(self) -> bool:
+        return True
+
+    def modes(self, k: int) -> tuple[Spectrum, ...]:
+        k = validation.integer("k", k, least=1, most=self._most_modes())
+        vectors = once_each([basis.vectors for basis in self.bases], lambda V: V[:, :k])
+        return tuple(Spectrum(basis.values[:k], V) for basis, V in zip(self.bases, vectors, strict=True))
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
+        time = validation.real("t", t)
+        self._require_decay(time)
+        return once_each(self.bases, lambda basis: _distances(basis.vectors, basis.decay(time), sources))
+
+    def _most_modes(self) -> int:
+        return min(basis.vectors.shape[1] for basis in self.bases)
+
+    def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
+        self._require_decay(t)
+        vectors = once_each([basis.vectors for basis in self.bases], self._without_constant)
+        pairs = zip(self.bases, vectors, strict=True)
+        return tuple(np.asarray(V[:, :k] * basis.decay(t)[1 : k + 1]) for basis, V in pairs)
+
+    def _without_constant(self, vectors: Floats) -> Floats:
+        """All modes after the first. Where several have the value zero, it is the constant that is left out."""
+        values = np.mean([basis.values for basis in self.bases], axis=0)
+        smooth = np.abs(values) <= _ZERO * np.abs(values).max(initial=0.0)
+        null = int(np.argmin(smooth)) if not smooth.all() else len(values)
+        constant = np.full(len(vectors), len(vectors) ** -0.5)
+        inside = np.linalg.norm(vectors[:, :null].T @ constant) if null > 1 else 0.0
+        if inside < 1.0 - _ZERO:  # not a mode at all, as in a normalized Laplacian
+            return vectors[:, 1:]
+        others = without_constant(np.where(np.arange(len(values)) < null, 0.0, 1.0), vectors)
+        return np.hstack([others[:, : null - 1] * signs(others[:, : null - 1]), others[:, null - 1 :]])
+
+    def _require_decay(self, t: float) -> None:
+        """Heat of a matrix with negative eigenvalues grows; not past all numbers."""
+        worst = min(float(basis.values.min(initial=0.0)) for basis in self.bases)
+        if -worst * t > _MOST_GROWTH:
+            raise CothermError(
+                "t", f"{t:g}, with an eigenvalue of {worst:.3g}", f"a time at which e^(-tλ) is below e^{_MOST_GROWTH:g}"
+            )
+
+
+def once_each(items: Sequence[Item], function: Callable[[Item], Answer]) -> tuple[Answer, ...]:
+    """function(item) for all items, called once for items that are the same object."""
+    answers: dict[int, Answer] = {}
+    for item in items:
+        if id(item) not in answers:
+            answers[id(item)] = function(item)
+    return tuple(answers[id(item)] for item in items)
+
+
+def same_vertices(graphs: Iterable[Graph]) -> int:
+    """The number of vertices, if all graphs have it; else an error."""
+    sizes = [graph.n for graph in graphs]
+    if len(set(sizes)) > 1:
+        raise CothermError(
+            "graphs",
+            f"graphs of {', '.join(map(str, sizes))} vertices",
+            "graphs on the same vertices",
+            "couple, coupled_bases and align take graphs of different sizes.",
+        )
+    return sizes[0]
+
+
+def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Floats:
+    n = len(vectors)
+    rows = np.arange(n) if sources is None else validation.indices("sources", sources, below=n)
+    if len(rows) * n > LARGEST_DENSE**2:
+        raise CothermError(
+            "sources",
+            f"{len(rows):,} of {n:,} vertices: a result of {len(rows) * n * 8 / 1e9:.0f} GB",
+            f"at most {LARGEST_DENSE**2 // n:,} sources at once",
+        )
+    warm = vectors * decay
+    if sources is None:
+        return gram_distances(warm)
+    return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
+
+
+def unit_row_clusters(vectors: Floats, k: int, seed: int) -> Ints:
+    """k-means on rows scaled to unit length."""
+    return _k_means(_unit_rows(vectors), k, seed)
+
+
+def _unit_rows(X: Floats) -> Floats:
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return np.divide(X, length, out=np.zeros_like(X), where=length > 0.0)
+
+
+def _k_means(X: Floats, k: int, seed: int) -> Ints:
+    from sklearn.cluster import KMeans
+
+    distinct = len(np.unique(X.round(12), axis=0))
+    if distinct < k:
+        raise CothermError("k", f"{k} clusters", f"at most {distinct}: that many rows are different")
+    starts = _MANY_STARTS if len(X) <= _FEW_ROWS else _STARTS
+    with limited_blas(1):
+        return np.asarray(KMeans(k, n_init=starts, random_state=seed).fit_predict(X), dtype=np.int64)
