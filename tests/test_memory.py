@@ -59,11 +59,11 @@ def test_words() -> None:
 
 
 def test_what_is_held_grows_with_what_is_made() -> None:
-    before, peak = memory.held(), memory.peak()
+    before, peak = memory.in_use(), memory.peak()
     if before is None or peak is None:
         pytest.skip("not known on this system")
     block = np.ones(32_000_000)  # too large to be taken from what was freed
-    held = memory.held()
+    held = memory.in_use()
     assert held is not None
     assert 200e6 < held - before < 300e6
     most = memory.peak()

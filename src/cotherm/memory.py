@@ -1,4 +1,4 @@
-"""How much memory there is, how much this process holds, and amounts of it in words."""
+"""How much memory is free, how much this process uses, and amounts of memory in words."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def words(size: float) -> str:
 
 
 def available() -> int | None:
-    """Bytes that may still be taken without others giving way, within the limits of a container; None if unknown."""
+    """Free bytes, within the limits of a container; None if unknown."""
     known = [free for free in (_free_of_machine(), _free_of_group()) if free is not None]
     return min(known) if known else None
 
 
-def held() -> int | None:
-    """Bytes of memory this process holds now; None if unknown."""
+def in_use() -> int | None:
+    """Bytes of memory this process uses now; None if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -68,7 +68,7 @@ def held() -> int | None:
 
 
 def peak() -> int | None:
-    """The most bytes this process has held so far; None if unknown."""
+    """The most bytes this process has used so far; None if unknown."""
     try:
         import resource
     except ImportError:  # not on this system

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
-from cotherm.engines.cpu.laplacian import ordered_laplacian
+from cotherm.engines.cpu.laplacian import reordered_laplacian
 from tests import problems, references
 
 
@@ -15,7 +15,7 @@ from tests import problems, references
 @pytest.mark.parametrize("width", [1, 3, 8, 16, 19])
 def test_every_coefficient_counts_once(degree: int, width: int) -> None:
     graph = problems.random_graph(40, 90, seed=1)
-    matrix = ordered_laplacian(graph.n, graph.i, graph.j, graph.w)
+    matrix = reordered_laplacian(graph.n, graph.i, graph.j, graph.w)
     X = (2.0 / matrix.bound) * references.laplacian(graph) - np.eye(graph.n)
     random = np.random.default_rng(degree)
     F = random.standard_normal((graph.n, width))

@@ -9,15 +9,15 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, ordered_laplacian
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, ReorderedLaplacian, reordered_laplacian
 from tests import problems, references
 
 
-def ordered(graph: ct.Graph) -> OrderedLaplacian:
-    return ordered_laplacian(graph.n, graph.i, graph.j, graph.w)
+def ordered(graph: ct.Graph) -> ReorderedLaplacian:
+    return reordered_laplacian(graph.n, graph.i, graph.j, graph.w)
 
 
-def as_matrix(matrix: OrderedLaplacian) -> np.ndarray:
+def as_matrix(matrix: ReorderedLaplacian) -> np.ndarray:
     """Back to the caller's order, dense."""
     columns = matrix.columns[: len(matrix.weights)]
     W = sp.csr_array((matrix.weights, columns.astype(np.int64), matrix.offsets.astype(np.int64)), shape=2 * (matrix.n,))

@@ -26,18 +26,18 @@ _PAGES = """
 import resource
 import numpy as np
 from cotherm.engines.malloc import kept_memory
-from cotherm.memory import held
+from cotherm.memory import in_use
 
 def new_pages():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     np.ones(12_500_000)
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-sizes = [held()]
+sizes = [in_use()]
 with kept_memory(200e6):
     pages = [new_pages(), new_pages()]
-    sizes.append(held())
-sizes.append(held())
+    sizes.append(in_use())
+sizes.append(in_use())
 print(*pages, new_pages(), *sizes)
 """
 
@@ -90,7 +90,7 @@ def test_what_the_environment_sets_up_is_left_alone(monkeypatch: pytest.MonkeyPa
 _BEHAVIOR = """
 import ctypes
 from cotherm.engines import malloc
-from cotherm.memory import held
+from cotherm.memory import in_use
 library = malloc._functions()
 {setup}
 used = malloc._glibc() is not None
@@ -100,13 +100,13 @@ def observed():
     sizes = [edge - 8_192, edge - 32, edge + 4_096, edge + 1_000_000, 300_000_000]
     mapped = [malloc._mapped(library, size, 40) for size in sizes]
     library.malloc_trim(0)
-    before = held()
+    before = in_use()
     blocks = [library.malloc(60_000) for _ in range(3_300)]
     for block in blocks:
         ctypes.memset(block, 1, 60_000)
     for block in reversed(blocks):
         library.free(block)
-    return mapped, (held() - before) // 20_000_000
+    return mapped, (in_use() - before) // 20_000_000
 
 observed()
 before = observed()

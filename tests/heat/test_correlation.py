@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import cotherm as ct
 from cotherm.heat import correlation_model
 from cotherm.heat.correlation import correlations, pairs
-from cotherm.heat.correlation_model import View
+from cotherm.heat.correlation_model import CorrelationModel
 from tests import problems, references
 from tests.problems import CASES
 
@@ -20,10 +20,11 @@ def derivatives(graph: ct.Graph, F: np.ndarray, times: np.ndarray, dense: int) -
     """∂Q_ab(t)/∂u_e, (times, pairs, m), as couple has it for graphs of up to so many vertices or more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correlation_model, "_DENSE", dense)
-        view = View(graph, F, times)
-        out = np.zeros((graph.m, view.size))
-        view.at(graph.w).derivative(np.arange(graph.m), out)
-    return np.ascontiguousarray((out / np.tile(view.scale, len(times))).T).reshape(len(times), len(view.scale), graph.m)
+        model = CorrelationModel(graph, F, times)
+        out = np.zeros((graph.m, model.size))
+        model.at(graph.w).write_derivative(np.arange(graph.m), out)
+    scaled = np.ascontiguousarray((out / np.tile(model.scale, len(times))).T)
+    return scaled.reshape(len(times), len(model.scale), graph.m)
 
 
 def by_decomposition(graph: ct.Graph, F: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -112,13 +113,13 @@ def test_derivative_at_long_times_over_faint_edges(weights: list[float], t: floa
     graph = ct.Graph(4, [0, 1, 2], [1, 2, 3], weights)
     F, step = functions(graph, 2), 1e-4
     J = by_decomposition(graph, F, np.array([t]))[0] * graph.w
-    view = View(graph, F, np.array([t]))
+    model = CorrelationModel(graph, F, np.array([t]))
     slopes = np.arange(1.0, 4.0)
-    gradient = view.at(graph.w).gradient(slopes, np.arange(3)) * graph.w
+    gradient = model.at(graph.w).gradient(slopes, np.arange(3)) * graph.w
     a, b = pairs(2)
     for e in range(3):
         moved = [graph.with_weights(graph.w * (1 + s * step * (np.arange(3) == e))) for s in (1, -1)]
         up, down = (F.T @ references.exact_heat_kernel(g, t) @ F for g in moved)
         expected = ((up - down) / (2 * step))[a, b]
         assert_allclose(J[:, e], expected, atol=1e-6)
-        assert_allclose(gradient[e], expected @ (slopes * view.scale), atol=1e-5)
+        assert_allclose(gradient[e], expected @ (slopes * model.scale), atol=1e-5)

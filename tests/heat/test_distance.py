@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 import cotherm as ct
 from cotherm.heat import distance, distance_local, distance_sketch
-from cotherm.heat.chebyshev import ordered
+from cotherm.heat.chebyshev import engine_laplacian
 from tests import problems, references
 from tests.problems import CASES
 
@@ -74,7 +74,7 @@ def recall(found: distance.Nearest, D: np.ndarray, sources: np.ndarray) -> float
 
 
 def test_short_times_on_a_large_graph_are_exact(large: ct.Graph) -> None:
-    matrix, t = ordered(large), 0.05
+    matrix, t = engine_laplacian(large), 0.05
     D = ct.diffusion_distance(large, t)
     everyone = np.arange(large.n)
     assert_allclose(distance_local.rows(matrix, t, np.array([3, 99])), D[[3, 99]], atol=1e-5)
@@ -96,7 +96,7 @@ def test_far_but_cold_vertices_are_found_at_short_times() -> None:
 
 @pytest.mark.parametrize("t", [1.0, 10.0])
 def test_long_times_on_a_large_graph(large: ct.Graph, t: float) -> None:
-    matrix = ordered(large)
+    matrix = engine_laplacian(large)
     D = ct.diffusion_distance(large, t)
     many = np.arange(0, large.n, 90)
     rows = distance_sketch.rows(matrix, t, many, probes=1_024, seed=0)
@@ -112,7 +112,7 @@ def test_long_times_on_a_large_graph(large: ct.Graph, t: float) -> None:
 
 
 def test_one_source_at_a_long_time_is_as_good_as_many(large: ct.Graph) -> None:
-    matrix = ordered(large)
+    matrix = engine_laplacian(large)
     alone = distance_sketch.rows(matrix, 5.0, np.array([7]), probes=256, seed=0)
     among = distance_sketch.rows(matrix, 5.0, np.arange(20), probes=256, seed=0)
     assert_allclose(alone[0], among[7], rtol=1e-12)
@@ -126,7 +126,7 @@ def test_late_distances_keep_their_accuracy() -> None:
     sources = np.array([1, 2])
     kernel = ct.heat_flow(graph, np.eye(graph.n)[:, [1, 2, 50, 60]], [t], tolerance=1e-13)[0]
     exact = np.linalg.norm(kernel[:, [0]] - kernel[:, 2:], axis=0)
-    found = distance_sketch.rows(ordered(graph), t, sources, probes=1_024, seed=0)[0, [50, 60]]
+    found = distance_sketch.rows(engine_laplacian(graph), t, sources, probes=1_024, seed=0)[0, [50, 60]]
     assert_allclose(found, exact, rtol=0.15)
 
 

@@ -88,7 +88,7 @@ def test_lengths_are_inverse_weights() -> None:
     assert "distances" in sc._utils.NeighborsView(two[0], "cotherm")
 
 
-METHODS: dict[str, Callable[[Any, Any], ct.Joint]] = {
+METHODS: dict[str, Callable[[Any, Any], ct.JointResult]] = {
     "align": lambda g, F: ct.align(g, F, k=5),
     "average": lambda g, F: ct.average(g),
     "closest_commuting": lambda g, F: ct.closest_commuting(g),

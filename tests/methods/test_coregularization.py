@@ -146,7 +146,7 @@ def test_much_strength_makes_views_agree() -> None:
 
 def test_it_is_a_joint_and_prints() -> None:
     result = ct.coregularize(problems.planted_views()[0], 3, max_iterations=1)
-    assert isinstance(result, ct.Joint)
+    assert isinstance(result, ct.JointResult)
     assert [Y.shape for Y in result.embedding(2)] == [(60, 2)] * 2
     assert [D.shape for D in result.distances(1.0)] == [(60, 60)] * 2
     assert result.settings["strength"] == 0.5

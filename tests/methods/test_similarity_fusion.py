@@ -113,7 +113,7 @@ def test_planted_clusters_are_found(seed: int) -> None:
 
 def test_it_is_a_joint_and_prints() -> None:
     result = ct.fuse_similarity(problems.planted_views()[0], n_neighbors=7, steps=3)
-    assert isinstance(result, ct.Joint)
+    assert isinstance(result, ct.JointResult)
     assert result.common
     assert result.graphs == (result.graph, result.graph)
     assert [Y.shape for Y in result.embedding(2)] == [(60, 2)] * 2

@@ -165,7 +165,7 @@ def test_warnings_of_the_solver_become_a_status(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_is_a_joint_and_prints() -> None:
     result = ct.transport(*some_problem())
-    assert isinstance(result, ct.Joint)
+    assert isinstance(result, ct.JointResult)
     assert [Y.shape for Y in result.embedding(2)] == [(9, 2), (7, 2)]
     assert [D.shape for D in result.distances(1.0)] == [(9, 9), (7, 7)]
     assert [c.shape for c in result.clusters(2)] == [(9,), (7,)]

@@ -11,10 +11,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from cotherm.solve.gauss_newton import Iterate, Status, descend
+from cotherm.solve.descent import Status
+from cotherm.solve.gauss_newton import Iterate, descend
 from cotherm.solve.metric import Diagonal, Metric
 from cotherm.solve.secant import Secant
-from cotherm.solve.tall_matrix import Stored
+from cotherm.solve.tall_matrix import InMemory
 
 
 class Point:
@@ -24,8 +25,8 @@ class Point:
         self.residuals, self._jacobian = residuals, jacobian
 
     @cached_property
-    def jacobian(self) -> Stored:
-        return Stored(self._jacobian())
+    def jacobian(self) -> InMemory:
+        return InMemory(self._jacobian())
 
 
 class Curved:
@@ -81,7 +82,7 @@ def test_every_step_lowers_the_cost_and_is_watched() -> None:
     problem = Curved()
     seen: list[Iterate] = []
     end = descend(problem, problem.center, tolerance=1e-9, iterations=100, watch=seen.append)
-    costs = [moment.cost for moment in seen]
+    costs = [iterate.cost for iterate in seen]
     assert len(costs) == end.iterations + 1
     assert all(later < earlier for earlier, later in pairwise(costs))
 

@@ -13,7 +13,7 @@ from cotherm.solve import incidence
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.nearest_point import NearestPoint
-from cotherm.solve.tall_matrix import Stored
+from cotherm.solve.tall_matrix import InMemory
 
 
 def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:
@@ -54,14 +54,14 @@ def test_restricted_is_the_dense_inverse(
     held = np.zeros(m, dtype=bool)
     held[: 9 if many_held else 2] = True
     F, P = ~held, held
-    part = metric.prepared(Stored(E)).restricted(held)
+    part = metric.prepared(InMemory(E)).restricted(held)
     inverse = np.linalg.inv(A[np.ix_(F, F)])
     assert_allclose(part.gram, E[F].T @ inverse @ E[F], rtol=1e-10)
     y, c = rng.standard_normal((2, m))
     assert_allclose(part.inverse(y)[F], inverse @ y[F], rtol=1e-9, atol=1e-12)
-    assert_allclose(part.pulled(c)[F], c[F] + inverse @ A[np.ix_(F, P)] @ c[P], rtol=1e-9, atol=1e-12)
+    assert_allclose(part.nearest(c)[F], c[F] + inverse @ A[np.ix_(F, P)] @ c[P], rtol=1e-9, atol=1e-12)
     assert not part.inverse(y)[P].any()
-    assert not part.pulled(c)[P].any()
+    assert not part.nearest(c)[P].any()
 
 
 def reference(A: np.ndarray, c: np.ndarray, E: np.ndarray, b: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -78,7 +78,7 @@ def test_nearest_point_is_nonnegative_least_squares(kind: str, seed: int, power:
     E = rng.standard_normal((m, 3))
     c, b = rng.standard_normal(m), rng.standard_normal(3)
     weights = np.full(3, 10.0**power)
-    found = NearestPoint(metric, Stored(E), 3).solve(c, b, weights, np.zeros(m, dtype=bool))
+    found = NearestPoint(metric, InMemory(E), 3).solve(c, b, weights, np.zeros(m, dtype=bool))
     assert found is not None
     v, held = found
     expected = reference(dense(metric, m), c, E, b, weights)
@@ -97,7 +97,7 @@ def test_exchanges_that_would_go_round_in_circles(kind: str, seed: int) -> None:
     E = np.abs(rng.standard_normal((m, k)))
     b = E.T @ rng.uniform(0.0, 1.0, m) + 10.0 * rng.standard_normal(k)
     c, weights = rng.uniform(0.0, 1.0, m), np.full(k, 1e6)
-    found = NearestPoint(metric, Stored(E), k).solve(c, b, weights, np.zeros(m, dtype=bool))
+    found = NearestPoint(metric, InMemory(E), k).solve(c, b, weights, np.zeros(m, dtype=bool))
     assert found is not None
     v, held = found
     pull, push = metric.apply(v - c), E @ (weights * (E.T @ v - b))
@@ -117,7 +117,7 @@ def test_negative_weights_are_curvature_while_convex() -> None:
 
     def solve(curvature: float) -> tuple[np.ndarray, np.ndarray] | None:
         weights = np.array([5.0, 5.0, curvature])
-        return NearestPoint(metric, Stored(E), 2).solve(c, b, weights, np.zeros(m, dtype=bool))
+        return NearestPoint(metric, InMemory(E), 2).solve(c, b, weights, np.zeros(m, dtype=bool))
 
     for curvature in (2.0, -0.5):
         found = solve(curvature)
@@ -132,6 +132,6 @@ def test_repeated_equations_are_no_trouble() -> None:
     metric, m, rng = make(5, "gram")
     E = rng.standard_normal((m, 1)) @ np.ones((1, 4))
     c = rng.standard_normal(m) + 10.0
-    found = NearestPoint(metric, Stored(E), 4).solve(c, np.ones(4), np.full(4, 1e16), np.zeros(m, dtype=bool))
+    found = NearestPoint(metric, InMemory(E), 4).solve(c, np.ones(4), np.full(4, 1e16), np.zeros(m, dtype=bool))
     assert found is not None
     assert_allclose(E.T @ found[0], 1.0, atol=1e-6)

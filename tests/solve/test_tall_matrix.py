@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cotherm.engines.cpu import matvec
 from cotherm.solve import tall_matrix
-from cotherm.solve.tall_matrix import Computed, OnDisk, Stored, Tall
+from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix
 from tests.problems import refused
 
 KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
@@ -18,22 +19,22 @@ KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tall_matrix, "_AT_ONCE", 21)  # seven rows
-    monkeypatch.setattr(tall_matrix, "_SMALL", 60)
+    monkeypatch.setattr(tall_matrix, "_BLOCK_SIZE", 21)  # seven rows
+    monkeypatch.setattr(matvec, "_SMALL", 60)
 
 
-def kept(kind: str, E: np.ndarray) -> Tall:
+def kept(kind: str, E: np.ndarray) -> TallMatrix:
     if kind == "computed":
 
         def rows(numbers: np.ndarray, out: np.ndarray) -> None:
             out[:] = E[numbers]
 
-        return Computed((E.shape[0], E.shape[1]), rows)
+        return Recomputed((E.shape[0], E.shape[1]), rows)
     dtype = np.float32 if "float32" in kind else np.float64
     if "filed" in kind:
         blocks = (E[first : first + 7] for first in range(0, len(E), 7))
         return OnDisk.written((E.shape[0], E.shape[1]), dtype, blocks)
-    return Stored(E.astype(dtype))
+    return InMemory(E.astype(dtype))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -44,19 +45,19 @@ def test_products_and_rows(kind: str, rows: int) -> None:
     x, y = rng.standard_normal(3), rng.standard_normal(rows)
     matrix = kept(kind, E)
     assert matrix.shape == E.shape
-    assert_allclose(matrix.dot(x), E @ x, atol=1e-13)
-    assert_allclose(matrix.transposed_dot(y), E.T @ y, atol=1e-13)
-    assert_allclose(matrix.squares, np.sum(E**2, axis=1))
-    assert_allclose(matrix.whole(), E)
-    assert matrix.whole().dtype == np.float64
-    assert_allclose(matrix.narrowed(2).whole(), E[:, :2])
+    assert_allclose(matrix.matvec(x), E @ x, atol=1e-13)
+    assert_allclose(matrix.rmatvec(y), E.T @ y, atol=1e-13)
+    assert_allclose(matrix.row_squares, np.sum(E**2, axis=1))
+    assert_allclose(matrix.to_array(), E)
+    assert matrix.to_array().dtype == np.float64
+    assert_allclose(matrix.first_columns(2).to_array(), E[:, :2])
     some = np.flatnonzero(rng.random(rows) < 0.5)
-    assert_allclose(matrix.take(some), E[some])
-    part = matrix.part(rows // 3, rows)
-    assert_allclose(part.whole(), E[rows // 3 :])
-    assert_allclose(part.dot(x), E[rows // 3 :] @ x, atol=1e-13)
+    assert_allclose(matrix.rows(some), E[some])
+    part = matrix.row_slice(rows // 3, rows)
+    assert_allclose(part.to_array(), E[rows // 3 :])
+    assert_allclose(part.matvec(x), E[rows // 3 :] @ x, atol=1e-13)
     later = np.flatnonzero(rng.random(part.shape[0]) < 0.5)
-    assert_allclose(part.take(later), E[rows // 3 :][later])
+    assert_allclose(part.rows(later), E[rows // 3 :][later])
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
@@ -67,10 +68,10 @@ def test_a_file_is_gone_with_its_matrix() -> None:
 
     before = files()
     matrix = kept("filed", np.ones((20, 3)))
-    part = matrix.part(0, 5)
+    part = matrix.row_slice(0, 5)
     del matrix
     assert files() == before + 1
-    assert part.whole().sum() == 15.0
+    assert part.to_array().sum() == 15.0
     del part
     assert files() == before
 

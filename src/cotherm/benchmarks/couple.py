@@ -241,7 +241,7 @@ def stated(views: Views, alpha: float = _ALPHA) -> CouplingProblem:
     ones = np.ones(len(views.graphs))
     free = [np.arange(g.m) for g in views.graphs]
     times = np.array(views.times)
-    return CouplingProblem(views.graphs, views.functions, times, alpha, free=free, rigidity=ones, importance=ones)
+    return CouplingProblem(views.graphs, views.functions, times, alpha, free=free, rigidity=ones, graph_weights=ones)
 
 
 Contestant = Callable[[CouplingProblem, Watch], None]
@@ -340,10 +340,10 @@ def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
     problem = stated(views)
     edges = sum(g.m for g in views.graphs)
     with limited_blas(0):
-        gradient = problem.at(problem.center).push()
+        gradient = problem.at(problem.center).coupling_gradient()
         start = time.perf_counter()
         for _ in range(10):
-            gradient = problem.at(problem.center).push()
+            gradient = problem.at(problem.center).coupling_gradient()
         fast = (time.perf_counter() - start) / 10
         sample = [0, 1000, 2000]
         start = time.perf_counter()

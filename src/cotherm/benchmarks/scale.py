@@ -181,7 +181,7 @@ def kept(n: int, way: str, precision: str, place: str) -> None:
     couple(small.graphs, small.functions, small.times, "auto", precision=precision, max_iterations=2)
     views = shortcuts(n)
     needs = coupling_memory(views.graphs, views.functions, precision=precision)
-    budget = needs.held + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
+    budget = needs.in_use + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
     result = couple(views.graphs, views.functions, "auto", "auto", precision=precision, memory=budget)
     np.save(place, np.concatenate([graph.w for graph in result.graphs]), allow_pickle=False)
     report = {

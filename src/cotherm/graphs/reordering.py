@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.laplacian import ordered_laplacian
+from cotherm.engines import default_engine
 from cotherm.graphs.graph import Graph
 
 
@@ -29,7 +29,7 @@ class Localized:
 
 def localized(graph: Graph) -> Localized:
     """Vertices by breadth-first search, edges by their ends. No coordinates, labels or name: they are not for eyes."""
-    order = ordered_laplacian(graph.n, graph.i, graph.j, graph.w).order
+    order = default_engine().reordered_laplacian(graph.n, graph.i, graph.j, graph.w).order
     rank = np.empty(graph.n, dtype=np.int32)
     rank[order] = np.arange(graph.n, dtype=np.int32)
     a, b = rank[graph.i], rank[graph.j]

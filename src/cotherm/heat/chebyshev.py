@@ -19,9 +19,8 @@ import numpy as np
 from scipy.special import ive
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.chebyshev import chebyshev_sums
-from cotherm.engines.cpu.column_sums import column_amounts
-from cotherm.engines.cpu.laplacian import OrderedLaplacian, ordered_laplacian
+from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import Array, Laplacian
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -39,19 +38,20 @@ _LARGEST_ARGUMENT = 1e9
 _SMALLEST_BOUND = 1e-290
 
 
-def ordered(graph: Graph) -> OrderedLaplacian:
+def engine_laplacian(graph: Graph, engine: Engine | None = None) -> Laplacian:
     """The graph's Laplacian in the engine's form."""
-    return usable(ordered_laplacian(graph.n, graph.i, graph.j, graph.w))
+    engine = default_engine() if engine is None else engine
+    return require_bound(engine.reordered_laplacian(graph.n, graph.i, graph.j, graph.w))
 
 
-def usable(matrix: OrderedLaplacian) -> OrderedLaplacian:
+def require_bound(matrix: Laplacian) -> Laplacian:
     """The matrix itself, if the recurrence can divide by its bound."""
     if 0.0 < matrix.bound < _SMALLEST_BOUND:
         raise CothermError("graph", f"degrees of at most {matrix.bound:.1e}", "larger weights", "Rescale them.")
     return matrix
 
 
-def chebyshev_flow(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
+def chebyshev_flow(matrix: Laplacian, F: Array, times: Floats, tolerance: float) -> Array:
     """e^{−tL}F, every column to ``tolerance`` relative to the norm of its own result (but not below rounding)."""
     return apply_exponential(matrix, F, times, tail_tolerances(matrix, F, times, tolerance))
 
@@ -62,12 +62,13 @@ def usual_rounding(n: int, degree: float, times: Floats) -> Floats:
         return np.asarray(_EPSILON * (16.0 + np.sqrt(n) + 4.0 * np.sqrt(times * degree)))
 
 
-def apply_exponential(matrix: OrderedLaplacian, F: Floats, times: Floats, tails: Floats) -> Floats:
+def apply_exponential(matrix: Laplacian, F: Array, times: Floats, tails: Floats) -> Array:
     """e^{−tL}F with the series of each time cut where the rest is below its tail, relative to ‖f‖."""
     coefficients = exponential_coefficients(times, matrix.bound, tails)
     log.info("heat flow: Chebyshev, degree %d, spectral bound %.6g", len(coefficients) - 1, matrix.bound)
-    result = chebyshev_sums(matrix, F, coefficients)
-    result[times == 0.0] = F  # exactly, as H₀ = I says
+    result = matrix.engine.chebyshev_sums(matrix, F, coefficients)
+    for k in np.flatnonzero(times == 0.0).tolist():
+        result[k] = F  # exactly, as H₀ = I says
     return result
 
 
@@ -100,12 +101,12 @@ def _series(z: float, tail: float) -> Floats:
     return np.asarray(c[: degree + 1])
 
 
-def tail_tolerances(matrix: OrderedLaplacian, F: Floats, times: Floats, tolerance: float) -> Floats:
+def tail_tolerances(matrix: Laplacian, F: Array, times: Floats, tolerance: float) -> Floats:
     """The tail to allow for each time, relative to ‖f‖, for every column to meet the tolerance relative to its result.
 
     Two lower bounds on ‖e^{−tL}f‖ / ‖f‖ serve: heat keeps the mean of f, and nothing decays faster than e^{−tλ}.
     """
-    sizes, sums, squares = column_amounts(F)
+    sizes, sums, squares = matrix.engine.column_sums(F)
     live = sizes > 0
     if not live.any():
         return np.full(len(times), _COARSEST)

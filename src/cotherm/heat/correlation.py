@@ -12,16 +12,15 @@ e^{−tL} in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.chebyshev import chebyshev_sums_by_vertex
-from cotherm.engines.cpu.edge_products import edge_products
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines import Engine
+from cotherm.engines.interface import Array, Laplacian
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.low_rank_kernel import Separation, decays, divided_differences, separation
@@ -32,9 +31,11 @@ _TERMS_AT_ONCE = 40
 _LONG = 1e3
 
 
-def correlations(graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10) -> Floats:
+def correlations(
+    graph: Graph, F: Floats, times: Floats, *, tolerance: float = 1e-10, engine: Engine | None = None
+) -> Floats:
     """Q(t) for every time, (times, q, q), symmetric to the last bit: ⟨x(t/2), x(t/2)⟩, one flow to half the time."""
-    half = flow(graph, F, 0.5 * times, "auto", tolerance)
+    half = flow(graph, F, 0.5 * times, "auto", tolerance, engine)
     Q = np.einsum("tva,tvb->tab", half, half, optimize=True)
     return 0.5 * (Q + Q.transpose(0, 2, 1))
 
@@ -75,7 +76,7 @@ class Batch:
         pairs = zip(self.separations, self.numbers, strict=True)
         return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
 
-    def write(self, x: Floats, i: NDArray[Any], j: NDArray[Any], scale: Floats, out: Floats) -> None:
+    def write(self, engine: Engine, x: Array, i: Array, j: Array, scale: Floats, out: Array) -> None:
         """From the terms applied to F, (n, terms, q), the derivatives by the weights of the edges (i, j), pairs scaled.
 
         They go to the columns of their times in ``out``, (edges, times · pairs) or wider, contiguous.
@@ -83,7 +84,7 @@ class Batch:
         pairs = x.shape[2] * (x.shape[2] + 1) // 2
         start = 0
         for parts, k in zip(self.separations, self.numbers, strict=True):
-            edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, scale, out, k * pairs)
+            engine.edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, scale, out, k * pairs)
             start += len(parts.signs)
 
 
@@ -105,9 +106,9 @@ def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: f
     return batches
 
 
-def filtered(matrix: OrderedLaplacian, F: Floats, batch: Batch) -> Floats:
+def filtered(matrix: Laplacian, F: Array, batch: Batch) -> Array:
     """All terms applied to F, (n, terms, q), by one recurrence."""
-    return chebyshev_sums_by_vertex(replace(matrix, bound=batch.bound), F, batch.series())
+    return matrix.engine.chebyshev_sums_by_vertex(matrix, F, batch.series(), batch.bound)
 
 
 def gradient_by_spectrum(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
@@ -74,9 +75,16 @@ def _in_units(errors: Floats, *units: float) -> Floats:
     return errors
 
 
-def all_correlations(graphs: Sequence[Graph], columns: Sequence[Floats], times: Floats, tolerance: float) -> Floats:
+def all_correlations(
+    graphs: Sequence[Graph],
+    columns: Sequence[Floats],
+    times: Floats,
+    tolerance: float,
+    engine: Engine | None = None,
+) -> Floats:
     """Q_k(t) of every graph and time, (graphs, times, q, q)."""
-    return np.array([correlations(g, F, times, tolerance=tolerance) for g, F in zip(graphs, columns, strict=True)])
+    pairs = zip(graphs, columns, strict=True)
+    return np.array([correlations(g, F, times, tolerance=tolerance, engine=engine) for g, F in pairs])
 
 
 def coupling_terms(Q: Floats, importance: Floats) -> Floats:

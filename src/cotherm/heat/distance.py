@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.distances import gram_distances
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines import default_engine
+from cotherm.engines.interface import Laplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat import distance_local, distance_sketch, distance_spectral
-from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, ordered
+from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential_coefficients
 from cotherm.heat.spectrum import full_spectrum, lowest
 from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
 
@@ -189,7 +189,7 @@ def _by_route(
     graph: Graph, t: float, rows: Ints, nearest: int | None, method: str, probes: int, seed: int
 ) -> Floats | Nearest:
     """By one of the routes that form no n × n matrix: the one asked for, or the first that is good and cheap."""
-    matrix = ordered(graph)
+    matrix = engine_laplacian(graph)
     if method == "local":
         _require_near(matrix, t)
     if method == "local" or (method == "auto" and _stays_near(matrix, t, probes)):
@@ -211,7 +211,7 @@ def _by_route(
     return Nearest(*distance_sketch.nearest(matrix, t, rows, nearest, probes, seed), "sketch")
 
 
-def _require_near(matrix: OrderedLaplacian, t: float) -> None:
+def _require_near(matrix: Laplacian, t: float) -> None:
     if 2.0 * t * matrix.bound > _LONG:
         raise CothermError(
             "method",
@@ -240,7 +240,7 @@ def _warm_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | N
     return warm
 
 
-def _stays_near(matrix: OrderedLaplacian, t: float, probes: int) -> bool:
+def _stays_near(matrix: Laplacian, t: float, probes: int) -> bool:
     """Whether following the heat of every vertex, which is exact, costs at most twice what the sketch does."""
     if 2.0 * t * matrix.bound > _LONG:
         return False
@@ -293,6 +293,6 @@ def _all_pairs(graph: Graph, t: float) -> Floats:
         spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE
-        return gram_distances(spectrum.vectors[:, kept] * decay[kept])
-    kernel = chebyshev_flow(ordered(graph), np.eye(graph.n), np.array([t]), 1e-10)[0]
-    return gram_distances(kernel)
+        return default_engine().pairwise_distances(spectrum.vectors[:, kept] * decay[kept])
+    kernel = chebyshev_flow(engine_laplacian(graph), np.eye(graph.n), np.array([t]), 1e-10)[0]
+    return default_engine().pairwise_distances(kernel)

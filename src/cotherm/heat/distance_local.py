@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu import local_heat
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.interface import Laplacian
 from cotherm.progress import track
 
 # Sources handled between two updates of the progress bar.
@@ -20,7 +19,7 @@ _BLOCK = 8_192
 _SAMPLE = 64
 
 
-def seconds(matrix: OrderedLaplacian, t: float, limit: float) -> float:
+def seconds(matrix: Laplacian, t: float, limit: float) -> float:
     """About what ``nearest`` costs on one processor, judged by the heat of a sample of vertices.
 
     The sample ends as soon as it is clear that the cost is over the limit.
@@ -28,17 +27,17 @@ def seconds(matrix: OrderedLaplacian, t: float, limit: float) -> float:
     sample = np.linspace(0, matrix.n - 1, _SAMPLE).astype(np.int64)
     total = 0.0
     for vertex in sample:
-        total += 2.0 * matrix.n / _SAMPLE * local_heat.self_heat(matrix, 2.0 * t, np.array([vertex]))[1] * 3e-9
+        total += 2.0 * matrix.n / _SAMPLE * matrix.engine.local_self_heat(matrix, 2.0 * t, np.array([vertex]))[1] * 3e-9
         if total > limit:
             break
     return total
 
 
-def rows(matrix: OrderedLaplacian, t: float, sources: Ints) -> Floats:
+def rows(matrix: Laplacian, t: float, sources: Ints) -> Floats:
     """Distances from each source to every vertex."""
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
-    squares = local_heat.kernel_rows(matrix, 2.0 * t, places)
+    squares = matrix.engine.local_kernel_rows(matrix, 2.0 * t, places)
     squares *= -2.0  # in place, as all of this: rows may be many
     squares += heat
     squares += heat[places][:, np.newaxis]
@@ -49,12 +48,12 @@ def rows(matrix: OrderedLaplacian, t: float, sources: Ints) -> Floats:
     return distances
 
 
-def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int) -> tuple[Ints, Floats]:
+def nearest(matrix: Laplacian, t: float, sources: Ints, k: int) -> tuple[Ints, Floats]:
     """The k nearest of each source, exactly."""
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
     found = [
-        local_heat.nearest_rows(matrix, 2.0 * t, places[block], heat, k)
+        matrix.engine.local_nearest(matrix, 2.0 * t, places[block], heat, k)
         for block in _blocks(len(places), "nearest by diffusion distance")
     ]
     indices = np.concatenate([i for i, _ in found])
@@ -62,10 +61,10 @@ def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int) -> tuple[
     return matrix.order[indices].astype(np.int64), np.sqrt(np.maximum(squares, 0.0))
 
 
-def _self_heat(matrix: OrderedLaplacian, t: float) -> Floats:
+def _self_heat(matrix: Laplacian, t: float) -> Floats:
     everyone = np.arange(matrix.n)
     blocks = _blocks(matrix.n, "heat that stays")
-    return np.concatenate([local_heat.self_heat(matrix, 2.0 * t, everyone[block])[0] for block in blocks])
+    return np.concatenate([matrix.engine.local_self_heat(matrix, 2.0 * t, everyone[block])[0] for block in blocks])
 
 
 def _blocks(count: int, label: str) -> Iterator[slice]:
@@ -73,7 +72,7 @@ def _blocks(count: int, label: str) -> Iterator[slice]:
     return (slice(a, a + _BLOCK) for a in track(starts, total=len(starts), label=label))
 
 
-def _places(matrix: OrderedLaplacian) -> Ints:
+def _places(matrix: Laplacian) -> Ints:
     place = np.empty(matrix.n, dtype=np.int64)
     place[matrix.order] = np.arange(matrix.n)
     return place

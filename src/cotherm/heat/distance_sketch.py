@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.distances import add_squared_differences
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.interface import Laplacian
 from cotherm.graphs.search.neighbors import nearest_neighbors
 from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
 from cotherm.progress import track
@@ -31,18 +30,18 @@ _TOLERANCE = 1e-8
 _SORTED_AT_ONCE = 2**22
 
 
-def seconds(matrix: OrderedLaplacian, probes: int, degree: int) -> float:
+def seconds(matrix: Laplacian, probes: int, degree: int) -> float:
     """About what ``nearest`` costs on one processor: the flows, and the search for candidates among all pairs."""
     return probes * degree * matrix.work(1) * 0.35e-9 + _BLOCK * float(matrix.n) ** 2 * 0.05e-9
 
 
-def rows(matrix: OrderedLaplacian, t: float, sources: Ints, probes: int, seed: int) -> Floats:
+def rows(matrix: Laplacian, t: float, sources: Ints, probes: int, seed: int) -> Floats:
     """Distances from each source to every vertex."""
     everyone = np.broadcast_to(np.arange(matrix.n), (len(sources), matrix.n))
     return _pair_distances(matrix, t, sources, everyone, probes, seed)
 
 
-def nearest(matrix: OrderedLaplacian, t: float, sources: Ints, k: int, probes: int, seed: int) -> tuple[Ints, Floats]:
+def nearest(matrix: Laplacian, t: float, sources: Ints, k: int, probes: int, seed: int) -> tuple[Ints, Floats]:
     """The k nearest of each source: candidates from a small sketch, judged by a large one or exactly."""
     count = min(matrix.n - 1, 4 * k + 16)
     if len(sources) * count <= probes:
@@ -68,15 +67,15 @@ def smallest(distances: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
     return columns, np.take_along_axis(distances, columns, axis=1)
 
 
-def _pair_distances(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints, probes: int, seed: int) -> Floats:
+def _pair_distances(matrix: Laplacian, t: float, firsts: Ints, seconds: Ints, probes: int, seed: int) -> Floats:
     """Distances from firsts[a] to each of seconds[a, :]."""
     squares = np.zeros(seconds.shape)
     for block in track(_blocks(matrix, t, probes, seed), total=-(-probes // _BLOCK), label="diffusion distances"):
-        add_squared_differences(block, firsts, seconds, squares)
+        matrix.engine.add_squared_differences(block, firsts, seconds, squares)
     return np.sqrt(squares, out=squares)
 
 
-def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Iterator[Floats]:
+def _blocks(matrix: Laplacian, t: float, probes: int, seed: int) -> Iterator[Floats]:
     """The sketch Y = H_t R, some columns at a time."""
     random = np.random.default_rng(seed)
     for first in range(0, probes, _BLOCK):
@@ -86,7 +85,7 @@ def _blocks(matrix: OrderedLaplacian, t: float, probes: int, seed: int) -> Itera
         yield apply_exponential(matrix, R, np.array([t]), np.array([_TAIL]))[0]
 
 
-def _exact_pairs(matrix: OrderedLaplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:
+def _exact_pairs(matrix: Laplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:
     """‖H_t(δ_p − δ_q)‖ for each pair: one heat flow a pair."""
     p = np.repeat(firsts, seconds.shape[1])
     q = seconds.ravel()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.distances import add_squared_differences
+from cotherm.engines import default_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.neighbors import nearest_neighbors
@@ -33,7 +33,9 @@ def coordinates(graph: Graph, t: float) -> Floats | None:
 def rows(warm: Floats, sources: Ints) -> Floats:
     """Distances from each source to every vertex."""
     squares = np.zeros((len(sources), len(warm)))
-    add_squared_differences(warm, sources, np.broadcast_to(np.arange(len(warm)), squares.shape), squares)
+    default_engine().add_squared_differences(
+        warm, sources, np.broadcast_to(np.arange(len(warm)), squares.shape), squares
+    )
     return np.sqrt(squares)
 
 

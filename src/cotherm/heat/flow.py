@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.column_sums import column_amounts, column_units
+from cotherm.engines import Engine, default_engine, get_engine
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, ordered, usual_rounding
+from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, usual_rounding
 from cotherm.heat.spectrum import full_spectrum
 from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph
 
@@ -25,6 +25,8 @@ ALWAYS_EXACT = 500
 _FINEST = 1e-10
 # Sums of products of larger numbers may overflow.
 _HUGE = 1e290
+# Sizes whose squares neither vanish nor overflow.
+_SQUARABLE = (1e-140, 1e140)
 
 
 def heat_flow(
@@ -34,6 +36,7 @@ def heat_flow(
     *,
     method: str = "auto",
     tolerance: float = 1e-8,
+    engine: str | Engine = "cpu",
 ) -> Floats:
     """Heat at the given times, started from the functions F: x(t) = e^{−tL}F with L = D − W as given.
 
@@ -76,7 +79,7 @@ def heat_flow(
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
     with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
-        result = flow(graph, F, times, method, tolerance)
+        result = flow(graph, F, times, method, tolerance, get_engine(engine))
     if not _is_exact(graph, F, times, method):
         _warn_of_rounding(graph, F, times, result, tolerance)
     return result
@@ -89,7 +92,8 @@ def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, to
     most; elsewhere it is taken to be what it usually is.
     """
     units = column_units(F)
-    start, end = column_amounts(F, units), [column_amounts(x, units) for x in result]
+    column_sums = default_engine().column_sums
+    start, end = column_sums(F, units), [column_sums(x, units) for x in result]
     before, after = np.sqrt(start.squares), np.sqrt([x.squares for x in end])
     off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(graph.n)
     usual = usual_rounding(graph.n, float(graph.degrees.max()), times)[:, np.newaxis] * before
@@ -146,16 +150,25 @@ def _component_means(components: NDArray[np.int32], F: Floats) -> Floats:
     return np.asarray(means[components])
 
 
-def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float) -> Floats:
-    """``heat_flow`` for checked arguments."""
+def column_units(F: Floats) -> Floats:
+    """For each column a power of two in whose units its squares neither vanish nor overflow: mostly 1."""
+    sizes = default_engine().column_sums(F).largest
+    ordinary = (sizes == 0.0) | ((sizes > _SQUARABLE[0]) & (sizes < _SQUARABLE[1]))
+    return np.where(ordinary, 1.0, 2.0 ** np.clip(np.frexp(sizes)[1], -1_000, 1_000))
+
+
+def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float, engine: Engine | None = None) -> Floats:
+    """``heat_flow`` for checked arguments, on the host."""
     largest = max(float(F.max(initial=0.0)), -float(F.min(initial=0.0)))
     if largest > _HUGE:
         # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
         unit = 2.0**200
-        return np.clip(flow(graph, F / unit, times, method, tolerance), -largest / unit, largest / unit) * unit
+        scaled = flow(graph, F / unit, times, method, tolerance, engine)
+        return np.clip(scaled, -largest / unit, largest / unit) * unit
     if _is_exact(graph, F, times, method):
         return exact_flow(graph, F, times)
-    return chebyshev_flow(ordered(graph), F, times, tolerance)
+    matrix = engine_laplacian(graph, engine)
+    return matrix.engine.to_numpy(chebyshev_flow(matrix, matrix.engine.asarray(F), times, tolerance))
 
 
 def _is_exact(graph: Graph, F: Floats, times: Floats, method: str) -> bool:

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.interface import Laplacian
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat import accurate_spectrum
-from cotherm.heat.chebyshev import apply_exponential, ordered
+from cotherm.heat.chebyshev import apply_exponential, engine_laplacian
 from cotherm.heat.validation import SMALL
 from cotherm.progress import track
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
@@ -157,7 +157,7 @@ def _without_faint(graph: Graph, faint: float) -> Graph:
 
 def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.Generator) -> Spectrum:
     """The k smoothest eigenpairs orthogonal to the parts P."""
-    matrix, L = ordered(graph), graph.laplacian()
+    matrix, L = engine_laplacian(graph), graph.laplacian()
     width = min(k + max(8, k // 2), graph.n - P.shape[1])
     block = random.standard_normal((graph.n, width))
     time = _FILTER_STRENGTH / matrix.bound
@@ -194,7 +194,7 @@ def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:
     return Spectrum(values[order], vectors[:, order])
 
 
-def _filtered(matrix: OrderedLaplacian, block: Floats, time: float) -> Floats:
+def _filtered(matrix: Laplacian, block: Floats, time: float) -> Floats:
     return apply_exponential(matrix, block, np.array([time]), np.array([1e-10]))[0]
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, ordered
+from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian
 from cotherm.heat.spectrum import full_spectrum
 from cotherm.heat.validation import SMALL, require_graph
 
@@ -39,7 +39,7 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
 
 
 def _estimate(graph: Graph, times: Floats, probes: int, seed: int) -> Floats:
-    matrix = ordered(graph)
+    matrix = engine_laplacian(graph)
     random = np.random.default_rng(seed)
     total = np.zeros(len(times))
     for first in range(0, probes, _BLOCK):

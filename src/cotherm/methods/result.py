@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.distances import gram_distances
+from cotherm.engines import default_engine
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -221,7 +221,7 @@ def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Flo
         )
     warm = vectors * decay
     if sources is None:
-        return gram_distances(warm)
+        return default_engine().pairwise_distances(warm)
     return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
 
 

@@ -1,23 +1,24 @@
 """Newton's method over u ≥ 0 for a cost whose exact curvature is at hand, as a dense matrix.
 
-The step minimizes the quadratic model over u ≥ 0 (block principal pivoting). A model that is
-not convex is replaced by its convex part, and damping in a metric (Levenberg–Marquardt) is steered by the ratio of the
-true decrease to the model's (Nielsen 1999).
+The step minimizes the quadratic model over u ≥ 0 (block principal pivoting). A model that is not convex is replaced by
+its convex part. The loop is that of :mod:`cotherm.solve.descent`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.solve.cholesky import definite_solver
-from cotherm.solve.pivoting import Mask, Pivoting
+from cotherm.engines import default_engine
+from cotherm.solve.active_set import Mask, Pivoting
+from cotherm.solve.descent import Damping, descend
 
-_FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-12, 1e14
+_DAMPING = Damping(first=1e-3, least=1e-12, most=1e14)
 _MOST_EXCHANGES, _PATIENCE = 60, 5
-_MOST_TRIALS = 40
+_ROUNDING = 1e-14
 
 
 class CurvedPoint(Protocol):
@@ -36,7 +37,7 @@ class CurvedPoint(Protocol):
 
     @property
     def convex(self) -> Floats:
-        """The part of half the Hessian that is positive semi-definite for sure."""
+        """The part of half the Hessian that is certainly positive semi-definite."""
 
     @property
     def concave(self) -> Floats:
@@ -55,59 +56,81 @@ class CurvedProblem(Protocol):
     def cost(self, u: Floats) -> float: ...
 
 
+@dataclass(frozen=True)
+class _Trial:
+    u: Floats
+    cost: float
+    active: Mask
+
+    @property
+    def rounding(self) -> float:
+        return _ROUNDING * self.cost
+
+
+class _Model:
+    def __init__(self, problem: CurvedProblem, here: _Trial) -> None:
+        self._problem, self._here = problem, here
+        self._point = problem.at(here.u)
+        self._curvature: Floats | None = None
+        self._is_convex = False
+
+    @property
+    def optimality(self) -> float:
+        return self._point.optimality
+
+    def step(self, damping: float) -> tuple[_Trial, float] | None:
+        """With the exact curvature while that is convex, from then on with its convex part."""
+        point, u = self._point, self._here.u
+        if self._curvature is None:
+            self._convex = point.convex
+            self._curvature = self._convex + point.concave
+        H = self._curvature + damping * point.metric
+        found = nearest_bounded(H, point.slope, u, self._here.active)
+        if found is None and not self._is_convex:
+            self._curvature, self._is_convex = self._convex, True
+            return self.step(damping)
+        if found is None:
+            return None
+        v, active = found
+        s = v - u
+        predicted = -float(2.0 * point.slope @ s + s @ (self._curvature @ s))
+        return _Trial(v, self._problem.cost(v), active), predicted
+
+    def accepted(self, there: _Trial) -> None:
+        """Nothing is learned: the curvature is exact."""
+
+
 def descend_bounded(problem: CurvedProblem, u: Floats, *, tolerance: float, iterations: int) -> Floats:
     """From u to a local minimum, as far as the tolerance and the number of iterations go."""
-    held = u <= 0.0
-    damping, growth = _FIRST_DAMPING, 4.0
-    for _ in range(iterations):
-        here = problem.at(u)
-        if here.optimality <= tolerance:
-            break
-        metric, convex = here.metric, here.convex
-        curvature, exact = convex + here.concave, True
-        for _ in range(_MOST_TRIALS):
-            found = nearest_bounded(curvature + damping * metric, here.slope, u, held)
-            if found is None and exact:
-                curvature, exact = convex, False
-                continue
-            if found is not None:
-                v, now_held = found
-                s = v - u
-                predicted = -float(2.0 * here.slope @ s + s @ (curvature @ s))
-                gained = here.cost - problem.cost(v)
-                if gained >= 1e-3 * predicted and gained > 0.0:
-                    break
-                if predicted <= 1e-14 * here.cost:
-                    return u
-            damping, growth = max(damping, 1e-8) * growth, 2.0 * growth
-            if damping > _MOST_DAMPING:
-                return u
-        else:
-            return u
-        ratio = gained / predicted
-        damping = max(damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), _LEAST_DAMPING)
-        growth, u, held = 4.0, v, now_held
-    return u
+    end = descend(
+        _Trial(u, problem.cost(u), u <= 0.0),
+        lambda here: _Model(problem, here),
+        damping=_DAMPING,
+        tolerance=tolerance,
+        iterations=iterations,
+    )
+    return np.asarray(end.u)
 
 
-def nearest_bounded(H: Floats, slope: Floats, u: Floats, held: Mask) -> tuple[Floats, Mask] | None:
-    """The minimum of 2 slopeᵀs + sᵀHs over v = u + s ≥ 0, and what it holds at zero; None if it is not convex there.
+def nearest_bounded(H: Floats, slope: Floats, u: Floats, active: Mask) -> tuple[Floats, Mask] | None:
+    """The minimum of 2 slopeᵀs + sᵀHs over v = u + s ≥ 0, and its active set; None if it is not convex there.
 
-    ``held`` is where the search starts.
+    ``active`` is where the search starts.
     """
+    cholesky_solver = default_engine().cholesky_solver
     pivoting = Pivoting(len(u), _PATIENCE)
     for _ in range(_MOST_EXCHANGES):
-        free = np.flatnonzero(~held)
-        s = np.where(held, -u, 0.0)
-        leaving = np.flatnonzero(held & (u > 0.0))
+        free = np.flatnonzero(~active)
+        s = np.where(active, -u, 0.0)
+        leaving = np.flatnonzero(active & (u > 0.0))
         rhs = -slope[free] - H[np.ix_(free, leaving)] @ s[leaving]
         try:
-            s[free] = definite_solver(H[np.ix_(free, free)])(rhs) if len(free) else rhs
+            s[free] = cholesky_solver(H[np.ix_(free, free)])(rhs) if len(free) else rhs
         except np.linalg.LinAlgError:
             return None
         v = u + s
-        exchanged = pivoting.exchanged(held, v, slope + H @ s)
+        exchanged = pivoting.exchanged(active, v, slope + H @ s)
         if exchanged is None:
             break
-        held = exchanged
-    return np.maximum(v, 0.0), held
+        active = exchanged
+    return np.maximum(v, 0.0), active

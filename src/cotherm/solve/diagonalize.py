@@ -14,7 +14,7 @@ import scipy.linalg
 
 from cotherm.arrays import Floats
 from cotherm.lazy import lazy
-from cotherm.solve.gauss_newton import Status
+from cotherm.solve.descent import Status
 from cotherm.solve.jacobi import sweep
 from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal

@@ -5,10 +5,9 @@ D is a distance from a center w, r a few residuals. At u the model
     D_u(v) + ‖r + J(v − u)‖² + (v − u)ᵀS(v − u) + μ (v − u)ᵀA(v − u)
 
 is a nearest-point problem: D_u(v) = D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) with a metric A that may depend on u, J
-the Jacobian, S the curvature learned from earlier steps, and μ a damping (Levenberg–Marquardt) that only moves the
-center towards u and lightens the equations. The ratio of the true decrease to the model's steers μ (Nielsen 1999).
-Where the residuals bend so much that a step fails, it is corrected once for the bend it met (a second-order
-correction), at the price of one evaluation.
+the Jacobian, S the curvature learned from earlier steps, and μ a damping that only moves the center towards u and
+lightens the equations. Where the residuals bend so much that a step fails, it is corrected once for the bend that it
+met (a second-order correction), at the price of one evaluation. The loop is that of :mod:`cotherm.solve.descent`.
 """
 
 from __future__ import annotations
@@ -16,33 +15,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.elementwise import mapped, summed
+from cotherm.engines.interface import Array
+from cotherm.solve import descent
+from cotherm.solve.descent import Damping, Descent
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
 from cotherm.solve.secant import Secant
-from cotherm.solve.tall_matrix import Stored, Tall
+from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
-Mask = NDArray[np.bool_]
-
-_FIRST_DAMPING = 100.0
-_LEAST_DAMPING = 1e-8
+_DAMPING = Damping(first=100.0, least=0.0, most=1e12)
 _EPSILON = float(np.finfo(np.float64).eps)
-_MOST_DAMPING = 1e12
 # Entries of the Jacobian up to which curvature is learned: it takes two Jacobians at a time, and equations of its own.
 _MOST_LEARNED = 5_000_000
-# Steps that are taken where the cost cannot tell any more.
-_MOST_BLIND = 8
-# A step is taken if it brings at least this part of what the model predicted, and corrected if it brings less than
-# that.
-_ACCEPT, _CORRECT = 1e-3, 0.5
+# Steps that are taken where rounding hides the cost.
+_EXTRA_STEPS = 8
+# A step is corrected if it brings less than this part of the predicted decrease.
+_CORRECT = 0.5
 
 
 class Point(Protocol):
@@ -52,7 +46,7 @@ class Point(Protocol):
     def residuals(self) -> Floats: ...
 
     @property
-    def jacobian(self) -> Tall:
+    def jacobian(self) -> TallMatrix:
         """Jᵀ: a row for each unknown, a column for each residual."""
 
     @property
@@ -64,31 +58,23 @@ class Problem(Protocol):
     """D(u) + ‖r(u)‖²."""
 
     @property
-    def center(self) -> Floats:
+    def center(self) -> Array:
         """w, where D is zero."""
 
-    def distance(self, u: Floats) -> float:
+    def distance(self, u: Array) -> float:
         """D(u)."""
 
-    def metric(self, u: Floats) -> Metric:
+    def metric(self, u: Array) -> Metric:
         """A, with D(v) ≤ D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) for all v."""
 
-    def at(self, u: Floats) -> Point: ...
-
-
-class Status(Enum):
-    """How a descent ended."""
-
-    CONVERGED = "converged"
-    STALLED = "stalled"
-    OUT_OF_BUDGET = "out of budget"
+    def at(self, u: Array) -> Point: ...
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """Where a descent stands after a step."""
+    """The state of a descent after a step."""
 
-    u: Floats
+    u: Array
     cost: float
     residual: float  # ‖r‖²
     optimality: float
@@ -96,189 +82,143 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Descent:
-    """Where a descent ended."""
-
-    u: Floats
-    cost: float
-    optimality: float
-    status: Status
-    iterations: int
-
-
-@dataclass(frozen=True)
 class _Trial:
-    """A point with its cost, and the unknowns held at zero on the way there."""
+    """A point with its cost, and the active set of the step that led there."""
 
-    u: Floats
+    u: Array
     point: Point
     cost: float
-    held: Mask
+    active: Array
 
     @property
     def rounding(self) -> float:
-        """How much of the cost may be rounding."""
         return 4.0 * _EPSILON * self.cost + 2.0 * float(np.linalg.norm(self.point.residuals)) * self.point.noise
 
 
 def descend(
     problem: Problem,
-    u: Floats,
+    u: Array,
     *,
     tolerance: float,
     iterations: int,
     least_gain: float = 0.0,
     watch: Callable[[Iterate], None] = lambda _: None,
 ) -> Descent:
-    """From u to a local minimum.
+    """From u to a local minimum: see :func:`cotherm.solve.descent.descend`.
 
-    Converged: the projected gradient is within ``tolerance`` of the gradients of D and ‖r‖² that balance in it, or
-    within rounding. Stalled: no step lowers the cost by more than rounding, nor do a few more, which are not counted,
-    bring the gradient there. A step that brings less than ``least_gain`` of the cost, or of all that was gained, ends
-    the descent as well, for where a rough answer will do. ``watch`` is called at the start and after every step.
+    The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
+    rounding.
     """
-    here = _trial(problem, u, u <= 0.0)
-    first = here.cost
-    secant = Secant()
-    damping, growth = _FIRST_DAMPING, 4.0
-    for iteration in range(iterations):
-        model = _Model(problem, here, secant)
-        watch(Iterate(here.u, here.cost, _square(here.point.residuals), model.optimality, iteration))
-        if model.optimality <= tolerance:
-            return Descent(here.u, here.cost, model.optimality, Status.CONVERGED, iteration)
-        while True:
-            there, predicted = model.step(damping)
-            gained = here.cost - there.cost
-            if gained >= _ACCEPT * predicted and gained > 0.0:
-                break
-            if predicted <= here.rounding:
-                stalled = Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
-                if least_gain:
-                    return stalled
-                highest, here = here.cost + here.rounding, there
-                del model  # with the Jacobians of both
-                return _led_by_gradient(problem, stalled, here, secant, damping, tolerance, highest)
-            damping, growth = max(damping, _LEAST_DAMPING) * growth, 2.0 * growth
-            if damping > _MOST_DAMPING:
-                return Descent(here.u, here.cost, model.optimality, Status.STALLED, iteration)
-        ratio = gained / predicted if predicted > 0.0 else 0.0
-        damping, growth = damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), 4.0
-        # A small gain of a heavily damped step says little. A large part of the cost may be beyond mending: then
-        # gains are measured against each other.
-        if gained < least_gain * min(here.cost, first - there.cost) and damping < 1.0:
-            return Descent(there.u, there.cost, model.optimality, Status.STALLED, iteration + 1)
-        if there.u.size * len(there.point.residuals) <= _MOST_LEARNED:
-            secant.learn(*model.lesson(there))
-        here = there
-        del model  # and its Jacobian, before there is another
-    model = _Model(problem, here, secant)
-    status = Status.CONVERGED if model.optimality <= tolerance else Status.OUT_OF_BUDGET
-    watch(Iterate(here.u, here.cost, _square(here.point.residuals), model.optimality, iterations))
-    return Descent(here.u, here.cost, model.optimality, status, iterations)
+    secant: Secant | None = None
 
+    def model_at(here: _Trial) -> _Model:
+        nonlocal secant
+        metric = problem.metric(here.u)
+        secant = Secant(metric.engine) if secant is None else secant
+        return _Model(problem, metric, here, secant)
 
-def _led_by_gradient(
-    problem: Problem, best: Descent, here: _Trial, secant: Secant, damping: float, tolerance: float, highest: float
-) -> Descent:
-    """A few more steps where the cost is rounding: the gradient, which keeps twice the digits, tells which is best."""
-    for _ in range(_MOST_BLIND):
-        if here.cost > highest:
-            break
-        model = _Model(problem, here, secant)
-        if model.optimality < best.optimality:
-            status = Status.CONVERGED if model.optimality <= tolerance else Status.STALLED
-            best = Descent(here.u, here.cost, model.optimality, status, best.iterations)
-        if best.status is Status.CONVERGED:
-            break
-        here = model.step(damping)[0]
-        del model  # and its Jacobian, before there is another
-    return best
+    return descent.descend(
+        _trial(problem, u, u <= 0.0),
+        model_at,
+        damping=_DAMPING,
+        tolerance=tolerance,
+        iterations=iterations,
+        least_gain=least_gain,
+        extra_steps=_EXTRA_STEPS,
+        watch=lambda here, optimality, iteration: watch(
+            Iterate(here.u, here.cost, _square(here.point.residuals), optimality, iteration)
+        ),
+    )
 
 
 class _Model:
     """The model of the cost around a point."""
 
-    def __init__(self, problem: Problem, here: _Trial, secant: Secant) -> None:
-        self._problem, self._here = problem, here
-        self._metric = problem.metric(here.u)
+    def __init__(self, problem: Problem, metric: Metric, here: _Trial, secant: Secant) -> None:
+        self._problem, self._metric, self._here, self._secant = problem, metric, here, secant
+        self._engine = metric.engine
         self._J = here.point.jacobian
-        r = here.point.residuals
-        pull, push = self._metric.apply(here.u - problem.center), self._J.dot(r)
-        self._slope = mapped(np.add, pull, push)  # half the gradient
-        self.optimality = self._measure(pull, push)
-        rows, self._fewer = _compressed(self._J)
+        of_distance = metric.apply(here.u - problem.center)
+        of_residuals = self._J.matvec(here.point.residuals)
+        self._half_gradient = self._engine.elementwise(np.add, of_distance, of_residuals)
+        self.optimality = self._measured(of_distance, of_residuals)
+        rows, self._compress = _compressed(self._J)
         self._definite = rows.shape[1]
         self._bends, self._curvatures = secant.terms(len(here.u))
-        self._equations = Stored(np.hstack([rows.whole(), self._bends])) if len(self._curvatures) else rows
-        self._steps = NearestPoint(self._metric, self._equations, self._definite)
+        if len(self._curvatures):
+            rows = InMemory(np.concatenate([rows.to_array(), self._bends], axis=1), self._engine)
+        self._equations = rows
+        self._steps = NearestPoint(metric, rows, self._definite)
 
-    def _measure(self, pull: Floats, push: Floats) -> float:
-        """The projected gradient relative to the two gradients that balance in it; 0 once it is rounding."""
-        size = math.sqrt(summed(_projected, self._here.u, self._slope))
-        if size <= float(np.sqrt(self._J.squares.sum())) * self._here.point.noise:
+    def _measured(self, of_distance: Array, of_residuals: Array) -> float:
+        size = math.sqrt(self._engine.elementwise_sum(_projected, self._here.u, self._half_gradient))
+        if size <= float(np.sqrt(self._J.row_squares.sum())) * self._here.point.noise:
             return 0.0
-        return size / float(np.linalg.norm(pull) + np.linalg.norm(push))
+        return size / float(np.linalg.norm(of_distance) + np.linalg.norm(of_residuals))
 
     def step(self, damping: float) -> tuple[_Trial, float]:
-        """The point the damped model proposes, corrected where that helps, and the decrease the model predicted."""
+        """The point that the damped model proposes, corrected where that helps, and the predicted decrease."""
         u = self._here.u
-        residuals = self._fewer(self._here.point.residuals)
-        there, predicted = self._propose(damping, residuals, self._here.held)
+        residuals = self._compress(self._here.point.residuals)
+        there, predicted = self._propose(damping, residuals, self._here.active)
         if self._here.cost - there.cost < _CORRECT * predicted:
-            bend = there.point.residuals - self._here.point.residuals - self._J.transposed_dot(there.u - u)
-            corrected, _ = self._propose(damping, residuals + self._fewer(bend), there.held)
+            bend = there.point.residuals - self._here.point.residuals - self._J.rmatvec(there.u - u)
+            corrected, _ = self._propose(damping, residuals + self._compress(bend), there.active)
             if corrected.cost < there.cost:
                 return corrected, predicted
         return there, predicted
 
-    def _propose(self, damping: float, residuals: Floats, held: Mask) -> tuple[_Trial, float]:
-        u = self._here.u
-        center = mapped(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.center, u)
-        v, held, curved = self._nearest(center, damping, residuals, held)
-        s = v - u
-        change = 2.0 * (self._slope @ s) + s @ self._metric.apply(s) + _square(self._J.transposed_dot(s))
-        if curved:
-            change += float(self._curvatures @ (self._bends.T @ s) ** 2)
-        return _trial(self._problem, v, held), -float(change)
+    def accepted(self, there: _Trial) -> None:
+        """Learn what the curvature of the residuals does to the step, where the Jacobian is small enough."""
+        r = there.point.residuals
+        if len(there.u) * len(r) <= _MOST_LEARNED:
+            change = there.point.jacobian.matvec(r) - self._J.matvec(r)
+            self._secant.learn(there.u - self._here.u, change)
 
-    def _nearest(self, center: Floats, damping: float, residuals: Floats, held: Mask) -> tuple[Floats, Mask, bool]:
+    def _propose(self, damping: float, residuals: Floats, active: Array) -> tuple[_Trial, float]:
+        u = self._here.u
+        center = self._engine.elementwise(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.center, u)
+        v, active, curved = self._nearest(center, damping, residuals, active)
+        s = v - u
+        change = 2.0 * float(self._half_gradient @ s) + float(s @ self._metric.apply(s)) + _square(self._J.rmatvec(s))
+        if curved:
+            change += float(self._curvatures @ self._engine.to_numpy(self._bends.T @ s) ** 2)
+        return _trial(self._problem, v, active), -change
+
+    def _nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Array, Array, bool]:
         """With the learned curvature if the model is convex with it, else without."""
         u, k = self._here.u, self._definite
-        b = self._equations.transposed_dot(u)
+        b = self._equations.rmatvec(u)
         b[:k] -= residuals
         weights = np.append(np.ones(k), self._curvatures) / (1.0 + damping)
         if len(self._curvatures):
-            found = self._steps.solve(center, b, weights, held)
+            found = self._steps.solve(center, b, weights, active)
             if found is not None:
-                return *found, True
-        found = self._steps.solve(center, b[:k], weights[:k], held)
+                return found[0], found[1], True
+        found = self._steps.solve(center, b[:k], weights[:k], active)
         assert found is not None  # positive weights always make a convex problem
-        return *found, False
-
-    def lesson(self, there: _Trial) -> tuple[Floats, Floats]:
-        """A step, and what the curvature of the residuals does to it."""
-        r = there.point.residuals
-        return there.u - self._here.u, there.point.jacobian.dot(r) - self._J.dot(r)
+        return found[0], found[1], False
 
 
-def _projected(u: Floats, slope: Floats) -> float:
+def _projected(u: Array, slope: Array) -> float:
     """The square of the slope along which u may move, being bounded by zero."""
-    free = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
+    free: Array = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
     return float(np.sum(free * free))
 
 
-def _compressed(J: Tall) -> tuple[Tall, Callable[[Floats], Floats]]:
-    """At most as many equations as unknowns: Jᵀ = QR makes R do for Jᵀ, and Qᵀr for r."""
+def _compressed(J: TallMatrix) -> tuple[TallMatrix, Callable[[Floats], Floats]]:
+    """At most as many equations as unknowns: with Jᵀ = QR, R serves for Jᵀ and Qᵀr for r."""
     m, k = J.shape
     if k <= m:
         return J, lambda r: r
-    Q, R = scipy.linalg.qr(J.whole().T, mode="economic", check_finite=False)
-    return Stored(np.ascontiguousarray(R.T)), lambda r: np.asarray(Q.T @ r)
+    Q, R = scipy.linalg.qr(J.engine.to_numpy(J.to_array()).T, mode="economic", check_finite=False)
+    rows = J.engine.asarray(np.ascontiguousarray(R.T))
+    return InMemory(rows, J.engine), lambda r: np.asarray(Q.T @ r)
 
 
-def _trial(problem: Problem, u: Floats, held: Mask) -> _Trial:
+def _trial(problem: Problem, u: Array, active: Array) -> _Trial:
     point = problem.at(u)
-    return _Trial(u, point, problem.distance(u) + _square(point.residuals), held)
+    return _Trial(u, point, problem.distance(u) + _square(point.residuals), active)
 
 
 def _square(x: Floats) -> float:

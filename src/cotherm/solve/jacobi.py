@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.jacobi import jacobi_sweep
+from cotherm.engines import default_engine
 
 # Up to this size the matrices are swept whole.
 _WHOLE = 500
@@ -28,7 +28,7 @@ def sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
     if A.shape[1] > _WHOLE:
         return _block_sweep(A, U)
     A, rows = A.copy(), np.ascontiguousarray(U.T)
-    jacobi_sweep(A, rows)
+    default_engine().jacobi_sweep(A, rows)
     return A, np.ascontiguousarray(rows.T)
 
 
@@ -47,7 +47,7 @@ def _block_sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
 def _turned(small: Floats) -> Floats:
     """What one sweep over the matrices of a pair of blocks turns them by."""
     rows = np.eye(small.shape[1])
-    jacobi_sweep(np.ascontiguousarray(small), rows)
+    default_engine().jacobi_sweep(np.ascontiguousarray(small), rows)
     return rows.T
 
 

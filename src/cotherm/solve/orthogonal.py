@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from cotherm.arrays import Floats
-from cotherm.solve.gauss_newton import Status
+from cotherm.solve.descent import Status
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_PRODUCTS = 200

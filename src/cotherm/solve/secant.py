@@ -1,4 +1,4 @@
-"""What Gauss–Newton leaves out, learned from the steps already taken.
+"""The curvature that Gauss–Newton leaves out, estimated from the steps already taken.
 
 The Hessian of ‖r(u)‖²/2 is JᵀJ + S, S = Σ_i r_i ∇²r_i. Each step s and the two Jacobians at its ends say what S does to
 s: Ss ≈ (J₊ − J)ᵀr₊ (Dennis, Gay & Welsch 1981). Symmetric rank-one updates from the last few steps collect it as S ≈
@@ -12,6 +12,8 @@ from collections import deque
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import Array
 
 _MEMORY = 6
 # An update whose denominator is smaller than this fraction of its factors says nothing reliable.
@@ -19,22 +21,26 @@ _SAFE = 1e-8
 
 
 class Secant:
-    """The last few steps and what the curvature of the residuals did to them."""
+    """The last few steps, each with the product of S and the step."""
 
-    def __init__(self) -> None:
-        self._pairs: deque[tuple[Floats, Floats]] = deque(maxlen=_MEMORY)
+    def __init__(self, engine: Engine | None = None) -> None:
+        self._engine = default_engine() if engine is None else engine
+        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
 
-    def learn(self, step: Floats, change: Floats) -> None:
+    def learn(self, step: Array, change: Array) -> None:
         self._pairs.append((step, change))
 
-    def terms(self, m: int) -> tuple[Floats, Floats]:
+    def terms(self, m: int) -> tuple[Array, Floats]:
         """The a_l as columns (m, terms), of unit length, and the ω_l."""
-        directions: list[Floats] = []
+        directions: list[Array] = []
         weights: list[float] = []
         for step, change in self._pairs:
-            missing = change - sum((w * (a @ step) * a for a, w in zip(directions, weights, strict=True)), np.zeros(m))
+            known = sum((w * (a @ step) * a for a, w in zip(directions, weights, strict=True)), 0.0 * step)
+            missing = change - known
             size, along = float(np.linalg.norm(missing)), float(missing @ step)
             if abs(along) > _SAFE * size * float(np.linalg.norm(step)):
                 directions.append(missing / size)
                 weights.append(size**2 / along)
-        return np.array(directions).reshape(-1, m).T, np.array(weights)
+        if not directions:
+            return self._engine.xp.empty((m, 0)), np.empty(0)
+        return np.stack(directions).T, np.array(weights)

@@ -1,7 +1,7 @@
-"""Tall matrices, with a row for every unknown and a few columns: kept, or made anew, a block of rows at a time.
+"""Tall matrices, with a row for every unknown and few columns: kept in memory or on disk, or recomputed on every pass.
 
-The Jacobian of a coupling has a row for every edge. Where it does not fit, it is read from a file or computed again
-whenever it is passed through; whoever uses it sees blocks of rows and does not know.
+The Jacobian of a coupling has a row for every edge. Where it does not fit in memory it is read from a file or computed
+again whenever it is used. Callers see blocks of rows and need not know.
 """
 
 from __future__ import annotations
@@ -18,136 +18,150 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.matvec import tall_dot, tall_squares, tall_transposed_dot
+from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import Array
 from cotherm.errors import CothermError
 from cotherm.lazy import lazy
 from cotherm.memory import words
 
-# Writes the rows with some numbers into an array.
-Writer = Callable[[NDArray[np.intp], Floats], None]
+# Writes the rows with given numbers into an array.
+RowWriter = Callable[[Array, Array], None]
 
-# Up to this many numbers NumPy is as fast.
-_SMALL = 100_000
-# Numbers at hand at once: 8 MB.
-_AT_ONCE = 1_000_000
+# Numbers in a block of rows: 8 MB.
+_BLOCK_SIZE = 1_000_000
 
 
-def rows_at_once(columns: int) -> int:
+def rows_per_block(columns: int) -> int:
     """How many rows make a block."""
-    return max(1, _AT_ONCE // max(1, columns))
+    return max(1, _BLOCK_SIZE // max(1, columns))
 
 
-class Tall(ABC):
-    """A matrix of float64, to the one who uses it."""
+class TallMatrix(ABC):
+    """A matrix E (rows, columns), of float64 to its users.
+
+    Vectors over the rows live with the engine, vectors over the columns on the host.
+    """
 
     shape: tuple[int, int]
+    engine: Engine
 
     @abstractmethod
-    def between(self, first: int, last: int) -> Floats:
+    def row_range(self, first: int, last: int) -> Array:
         """Rows first to last."""
 
     @abstractmethod
-    def take(self, rows: NDArray[np.intp]) -> Floats:
+    def rows(self, numbers: Array) -> Array:
         """Some rows, by ascending number."""
 
     @abstractmethod
-    def part(self, first: int, last: int) -> Tall:
-        """Rows first to last as a matrix of its own kind."""
+    def row_slice(self, first: int, last: int) -> TallMatrix:
+        """Rows first to last as a matrix of the same kind."""
 
-    def blocks(self) -> Iterator[tuple[int, Floats]]:
+    def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
-        step = rows_at_once(self.shape[1])
+        step = rows_per_block(self.shape[1])
         for first in range(0, self.shape[0], step):
-            yield first, self.between(first, min(first + step, self.shape[0]))
+            yield first, self.row_range(first, min(first + step, self.shape[0]))
 
-    def dot(self, x: Floats) -> Floats:
+    def matvec(self, x: Floats) -> Array:
         """E x."""
-        out = np.empty(self.shape[0])
+        out = self.engine.xp.empty(self.shape[0])
         for first, block in self.blocks():
-            out[first : first + len(block)] = tall_dot(block, x)
+            out[first : first + len(block)] = self.engine.matvec(block, x)
         return out
 
-    def transposed_dot(self, y: Floats) -> Floats:
+    def rmatvec(self, y: Array) -> Floats:
         """Eᵀy."""
         out = np.zeros(self.shape[1])
         for first, block in self.blocks():
-            out += tall_transposed_dot(block, y[first : first + len(block)])
+            out += self.engine.rmatvec(block, y[first : first + len(block)])
         return out
 
     @lazy
-    def squares(self) -> Floats:
+    def row_squares(self) -> Array:
         """The sum of squares of every row."""
-        out = np.empty(self.shape[0])
+        out = self.engine.xp.empty(self.shape[0])
         for first, block in self.blocks():
-            out[first : first + len(block)] = tall_squares(block)
+            out[first : first + len(block)] = self.engine.row_squares(block)
         return out
 
-    def whole(self) -> Floats:
-        return self.between(0, self.shape[0])
+    def to_array(self) -> Array:
+        """All rows at once."""
+        return self.row_range(0, self.shape[0])
 
-    def narrowed(self, columns: int) -> Tall:
-        """The first columns."""
-        return self if columns == self.shape[1] else Stored(self.whole()[:, :columns])
+    def first_columns(self, count: int) -> TallMatrix:
+        """The matrix of the first columns."""
+        return self if count == self.shape[1] else InMemory(self.to_array()[:, :count], self.engine)
 
 
-class Stored(Tall):
-    """In memory, as float64 or float32."""
+class InMemory(TallMatrix):
+    """Rows in memory, as float64 or float32."""
 
-    def __init__(self, array: NDArray[Any]) -> None:
+    def __init__(self, array: Array, engine: Engine | None = None) -> None:
         self.array = array
+        self.engine = default_engine() if engine is None else engine
         self.shape = (array.shape[0], array.shape[1])
 
-    def between(self, first: int, last: int) -> Floats:
+    def row_range(self, first: int, last: int) -> Array:
         return self.array[first:last].astype(np.float64, copy=False)
 
-    def take(self, rows: NDArray[np.intp]) -> Floats:
-        return self.array[rows].astype(np.float64, copy=False)
+    def rows(self, numbers: Array) -> Array:
+        return self.array[numbers].astype(np.float64, copy=False)
 
-    def dot(self, x: Floats) -> Floats:
-        return self.array @ x if self.array.size <= _SMALL else tall_dot(self.array, x)
+    def matvec(self, x: Floats) -> Array:
+        return self.engine.matvec(self.array, x)
 
-    def transposed_dot(self, y: Floats) -> Floats:
-        return y @ self.array if self.array.size <= _SMALL else tall_transposed_dot(self.array, y)
+    def rmatvec(self, y: Array) -> Floats:
+        return np.asarray(self.engine.rmatvec(self.array, y))
 
     @lazy
-    def squares(self) -> Floats:
-        return tall_squares(self.array)
+    def row_squares(self) -> Array:
+        return self.engine.row_squares(self.array)
 
-    def part(self, first: int, last: int) -> Stored:
-        return Stored(self.array[first:last])
+    def row_slice(self, first: int, last: int) -> InMemory:
+        return InMemory(self.array[first:last], self.engine)
 
 
-class Computed(Tall):
-    """Not kept at all: ``rows`` writes the rows with given numbers whenever they are needed."""
+class Recomputed(TallMatrix):
+    """Rows that are not kept: ``write`` computes the rows with given numbers whenever they are needed."""
 
-    def __init__(self, shape: tuple[int, int], rows: Writer, start: int = 0) -> None:
-        self.shape, self._rows, self._start = shape, rows, start
+    def __init__(
+        self, shape: tuple[int, int], write: RowWriter, engine: Engine | None = None, *, start: int = 0
+    ) -> None:
+        self.shape, self._write, self._start = shape, write, start
+        self.engine = default_engine() if engine is None else engine
 
-    def between(self, first: int, last: int) -> Floats:
-        return self.take(np.arange(first, last))
+    def row_range(self, first: int, last: int) -> Array:
+        return self.rows(self.engine.xp.arange(first, last))
 
-    def take(self, rows: NDArray[np.intp]) -> Floats:
-        out = np.empty((len(rows), self.shape[1]))
-        self._rows(rows + self._start, out)
+    def rows(self, numbers: Array) -> Array:
+        out = self.engine.xp.empty((len(numbers), self.shape[1]))
+        self._write(numbers + self._start, out)
         return out
 
-    def part(self, first: int, last: int) -> Computed:
-        return Computed((last - first, self.shape[1]), self._rows, self._start + first)
+    def row_slice(self, first: int, last: int) -> Recomputed:
+        return Recomputed((last - first, self.shape[1]), self._write, self.engine, start=self._start + first)
 
 
-class OnDisk(Tall):
-    """In a file without a name, that is gone with the last reference to it."""
+class OnDisk(TallMatrix):
+    """Rows in a temporary file without a name, which is gone with the last reference to it."""
 
-    def __init__(self, shape: tuple[int, int], dtype: Any, file: _File, start: int = 0) -> None:
+    def __init__(
+        self, shape: tuple[int, int], dtype: Any, file: _File, engine: Engine | None = None, *, start: int = 0
+    ) -> None:
         self.shape, self._dtype, self._file, self._start = shape, np.dtype(dtype), file, start
+        self.engine = default_engine() if engine is None else engine
 
     @classmethod
-    def written(cls, shape: tuple[int, int], dtype: Any, blocks: Iterator[Floats]) -> OnDisk:
+    def written(
+        cls, shape: tuple[int, int], dtype: Any, blocks: Iterator[Array], engine: Engine | None = None
+    ) -> OnDisk:
         """From all rows, block by block."""
+        engine = default_engine() if engine is None else engine
         try:
             file = _File()
             for block in blocks:
-                file.append(np.ascontiguousarray(block, dtype=dtype))
+                file.append(np.ascontiguousarray(engine.to_numpy(block), dtype=dtype))
         except OSError as error:
             size = words(float(np.prod(shape)) * np.dtype(dtype).itemsize)
             raise CothermError(
@@ -156,30 +170,33 @@ class OnDisk(Tall):
                 "room there, or in memory",
                 "Set TMPDIR to a folder on a larger disk, or allow more memory.",
             ) from None
-        return cls(shape, dtype, file)
+        return cls(shape, dtype, file, engine)
 
-    def between(self, first: int, last: int) -> Floats:
+    def row_range(self, first: int, last: int) -> Array:
+        return self.engine.asarray(self._read(first, last))
+
+    def rows(self, numbers: Array) -> Array:
+        wanted = self.engine.to_numpy(numbers)
+        out = np.empty((len(wanted), self.shape[1]))
+        step = rows_per_block(self.shape[1])
+        cuts = np.searchsorted(wanted, np.arange(0, self.shape[0] + step, step)).tolist()
+        for block, (lo, hi) in enumerate(pairwise(cuts)):
+            if lo < hi:
+                first = block * step
+                out[lo:hi] = self._read(first, min(first + step, self.shape[0]))[wanted[lo:hi] - first]
+        return self.engine.asarray(out)
+
+    def row_slice(self, first: int, last: int) -> OnDisk:
+        return OnDisk((last - first, self.shape[1]), self._dtype, self._file, self.engine, start=self._start + first)
+
+    def _read(self, first: int, last: int) -> Floats:
         rows = np.empty((last - first, self.shape[1]), dtype=self._dtype)
         self._file.read((self._start + first) * self.shape[1] * self._dtype.itemsize, rows)
         return rows.astype(np.float64, copy=False)
 
-    def take(self, rows: NDArray[np.intp]) -> Floats:
-        out = np.empty((len(rows), self.shape[1]))
-        step = rows_at_once(self.shape[1])
-        cuts = np.searchsorted(rows, np.arange(0, self.shape[0] + step, step)).tolist()
-        for number, (lo, hi) in enumerate(pairwise(cuts)):
-            if lo < hi:
-                first = number * step
-                block = self.between(first, min(first + step, self.shape[0]))
-                out[lo:hi] = block[rows[lo:hi] - first]
-        return out
-
-    def part(self, first: int, last: int) -> OnDisk:
-        return OnDisk((last - first, self.shape[1]), self._dtype, self._file, self._start + first)
-
 
 class _File:
-    """Bytes on disk, and no name to leave behind."""
+    """Bytes on disk, without a name to leave behind."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="cotherm-", buffering=0)  # noqa: SIM115, open as long as it is used
@@ -190,8 +207,8 @@ class _File:
         while len(rest):
             rest = rest[self._file.write(rest) :]
 
-    def read(self, place: int, array: NDArray[Any]) -> None:
+    def read(self, offset: int, array: NDArray[Any]) -> None:
         rest = array.reshape(-1).data.cast("B")
         while len(rest):
-            got = os.preadv(self._file.fileno(), [rest], place)
-            rest, place = rest[got:], place + got
+            count = os.preadv(self._file.fileno(), [rest], offset)
+            rest, offset = rest[count:], offset + count

@@ -15,7 +15,7 @@ from cotherm.benchmarks import couple as optimizers
 from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
 from cotherm.benchmarks.suite.parts import Family, Figure, Limits
 from cotherm.datasets import ambiguous, circles, ring, shortcuts
-from cotherm.heat.chebyshev import ordered
+from cotherm.engines.cpu.laplacian import reordered_laplacian
 
 
 def _families() -> list[Family]:
@@ -132,7 +132,7 @@ def test_least_bytes_are_those_of_the_arrays(monkeypatch: pytest.MonkeyPatch) ->
     task = heat._make(3_000)
     assert heat.least_bytes(task, 7) is None  # all of it fits the caches
     monkeypatch.setattr(heat, "_IN_CACHE", 0.0)
-    matrix = ordered(task.graph)
+    matrix = reordered_laplacian(task.graph.n, task.graph.i, task.graph.j, task.graph.w)
     entries = 2 * task.graph.m
     held = (matrix.columns.itemsize + matrix.weights.itemsize) * entries + matrix.offsets.nbytes + matrix.degrees.nbytes
     assert heat.least_bytes(task, 7) == pytest.approx(7 * (held + 3 * task.F.nbytes), rel=1e-4)

@@ -135,7 +135,7 @@ class TestValid:
             found: Any = scipy.optimize.minimize(  # type: ignore[call-overload]
                 problem.distance,
                 random.uniform(0.0, 2.0, len(problem.w)),
-                jac=lambda u: 2.0 * problem.pulled(u - problem.w),
+                jac=lambda u: 2.0 * problem.distance_gradient(u - problem.w),
                 method="SLSQP",
                 bounds=[(0.0, None)] * len(problem.w),
                 constraints={"type": "eq", "fun": lambda u: problem.commutators(u)[0, 1][upper]},

@@ -20,7 +20,7 @@ from tests.problems import path, random_graph, refused, ring
 def _alpha(graphs: list[ct.Graph], functions: list[np.ndarray], times: np.ndarray) -> float:
     free = [np.arange(g.m) for g in graphs]
     ones = np.ones(len(graphs))
-    return chosen_alpha(CouplingProblem(graphs, functions, times, 1.0, free=free, rigidity=ones, importance=ones))
+    return chosen_alpha(CouplingProblem(graphs, functions, times, 1.0, free=free, rigidity=ones, graph_weights=ones))
 
 
 def _wrong_weight_left(views: Views, result: ct.Coupling) -> float:
@@ -139,7 +139,7 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError("a dense decomposition of a large graph")
 
     monkeypatch.setattr("cotherm.heat.flow.full_spectrum", never)
-    monkeypatch.setattr("cotherm.heat.correlation_model._Dense", never)
+    monkeypatch.setattr("cotherm.heat.correlation_model._SpectralCorrelation", never)
     small = np.linalg.eigh
     monkeypatch.setattr("numpy.linalg.eigh", lambda A: small(A) if len(A) < 1_000 else never())
     graph = ring(5_000)

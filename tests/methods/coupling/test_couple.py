@@ -24,7 +24,7 @@ def problem_of(
     options: dict[str, object] = {
         "free": [np.arange(g.m) for g in graphs],
         "rigidity": np.ones(len(graphs)),
-        "importance": np.ones(len(graphs)),
+        "graph_weights": np.ones(len(graphs)),
     } | changes
     return CouplingProblem(graphs, functions, np.array(times), alpha, **options)  # type: ignore[arg-type]
 
@@ -79,7 +79,7 @@ def test_gradient_is_that_of_the_residuals(count: int) -> None:
     graphs = some_graphs(count)
     problem = problem_of(graphs, some_functions(graphs), [0.0, 0.1, 5.0])
     point = problem.at(problem.center)
-    assert_allclose(point.push(), point.jacobian.dot(point.residuals), rtol=1e-8, atol=1e-8)
+    assert_allclose(point.coupling_gradient(), point.jacobian.matvec(point.residuals), rtol=1e-8, atol=1e-8)
 
 
 def test_distance_gradient_is_the_papers() -> None:

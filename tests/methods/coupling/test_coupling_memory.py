@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm import memory
 from cotherm.methods.coupling import memory as plan
-from cotherm.methods.coupling.jacobian import WAYS
-from cotherm.methods.coupling.problem import Storage
+from cotherm.methods.coupling.memory import WAYS, MemoryPlan
 from tests.problems import refused
 
 
@@ -56,7 +55,7 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
     small = ct.datasets.shortcuts(1_000, functions=q)
     ct.couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)  # compiling is not counted
     # Compiled code and threads take something too, which is not traced.
-    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way) - plan._ANYWAY
+    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way) - plan._FIXED
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
         tracemalloc.start()
@@ -67,17 +66,17 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
 
 
 def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = plan.CouplingMemory(stored=900, recomputed=500, streamed=300, held=100)
-    assert plan.chosen(needs, 1_000, "float64")[0].way == "stored"
-    assert plan.chosen(needs, 999, "float64")[0].way == "recomputed"
-    assert plan.chosen(needs, 450, "float32") == (Storage("streamed", "float32"), 400)
-    assert refused(lambda: plan.chosen(needs, 399, "float64")) == "memory"
+    needs = plan.CouplingMemory(stored=900, recomputed=500, streamed=300, in_use=100)
+    assert plan.planned(needs, 1_000, "float64").way == "stored"
+    assert plan.planned(needs, 999, "float64").way == "recomputed"
+    assert plan.planned(needs, 450, "float32") == MemoryPlan("streamed", "float32", 300, 100)
+    assert refused(lambda: plan.planned(needs, 399, "float64")) == "memory"
     monkeypatch.setattr(memory, "available", lambda: 400)
-    assert plan.chosen(needs, None, "float64")[0].way == "streamed"
+    assert plan.planned(needs, None, "float64").way == "streamed"
     monkeypatch.setattr(memory, "available", lambda: 300)
-    assert refused(lambda: plan.chosen(needs, None, "float64")) == "memory"
+    assert refused(lambda: plan.planned(needs, None, "float64")) == "memory"
     monkeypatch.setattr(memory, "available", lambda: None)
-    assert plan.chosen(needs, None, "float64")[0].way == "stored"
+    assert plan.planned(needs, None, "float64").way == "stored"
 
 
 def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
@@ -88,7 +87,7 @@ def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
     least = min(needs.stored, needs.recomputed, needs.streamed)
     assert caught.value.argument == "memory"
     assert "1 MB" in str(caught.value)
-    assert memory.words(needs.held + least).split()[0][:2] in str(caught.value)
+    assert memory.words(needs.in_use + least).split()[0][:2] in str(caught.value)
 
 
 def test_bad_words() -> None:
@@ -100,7 +99,7 @@ def test_bad_words() -> None:
 
 
 def test_needs_in_words() -> None:
-    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, streamed=3 * 10**9, held=10**8))
+    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, streamed=3 * 10**9, in_use=10**8))
     assert "stored" in text
     assert "9 GB" in text
     assert "100 MB" in text

@@ -10,6 +10,7 @@ lost: one after the other a hundred thousand terms lose three digits and more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, prefetch
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, OrderedLaplacian
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, ReorderedLaplacian
 from cotherm.engines.cpu.simd import (
     FINGERPRINT,
     add_exactly,
@@ -38,7 +39,7 @@ _WIDEST = 16
 _PREFETCH_FROM = 8
 
 
-def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
+def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
     """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (times, n, q), from one recurrence.
 
     Needs, besides the result, three blocks the size of one panel of F (times + 2 blocks in general), and no
@@ -51,32 +52,34 @@ def chebyshev_sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) ->
     return np.ascontiguousarray(_sums(matrix, F, coefficients, room).transpose(1, 0, 2))
 
 
-def chebyshev_sums_by_vertex(matrix: OrderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
-    """The same as an array (n, times, q): all there is of a vertex side by side."""
+def chebyshev_sums_by_vertex(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
+    """The same with another bound on the spectrum, as (n, times, q): all numbers of a vertex side by side."""
 
     def room(times: int, n: int, q: int) -> Floats:
         return np.empty((n, times, q))
 
-    return _sums(matrix, F, coefficients, room)
+    return _sums(replace(matrix, bound=bound), F, coefficients, room)
 
 
-def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]) -> Floats:
+def _sums(
+    matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]
+) -> Floats:
     """(n, times, q), put where there is room; if one panel is all and already in order, it needs no other place."""
     times, (n, q) = coefficients.shape[1], F.shape
     parts = panels(q, _WIDEST)
     steps = len(coefficients) - 1
     result = room(times, n, q) if len(parts) > 1 else None
-    with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as team:
-        cuts = matrix.cuts(team.pieces)
+    with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as pool:
+        cuts = matrix.cuts(pool.pieces)
         progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
         for first, last in parts:
-            sums = _panel_sums(team, cuts, matrix, F[:, first:last], coefficients, progress)
+            sums = _panel_sums(pool, cuts, matrix, F[:, first:last], coefficients, progress)
             if len(parts) == 1 and matrix.in_order:
                 result = sums
                 break
             if result is None:
                 result = room(times, n, q)  # only now: the recurrence's blocks are free again
-            team.run(_scatter_rows, cuts, matrix.order, sums, first, result)
+            pool.run(_scatter_rows, cuts, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
     assert result is not None
@@ -84,9 +87,9 @@ def _sums(matrix: OrderedLaplacian, F: Floats, coefficients: Floats, room: Calla
 
 
 def _panel_sums(
-    team: ThreadPool,
+    pool: ThreadPool,
     cuts: list[int],
-    matrix: OrderedLaplacian,
+    matrix: ReorderedLaplacian,
     F: Floats,
     coefficients: Floats,
     progress: Iterator[int],
@@ -96,7 +99,7 @@ def _panel_sums(
     current = np.empty((n, width))
     previous = np.zeros((n, width))
     sums = np.zeros((n, times, width))
-    team.run(_gather_rows, cuts, matrix.order, F, current)
+    pool.run(_gather_rows, cuts, matrix.order, F, current)
     if len(coefficients) == 1:  # degree 0: nothing but a multiple of F
         np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
         return sums
@@ -106,7 +109,7 @@ def _panel_sums(
         next(progress)
         # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        team.run(
+        pool.run(
             step,
             cuts,
             matrix.offsets,

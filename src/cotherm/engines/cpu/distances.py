@@ -16,7 +16,7 @@ _CANCELLATION = 1e-6
 _LANES = 8
 
 
-def gram_distances(Y: Floats) -> Floats:
+def pairwise_distances(Y: Floats) -> Floats:
     """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels.
 
     Y is used up: where it is n × n, a copy would take as much memory as the result.
@@ -24,9 +24,9 @@ def gram_distances(Y: Floats) -> Floats:
     Y -= Y.mean(axis=0)  # what all rows share would only cancel
     gram = Y @ Y.T
     norms = gram.diagonal().copy()
-    with ThreadPool(work=gram.size) as team:
-        cuts = [len(Y) * k // team.size for k in range(team.size + 1)]
-        team.run(_distances_from_gram, cuts, Y, norms, gram)
+    with ThreadPool(work=gram.size) as pool:
+        cuts = [len(Y) * k // pool.size for k in range(pool.size + 1)]
+        pool.run(_distances_from_gram, cuts, Y, norms, gram)
     return gram
 
 
@@ -44,14 +44,14 @@ def _distances_from_gram(lo: int, hi: int, Y: Any, norms: Any, gram: Any) -> Non
 
 def add_squared_differences(Y: Floats, firsts: NDArray[np.int64], seconds: NDArray[np.int64], squares: Floats) -> None:
     """squares[a, k] += ‖Y[firsts[a]] − Y[seconds[a, k]]‖²."""
-    with ThreadPool(work=float(seconds.size * Y.shape[1])) as team:
+    with ThreadPool(work=float(seconds.size * Y.shape[1])) as pool:
         # Few sources have many partners each: the threads share the partners then, else the sources.
-        if len(firsts) < 2 * team.size:
-            cuts = [seconds.shape[1] * k // team.size for k in range(team.size + 1)]
-            team.run(_add_columns, cuts, Y, firsts, seconds, squares)
+        if len(firsts) < 2 * pool.size:
+            cuts = [seconds.shape[1] * k // pool.size for k in range(pool.size + 1)]
+            pool.run(_add_columns, cuts, Y, firsts, seconds, squares)
         else:
-            cuts = [len(firsts) * k // team.size for k in range(team.size + 1)]
-            team.run(_add_rows, cuts, Y, firsts, seconds, squares)
+            cuts = [len(firsts) * k // pool.size for k in range(pool.size + 1)]
+            pool.run(_add_rows, cuts, Y, firsts, seconds, squares)
 
 
 @compiled

@@ -35,15 +35,15 @@ def edge_products(
     """
     (n, held, q), terms = x.shape, len(weights)
     rows = x.reshape(n, held * q)
-    with ThreadPool(len(i) * terms * q * q / _WIDEST) as team:
-        cuts = [len(i) * piece // team.pieces for piece in range(team.pieces + 1)]
+    with ThreadPool(len(i) * terms * q * q / _WIDEST) as pool:
+        cuts = [len(i) * piece // pool.pieces for piece in range(pool.pieces + 1)]
         for (a, a_end), (b, b_end) in combinations_with_replacement(panels(q, _WIDEST), 2):
             kernel = _kernel(a_end - a, b_end - b, int(a == b))
             tall = np.arange(a, a_end)
             # Pair (r, c) is in column r·q − r(r − 1)/2 + c − r.
             places = tall * q - tall * (tall - 1) // 2 + np.maximum(b, tall) - tall
             columns = first * q + a, first * q + b
-            team.run(kernel, cuts, rows, q, *columns, i, j, weights, scale, places, out[:, column:])
+            pool.run(kernel, cuts, rows, q, *columns, i, j, weights, scale, places, out[:, column:])
 
 
 @cache

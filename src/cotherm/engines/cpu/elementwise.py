@@ -23,14 +23,14 @@ _FORMULA = 4.0
 Vector = NDArray[Any]
 
 
-def mapped(formula: Callable[..., Any], *vectors: Vector) -> Floats:
+def elementwise(formula: Callable[..., Any], *vectors: Vector) -> Floats:
     """The formula, number by number, of vectors of one length."""
     out = np.empty(len(vectors[0]))
     _in_blocks(_map, len(out), formula, out, *vectors)
     return out
 
 
-def summed(formula: Callable[..., Any], *vectors: Vector) -> float:
+def elementwise_sum(formula: Callable[..., Any], *vectors: Vector) -> float:
     """The sum of what the formula makes of blocks of the vectors, in one order whatever the threads of ours.
 
     Formulas had better not call BLAS, which has threads of its own.
@@ -42,8 +42,8 @@ def _in_blocks(task: Callable[..., Any], length: int, *arguments: Any) -> list[A
     if length <= _AT_ONCE:
         return [task(0, length, *arguments)]
     cuts = [*range(0, length, _AT_ONCE), length]
-    with ThreadPool(work=_FORMULA * length) as team:
-        return team.run(task, cuts, *arguments)
+    with ThreadPool(work=_FORMULA * length) as pool:
+        return pool.run(task, cuts, *arguments)
 
 
 def _map(lo: int, hi: int, formula: Callable[..., Any], out: Floats, *vectors: Vector) -> None:

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.cpu.laplacian import ReorderedLaplacian
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.thread_pool import ThreadPool
+from cotherm.engines.interface import SystemSolver
 
 _SHIFT = 2.0
 _ROUNDS = 500
@@ -28,49 +29,48 @@ _WIDEST = 16
 def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
     """|B|d."""
     out = np.empty(pattern.n)
-    with ThreadPool(work=2.0 * len(pattern.edges)) as team:
-        cuts = [pattern.n * k // team.pieces for k in range(team.pieces + 1)]
-        team.run(_sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
+    with ThreadPool(work=2.0 * len(pattern.edges)) as pool:
+        cuts = [pattern.n * k // pool.pieces for k in range(pool.pieces + 1)]
+        pool.run(_sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
     return out
 
 
-def sums_at_edges(i: NDArray[Any], j: NDArray[Any], y: Floats) -> Floats:
+def sums_at_edges(pattern: Pattern, y: Floats) -> Floats:
     """|B|ᵀy."""
+    i, j = pattern.i, pattern.j
     out = np.empty(len(i))
-    with ThreadPool(work=2.0 * len(i)) as team:
-        cuts = [len(i) * k // team.pieces for k in range(team.pieces + 1)]
-        team.run(_sum_ends, cuts, i, j, y, out)
+    with ThreadPool(work=2.0 * len(i)) as pool:
+        cuts = [len(i) * k // pool.pieces for k in range(pool.pieces + 1)]
+        pool.run(_sum_ends, cuts, i, j, y, out)
     return out
 
 
 def add_at_vertices(rows: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats) -> None:
     """out += |B|·rows, for a block of rows that belong to the edges (i, j)."""
     n = len(out)
-    with ThreadPool(work=2.0 * rows.size) as team:
-        cuts = [n * k // team.size for k in range(team.size + 1)]
-        team.run(_add_rows, cuts, rows, i, j, out)
+    with ThreadPool(work=2.0 * rows.size) as pool:
+        cuts = [n * k // pool.size for k in range(pool.size + 1)]
+        pool.run(_add_rows, cuts, rows, i, j, out)
 
 
-class FreeEdges:
-    """2I + D_F + W_F for some edges F of a graph."""
+def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
+    """Y ↦ (2I + D_F + W_F)⁻¹Y for the edges F where ``free`` is true, each column to a relative residual.
 
-    def __init__(self, pattern: Pattern, free: Floats) -> None:
-        """``free`` is 1 for the edges in F and 0 for the others."""
-        self._matrix = pattern.laplacian(free, bounded=False)
+    The diagonal is the preconditioner. The matrix is diagonally dominant, so some tens of iterations suffice, whatever
+    its size.
+    """
+    matrix = pattern.laplacian(np.where(free, 1.0, 0.0), bounded=False)
 
-    def solve(self, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
-        """(2I + D_F + W_F)⁻¹Y, each column until its residual is within the tolerance of it.
-
-        The diagonal is the preconditioner; diagonally dominant as the matrix is, it takes some tens of rounds,
-        whatever the size.
-        """
+    def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
         X = np.empty_like(Y)
         width = panel_width(Y.shape[1])
         for first in range(0, Y.shape[1], width):
             at = slice(first, first + width)
             begin = None if start is None else _widened(start[:, at], width)
-            X[:, at] = _panel(self._matrix, _widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
+            X[:, at] = _panel(matrix, _widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
         return X
+
+    return solve
 
 
 def panel_width(columns: int) -> int:
@@ -89,7 +89,7 @@ def _widened(block: Floats, width: int) -> Floats:
     return out
 
 
-def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
+def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
     """Y and the start, which becomes the solution, are contiguous.
 
     Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice. They are
@@ -100,13 +100,13 @@ def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats 
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
     x = Y / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start
     residual, p, Ap = (np.empty_like(Y) for _ in range(3))
-    with ThreadPool(work=matrix.work(width)) as team:
-        cuts = matrix.cuts(team.pieces)
+    with ThreadPool(work=matrix.work(width)) as pool:
+        cuts = matrix.cuts(pool.pieces)
         # The sums over each slice; every slice has its own place.
-        sums, places = np.zeros((team.pieces, 3, width)), np.array(cuts)
+        sums, places = np.zeros((pool.pieces, 3, width)), np.array(cuts)
 
         def run(kernel: Any, *arguments: Any) -> Floats:
-            team.run(kernel, cuts, places, sums, *arguments)
+            pool.run(kernel, cuts, places, sums, *arguments)
             return np.asarray(sums.sum(axis=0))
 
         gain, left, size = run(begin, *rows, Y, x, residual, p)
@@ -119,7 +119,7 @@ def _panel(matrix: OrderedLaplacian, Y: Floats, tolerance: float, start: Floats 
             previous = gain
             gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
             ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
-            team.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
+            pool.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
     return x
 
 

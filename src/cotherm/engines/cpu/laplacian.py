@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, prefetch
 from cotherm.engines.cpu.thread_pool import ThreadPool
+from cotherm.engines.interface import Engine
 
 # Columns are read this far ahead of their use (see chebyshev.py), so they are padded by as much.
 LOOKAHEAD = 16
@@ -35,7 +36,7 @@ _SMALLEST = 1e-290
 
 
 @dataclass(frozen=True)
-class OrderedLaplacian:
+class ReorderedLaplacian:
     """L = D − W with row r belonging to vertex ``order[r]``; W by rows: columns and weights between offsets."""
 
     order: NDArray[np.int32]
@@ -45,6 +46,12 @@ class OrderedLaplacian:
     degrees: Floats
     bound: float  # never below the largest eigenvalue of L
     in_order: bool = False  # order is 0, 1, 2, …
+
+    @property
+    def engine(self) -> Engine:
+        from cotherm.engines.cpu.engine import CPU
+
+        return CPU
 
     @property
     def n(self) -> int:
@@ -62,31 +69,31 @@ class OrderedLaplacian:
         return [int(r) for r in rows]
 
 
-def ordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> OrderedLaplacian:
+def reordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> ReorderedLaplacian:
     """Order the vertices, lay out W by rows in that order, and bound the spectrum."""
-    with ThreadPool(work=2.0 * len(w)) as team:
-        order, offsets, columns, weights = _breadth_first_rows(team, n, i, j, w)
+    with ThreadPool(work=2.0 * len(w)) as pool:
+        order, offsets, columns, weights = _breadth_first_rows(pool, n, i, j, w)
         rank = np.empty(n, dtype=np.uint32)
         rank[order] = np.arange(n, dtype=np.uint32)
         degrees = np.empty(n)
-        matrix = OrderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
-        cuts = matrix.cuts(team.pieces)
-        team.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
-        bound = spectral_bound(team, cuts, matrix)
-    return OrderedLaplacian(order, offsets, columns, weights, degrees, bound)
+        matrix = ReorderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
+        cuts = matrix.cuts(pool.pieces)
+        pool.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
+        bound = spectral_bound(pool, cuts, matrix)
+    return ReorderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
-def _breadth_first_rows(team: ThreadPool, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
+def _breadth_first_rows(pool: ThreadPool, n: int, i: Any, j: Any, w: Floats) -> tuple[Any, ...]:
     """Rows of W in breadth-first order, still with the caller's vertex numbers as columns."""
-    halves = [n * k // team.size for k in range(team.size + 1)]
+    halves = [n * k // pool.size for k in range(pool.size + 1)]
     counts = np.zeros(n, dtype=np.int32)  # small, for they are counted up in no order
-    team.run(_count_ends, halves, i, j, counts)
+    pool.run(_count_ends, halves, i, j, counts)
     offsets = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     # Arrays are made by NumPy, not inside the kernels: NumPy asks for huge pages, which random access needs.
     # A neighbor's number and the weight side by side, both as float64: one place in memory instead of two.
     entries = np.empty((2 * len(w), 2))
-    team.run(_fill_rows, halves, i, j, w, offsets[:-1].copy(), entries)
+    pool.run(_fill_rows, halves, i, j, w, offsets[:-1].copy(), entries)
 
     order = np.empty(n, dtype=np.int32)
     new_offsets = np.zeros(n + 1, dtype=np.uint64)
@@ -194,7 +201,7 @@ def row_sum(weights: Any, first: Any, end: Any) -> float:
     return total + lost
 
 
-def spectral_bound(team: ThreadPool, cuts: list[int], matrix: OrderedLaplacian) -> float:
+def spectral_bound(pool: ThreadPool, cuts: list[int], matrix: ReorderedLaplacian) -> float:
     """λ_max(L) ≤ ρ(D + W) ≤ max_i ((D + W)x)_i / x_i for every x > 0 (Collatz-Wielandt).
 
     x = d gives a bound never worse than the largest d_i + d_j over the edges; each round of the power
@@ -209,7 +216,7 @@ def spectral_bound(team: ThreadPool, cuts: list[int], matrix: OrderedLaplacian) 
     bound = np.inf
     for _ in range(_BOUND_ROUNDS):
         arguments = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees, 1.0 / top, x, y)
-        bound = min(bound, max(team.run(_signless, cuts, *arguments)))
+        bound = min(bound, max(pool.run(_signless, cuts, *arguments)))
         np.maximum(y / bound, _FLOOR, out=x)
     return float(bound * top * (1.0 + 1e-12))  # the quotients are rounded
 

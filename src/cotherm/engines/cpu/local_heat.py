@@ -18,7 +18,7 @@ from scipy.stats import poisson
 
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.jit import compiled
-from cotherm.engines.cpu.laplacian import OrderedLaplacian
+from cotherm.engines.cpu.laplacian import ReorderedLaplacian
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
 # Heat that can add no more than this to the sum, of one unit put in, is not followed further.
@@ -31,21 +31,21 @@ _MARK = 1e-300
 _ONE_SOURCE = 10_000.0
 
 
-def self_heat(matrix: OrderedLaplacian, s: float, sources: Ints) -> tuple[Floats, float]:
+def local_self_heat(matrix: ReorderedLaplacian, s: float, sources: Ints) -> tuple[Floats, float]:
     """(e^{−sL})_pp for each source row p, and the number of moves along edges that took."""
     heat = np.empty(len(sources))
     moves = _run(_self_heat, matrix, s, sources, heat)
     return heat, float(sum(moves))
 
 
-def kernel_rows(matrix: OrderedLaplacian, s: float, sources: Ints) -> Floats:
+def local_kernel_rows(matrix: ReorderedLaplacian, s: float, sources: Ints) -> Floats:
     """The rows of e^{−sL} at the source rows, dense."""
     rows = np.zeros((len(sources), matrix.n))
     _run(_kernel_rows, matrix, s, sources, rows)
     return rows
 
 
-def nearest_rows(matrix: OrderedLaplacian, s: float, sources: Ints, heat: Floats, k: int) -> tuple[Ints, Floats]:
+def local_nearest(matrix: ReorderedLaplacian, s: float, sources: Ints, heat: Floats, k: int) -> tuple[Ints, Floats]:
     """For each source row p the k rows q ≠ p with the least h_p + h_q − 2(e^{−sL})_pq, h = ``heat``, and these."""
     indices = np.empty((len(sources), k), dtype=np.int64)
     values = np.empty((len(sources), k))
@@ -54,15 +54,15 @@ def nearest_rows(matrix: OrderedLaplacian, s: float, sources: Ints, heat: Floats
     return indices, values
 
 
-def _run(kernel: Callable[..., Any], matrix: OrderedLaplacian, s: float, sources: Ints, *arrays: Any) -> list[Any]:
+def _run(kernel: Callable[..., Any], matrix: ReorderedLaplacian, s: float, sources: Ints, *arrays: Any) -> list[Any]:
     top = float(matrix.degrees.max(initial=0.0)) or 1.0
     mean = s * float(matrix.degrees.max(initial=0.0))
     series = poisson.pmf(np.arange(int(poisson.isf(_TAIL, mean)) + 2), mean)
     # One bundle for all kernels: P = I − L/top by rows, and the weights π_0 … π_K of its powers.
     flow = (matrix.offsets, matrix.columns, matrix.weights / top, matrix.degrees / top, series)
-    with ThreadPool(work=len(sources) * _ONE_SOURCE) as team:
-        cuts = [len(sources) * part // team.size for part in range(team.size + 1)]
-        return team.run(kernel, cuts, flow, sources, *arrays)
+    with ThreadPool(work=len(sources) * _ONE_SOURCE) as pool:
+        cuts = [len(sources) * part // pool.size for part in range(pool.size + 1)]
+        return pool.run(kernel, cuts, flow, sources, *arrays)
 
 
 @compiled

@@ -15,29 +15,36 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
+# Up to this many numbers NumPy is as fast.
+_SMALL = 100_000
 
-def tall_dot(E: NDArray[Any], x: Floats) -> Floats:
+
+def matvec(E: NDArray[Any], x: Floats) -> Floats:
     """E x."""
+    if E.size <= _SMALL:
+        return np.asarray(E @ x)
     out = np.empty(len(E))
-    with ThreadPool(work=float(E.size)) as team:
-        team.run(_dot, _cuts(len(E), team.pieces), E, x, out)
+    with ThreadPool(work=float(E.size)) as pool:
+        pool.run(_dot, _cuts(len(E), pool.pieces), E, x, out)
     return out
 
 
-def tall_transposed_dot(E: NDArray[Any], y: Floats) -> Floats:
+def rmatvec(E: NDArray[Any], y: Floats) -> Floats:
     """Eᵀy."""
-    with ThreadPool(work=float(E.size)) as team:
-        cuts = _cuts(len(E), team.pieces)
-        sums = np.zeros((team.pieces, E.shape[1]))
-        team.run(_transposed_dot, cuts, np.array(cuts), E, y, sums)
+    if E.size <= _SMALL:
+        return np.asarray(y @ E)
+    with ThreadPool(work=float(E.size)) as pool:
+        cuts = _cuts(len(E), pool.pieces)
+        sums = np.zeros((pool.pieces, E.shape[1]))
+        pool.run(_transposed_dot, cuts, np.array(cuts), E, y, sums)
     return np.asarray(sums.sum(axis=0))
 
 
-def tall_squares(E: NDArray[Any]) -> Floats:
+def row_squares(E: NDArray[Any]) -> Floats:
     """The sum of squares of every row."""
     out = np.empty(len(E))
-    with ThreadPool(work=float(E.size)) as team:
-        team.run(_squares, _cuts(len(E), team.pieces), E, out)
+    with ThreadPool(work=float(E.size)) as pool:
+        pool.run(_squares, _cuts(len(E), pool.pieces), E, out)
     return out
 
 

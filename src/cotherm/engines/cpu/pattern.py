@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, OrderedLaplacian, row_sum, spectral_bound
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, ReorderedLaplacian, row_sum, spectral_bound
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.lazy import lazy
 
@@ -23,6 +23,8 @@ from cotherm.lazy import lazy
 class Pattern:
     """For every row its columns, and whose edge's weight belongs there."""
 
+    i: NDArray[Any]
+    j: NDArray[Any]
     offsets: NDArray[np.uint64]
     columns: NDArray[np.uint32]  # padded, see LOOKAHEAD
     edges: NDArray[np.uint32]
@@ -36,7 +38,7 @@ class Pattern:
         columns = np.zeros(2 * m + LOOKAHEAD, dtype=np.uint32)
         edges = np.empty(2 * m, dtype=np.uint32)
         _place(i, j, offsets[:-1].copy(), columns, edges)
-        return cls(offsets, columns, edges)
+        return cls(i, j, offsets, columns, edges)
 
     @property
     def n(self) -> int:
@@ -46,15 +48,15 @@ class Pattern:
     def order(self) -> NDArray[np.int32]:
         return np.arange(self.n, dtype=np.int32)
 
-    def laplacian(self, w: Floats, *, bounded: bool = True) -> OrderedLaplacian:
+    def laplacian(self, w: Floats, *, bounded: bool = True) -> ReorderedLaplacian:
         """D − W with the weights w of the edges, and a bound on its spectrum where one is wanted."""
         weights, degrees = np.empty(len(self.edges)), np.empty(self.n)
-        matrix = OrderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
-        with ThreadPool(work=2.0 * len(weights)) as team:
-            cuts = matrix.cuts(team.pieces)
-            team.run(_fill, cuts, self.offsets, self.edges, w, weights, degrees)
-            bound = spectral_bound(team, cuts, matrix) if bounded else np.inf
-        return OrderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
+        matrix = ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
+        with ThreadPool(work=2.0 * len(weights)) as pool:
+            cuts = matrix.cuts(pool.pieces)
+            pool.run(_fill, cuts, self.offsets, self.edges, w, weights, degrees)
+            bound = spectral_bound(pool, cuts, matrix) if bounded else np.inf
+        return ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
 
 
 @compiled

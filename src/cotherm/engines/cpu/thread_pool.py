@@ -1,4 +1,4 @@
-"""A team of threads that runs one kernel over slices of the rows."""
+"""A pool of threads that runs one kernel over slices of the rows."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Commutation:
         ]
         return max(sizes, default=0.0)
 
-    def pulled(self, d: Floats) -> Floats:
+    def distance_gradient(self, d: Floats) -> Floats:
         """(G ∘ G)d graph by graph: 2d_e plus the sums of d at both ends of e."""
         result = 2.0 * d
         for part in self.parts:
@@ -90,7 +90,7 @@ class Commutation:
     def distance(self, u: Floats) -> float:
         """Σ_k ‖L(u_k) − L(w_k)‖²."""
         d = u - self.w
-        return float(d @ self.pulled(d))
+        return float(d @ self.distance_gradient(d))
 
     def across(self, X: Floats) -> Floats:
         """b_eᵀ X b_e for all edges."""
@@ -162,25 +162,25 @@ class StagePoint:
         self.cost = graphs.distance(u) + stage.alpha * sum(_square(A) for A in self._A.values())
 
     @lazy
-    def _pull_and_push(self) -> tuple[Floats, Floats]:
+    def _half_gradients(self) -> tuple[Floats, Floats]:
         graphs, kept = self._stage.graphs, self._stage.kept
-        push = np.zeros(len(graphs.w))
+        of_commutators = np.zeros(len(graphs.w))
         for (k, h), A in self._A.items():
-            push[graphs.parts[k]] += 2.0 * graphs.across(A @ self._L[h])[graphs.parts[k]]
-            push[graphs.parts[h]] -= 2.0 * graphs.across(A @ self._L[k])[graphs.parts[h]]
-        return graphs.pulled(self._u - graphs.w)[kept], self._stage.alpha * push[kept]
+            of_commutators[graphs.parts[k]] += 2.0 * graphs.across(A @ self._L[h])[graphs.parts[k]]
+            of_commutators[graphs.parts[h]] -= 2.0 * graphs.across(A @ self._L[k])[graphs.parts[h]]
+        return graphs.distance_gradient(self._u - graphs.w)[kept], self._stage.alpha * of_commutators[kept]
 
     @lazy
     def slope(self) -> Floats:
-        pull, push = self._pull_and_push
-        return pull + push
+        of_distance, of_commutators = self._half_gradients
+        return of_distance + of_commutators
 
     @property
     def optimality(self) -> float:
-        pull, push = self._pull_and_push
+        of_distance, of_commutators = self._half_gradients
         projected = np.where(self._u[self._stage.kept] > 0.0, self.slope, np.minimum(self.slope, 0.0))
         return float(np.linalg.norm(projected)) / max(
-            float(np.linalg.norm(pull) + np.linalg.norm(push)), np.finfo(np.float64).tiny
+            float(np.linalg.norm(of_distance) + np.linalg.norm(of_commutators)), np.finfo(np.float64).tiny
         )
 
     @property

@@ -197,16 +197,16 @@ class CommutingSearch:
             point = Stage(graphs, 1.0, graphs.no_shift(), kept).at(u[kept])
             values, vectors = scipy.linalg.eigh(point.gauss_newton(), check_finite=False)
             firm = values > _REPEATED * values[-1]
-            push = point.slope - graphs.pulled(u - graphs.w)[kept]
+            of_commutators = point.slope - graphs.distance_gradient(u - graphs.w)[kept]
             v = u.copy()
-            v[kept] -= vectors[:, firm] @ ((vectors[:, firm].T @ push) / values[firm])
+            v[kept] -= vectors[:, firm] @ ((vectors[:, firm].T @ of_commutators) / values[firm])
             v = np.maximum(v, 0.0)
             if not graphs.commutator(v) < 0.5 * before:
                 break
             u = v
         # Weights that are rounding beside the others are none.
-        whole = np.where(u > _ROUNDING * u.max(initial=0.0), u, 0.0)
-        return whole if graphs.commutator(whole) <= max(2.0 * graphs.commutator(u), self._target) else u
+        cleaned = np.where(u > _ROUNDING * u.max(initial=0.0), u, 0.0)
+        return cleaned if graphs.commutator(cleaned) <= max(2.0 * graphs.commutator(u), self._target) else u
 
 
 def _only(u: Floats, kept: NDArray[np.intp]) -> Floats:
@@ -241,7 +241,10 @@ def _equal_where_shared(graphs: Commutation) -> Floats:
     of = of[np.argsort(group[of])]
     G = _ends(graphs.i[of], graphs.j[of])
     found = nearest_bounded(
-        graphs.count * G**2, -summed(graphs.pulled(graphs.w)), np.zeros(len(of)), np.ones(len(of), dtype=bool)
+        graphs.count * G**2,
+        -summed(graphs.distance_gradient(graphs.w)),
+        np.zeros(len(of)),
+        np.ones(len(of), dtype=bool),
     )
     assert found is not None  # G∘G is positive definite: 2I plus a Gram matrix
     return np.where(shared, found[0][np.maximum(group, 0)], 0.0)

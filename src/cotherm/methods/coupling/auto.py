@@ -22,10 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.column_sums import column_units
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.flow import flow
+from cotherm.heat.flow import column_units, flow
 from cotherm.methods.coupling.continuation import first_horizon, stiffness
 from cotherm.methods.coupling.problem import CouplingProblem
 

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -96,10 +95,11 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
 
 def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
-    gentle = problem.restated(problem.times, 1.0, None)
-    J = gentle.at(problem.center).jacobian
-    gram = gentle.metric(problem.center).prepared(J).restricted(np.zeros(J.shape[0], dtype=bool)).gram
-    return float(scipy.linalg.norm(gram, 2)) if min(J.shape) else 0.0
+    unit = problem.restated(problem.times, 1.0, None)
+    J = unit.at(problem.center).jacobian
+    none_active = problem.engine.xp.zeros(J.shape[0], dtype=bool)
+    gram = unit.metric(problem.center).prepared(J).restricted(none_active).gram
+    return float(np.linalg.norm(problem.engine.to_numpy(gram), 2)) if min(J.shape) else 0.0
 
 
 def _decades(problem: CouplingProblem) -> list[float]:

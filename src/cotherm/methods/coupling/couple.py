@@ -1,59 +1,32 @@
-"""Heat kernel coupling (Bronstein & Glashoff 2013): the least change of edge weights that lets heat flow alike."""
+"""Heat kernel coupling (Bronstein & Glashoff 2013): change edge weights so that heat diffuses alike on all graphs."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from cotherm import memory as memory_of
-from cotherm import validation
-from cotherm.arrays import Floats
-from cotherm.engines.malloc import kept_memory
-from cotherm.engines.threads import limited_blas
-from cotherm.errors import CothermError
+from cotherm.engines import Engine, get_engine
 from cotherm.graphs.graph import Graph
-from cotherm.heat.coupling import all_correlations, checked_views, coupling_error, coupling_terms
-from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
+from cotherm.heat.coupling import checked_views
+from cotherm.methods.coupling.auto import chosen_times
 from cotherm.methods.coupling.continuation import Stage
-from cotherm.methods.coupling.memory import CouplingMemory, chosen, predicted
-from cotherm.methods.coupling.options import (
-    checked_alpha,
-    free_edges,
-    is_auto,
-    outside_overflow,
-    refused_overflow,
-    require_finite,
-    require_squares,
-    routes_of,
-    start_weights,
-)
-from cotherm.methods.coupling.problem import CouplingProblem
-from cotherm.methods.coupling.reordering import Near
+from cotherm.methods.coupling.memory import CouplingMemory, predicted
+from cotherm.methods.coupling.options import Options, checked_precision, checked_times, free_edges
+from cotherm.methods.coupling.report import report
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.search import Search, Step
-from cotherm.methods.validation import positive, versions
-
-Edges = NDArray[np.intp]
-
-log = logging.getLogger("cotherm")
-
-# Relative error of the heat by which answers are judged.
-_EXACT = 1e-12
-# Costs of the search that are further off, relative to the functions, led it astray.
-_NOISE = 1e-8
+from cotherm.methods.coupling.search import Step
+from cotherm.methods.coupling.solve import solve
 
 
 def couple(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
     times: ArrayLike | str = "auto",
-    alpha: float | str | None = None,
+    alpha: float | str = "auto",
     *,
     frozen: Sequence[Any] | None = None,
     rigidity: ArrayLike | None = None,
@@ -66,6 +39,7 @@ def couple(
     memory: str | float = "auto",
     precision: str = "float64",
     callback: Callable[[Step], Any] | None = None,
+    engine: str | Engine = "cpu",
 ) -> Coupling:
     """Couple two or more graphs: new edge weights u ≥ 0, as near the old as can be, with which heat flows alike on all.
 
@@ -85,8 +59,7 @@ def couple(
     alpha : α, how much coupling counts against distance; or "auto", 10⁴ times the α at which they weigh alike, which
         depends neither on the unit of the weights nor on the size of the functions.
         :mod:`cotherm.methods.coupling.auto` says exactly; the answer's ``times`` and ``alpha`` are what was chosen.
-        By default the paper's 10⁶; where a graph has more than 2,000 vertices, on which that says ever less, what
-        "auto" gives if it is more.
+        The paper takes 10⁶.
     frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
     rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
     graph_weights : π, for each graph how much its agreement with the others counts.
@@ -103,6 +76,7 @@ def couple(
     precision : "float64", or "float32" to keep derivatives in half the memory: heat, cost and weights stay float64, and
         the answer changes in its seventh digit or so.
     callback : called with a :class:`Step` after every step; a true answer stops the search.
+    engine : "cpu", or an object with the methods of :class:`cotherm.engines.Engine`, which runs the array kernels.
 
     Returns
     -------
@@ -113,115 +87,34 @@ def couple(
     --------
     >>> import cotherm as ct
     >>> views = ct.datasets.ring()
-    >>> result = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10])
+    >>> result = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10], alpha=1e6)
     >>> result.changes()[0].edges("cut").tolist()
     [[0, 69], [0, 68], [1, 69]]
-    >>> result = ct.couple(views.graphs, views.functions, times="auto", alpha="auto")
+    >>> result = ct.couple(views.graphs, views.functions)  # times and alpha from the data
     >>> result.changes()[0].edges("cut").tolist()
     [[0, 69], [0, 68], [1, 69]]
     """
     began = time.perf_counter()
-    graphs, columns = checked_views(graphs, functions)
-    given_times = None if is_auto("times", times) else validation.times("times", times)
-    given_alpha, least_alpha = checked_alpha(alpha, max(g.n for g in graphs))
-    free = free_edges(frozen, graphs)
-    rho, pi = (
-        positive(name, x, len(graphs), "graphs")
-        for name, x in (("rigidity", rigidity), ("graph_weights", graph_weights))
+    options = Options.checked(
+        graphs,
+        functions,
+        times,
+        alpha,
+        frozen=frozen,
+        rigidity=rigidity,
+        graph_weights=graph_weights,
+        function_weights=function_weights,
+        continuation=continuation,
+        start=start,
+        tolerance=tolerance,
+        max_iterations=max_iterations,
+        memory_budget=memory,
+        precision=precision,
+        callback=callback,
+        engine=engine,
     )
-    omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
-    tolerance = validation.real("tolerance", tolerance, positive=True)
-    max_iterations = validation.integer("max_iterations", max_iterations, least=1)
-    budget = None if isinstance(memory, str) and memory == "auto" else memory_of.amount("memory", memory)
-    precision = validation.choice("precision", precision, ("float64", "float32"))
-    first = start_weights(start, graphs)
-    routes = routes_of(continuation, graphs, warm=first is not None)
-    if callback is not None and not callable(callback):
-        raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
-    callback = outside_overflow(callback)
-    scaled = [F * np.sqrt(omega) for F in columns]
-    require_squares(graphs)
-    require_finite(scaled, float(pi.sum()) ** 2 * (given_alpha or 1.0))
-    moments = chosen_times(graphs, scaled) if given_times is None else given_times
-    sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
-    needs = predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
-    storage, peak = chosen(needs, budget, precision)
-    log.info("couple: derivatives %s as %s, %s of memory at the peak", storage.way, precision, memory_of.words(peak))
-
-    def solved() -> _Solved:
-        # In a function of its own: what it takes is given up when it ends, before memory goes back to the system.
-        near = Near(graphs)
-        problem = CouplingProblem(
-            near.graphs,
-            near.functions(scaled),
-            moments,
-            given_alpha or 1.0,
-            free=near.edges(free),
-            rigidity=rho,
-            importance=pi,
-            storage=storage,
-        )
-        if given_alpha is None:
-            problem = problem.restated(moments, max(least_alpha, chosen_alpha(problem)), None)
-            require_finite(scaled, float(pi.sum()) ** 2 * problem.alpha)
-        search = Search(problem, routes, tolerance, max_iterations, near.told(callback))
-        begin = problem.center if first is None else problem.free_part(near.weights(first))
-        found = search.run(begin)
-        return _Solved(
-            weights=near.in_original_order(problem.weights(found.u)),
-            alpha=problem.alpha,
-            cost=found.cost + problem.constant,
-            distance=problem.distance(found.u),
-            optimality=found.optimality,
-            status=found.status,
-            history=tuple(search.history),
-        )
-
-    with (
-        limited_blas(max(g.n for g in graphs)),
-        kept_memory(peak - needs.held),
-        refused_overflow(graphs, moments),
-    ):
-        answer = solved()
-    coupled = tuple(g.with_weights(u) for g, u in zip(graphs, answer.weights, strict=True))
-    # Judged anew, and both from the same numbers: cost and coupling cannot contradict each other.
-    Q = all_correlations(coupled, columns, moments, _EXACT)
-    apart = coupling_terms(Q * np.sqrt(np.outer(omega, omega)), pi)
-    cost = answer.distance + answer.alpha * float(apart.sum())
-    noise = np.sqrt(answer.alpha) * float(pi.sum()) * _NOISE * max(float(np.sum(F**2)) for F in scaled)
-    misled = not abs(np.sqrt(answer.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
-    return Coupling(
-        graphs=coupled,
-        originals=tuple(graphs),
-        functions=tuple(columns),
-        times=tuple(moments.tolist()),
-        alpha=answer.alpha,
-        cost=cost,
-        distance=answer.distance,
-        coupling_before=coupling_error(graphs, columns, moments),
-        coupling=np.sqrt(coupling_terms(Q, np.ones(len(graphs)))),
-        mismatch=_mismatch(columns),
-        status="stalled" if misled and answer.status == "converged" else answer.status,
-        optimality=answer.optimality,
-        history=answer.history,
-        settings={
-            "times": "auto" if given_times is None else moments.tolist(),
-            "alpha": alpha if alpha is None or isinstance(alpha, str) else given_alpha,
-            "rigidity": rho.tolist(),
-            "graph_weights": pi.tolist(),
-            "function_weights": omega.tolist(),
-            "frozen": [g.m - len(edges) for g, edges in zip(graphs, free, strict=True)],
-            "continuation": continuation
-            if isinstance(continuation, str)
-            else [asdict(stage) for stage in continuation],
-            "warm_start": first is not None,
-            "tolerance": tolerance,
-            "max_iterations": max_iterations,
-            "memory": {"derivatives": storage.way, "precision": precision, "peak": peak},
-        },
-        versions=versions(),
-        seconds=time.perf_counter() - began,
-    )
+    solution = solve(options)
+    return report(options, solution, began)
 
 
 def coupling_memory(
@@ -243,28 +136,8 @@ def coupling_memory(
     True
     """
     graphs, columns = checked_views(graphs, functions)
-    moments = chosen_times(graphs, columns) if is_auto("times", times) else validation.times("times", times)
-    free = free_edges(frozen, graphs)
-    precision = validation.choice("precision", precision, ("float64", "float32"))
-    sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free, strict=True)]
-    return predicted(sizes, columns[0].shape[1], int(np.sum(moments > 0.0)), precision)
-
-
-class _Solved(NamedTuple):
-    """An answer, without what it took to find it; weights are those of the given graphs' edges."""
-
-    weights: Sequence[Floats]
-    alpha: float
-    cost: float
-    distance: float
-    optimality: float
-    status: str
-    history: tuple[Any, ...]
-
-
-def _mismatch(columns: list[Floats]) -> float:
-    """The root mean square of ‖F_kᵀF_k − F_lᵀF_l‖ over all pairs, relative to that of ‖F_kᵀF_k‖."""
-    Q = np.array([F.T @ F for F in columns])
-    size = np.sum(Q**2) / len(Q)
-    pairs = len(Q) * (len(Q) - 1) / 2
-    return float(np.sqrt(len(Q) * np.sum((Q - Q.mean(axis=0)) ** 2) / pairs / size)) if size > 0.0 else 0.0
+    given = checked_times(times)
+    compared = chosen_times(graphs, columns) if given is None else given
+    sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free_edges(frozen, graphs), strict=True)]
+    count = int(np.sum(compared > 0.0))
+    return predicted(sizes, columns[0].shape[1], count, checked_precision(precision), get_engine("cpu"))

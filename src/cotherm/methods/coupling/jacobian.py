@@ -1,4 +1,4 @@
-"""The derivative of a coupling's residuals by every free weight: kept, read from a file, or computed whenever needed.
+"""The derivative of a coupling's residuals by every free weight: stored, recomputed or streamed.
 
 *stored*: in memory, as float64 or float32. *recomputed*: only what it is computed from is kept, some ten functions of
 the Laplacian applied to F for every time; a row is a few hundred multiplications from there. *streamed*: written to a
@@ -9,70 +9,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.heat.correlation_model import EdgeRows, State
-from cotherm.solve.tall_matrix import Computed, OnDisk, Stored, Tall, rows_at_once
-
-WAYS = ("stored", "recomputed", "streamed")
-Edges = NDArray[np.intp]
+from cotherm.engines import Engine
+from cotherm.engines.interface import Array
+from cotherm.heat.correlation_model import Correlation
+from cotherm.methods.coupling.memory import MemoryPlan
+from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix, rows_per_block
 
 
 class Jacobian:
     """Of all graphs' residuals: for each graph its edges, and the factors of its Q in the contrasts."""
 
-    def __init__(self, states: Sequence[State], free: Sequence[Edges], contrasts: Floats, columns: int) -> None:
-        self._states, self._free, self._factors = states, free, contrasts.T
+    def __init__(
+        self, engine: Engine, states: Sequence[Correlation], free: Sequence[Array], contrasts: Floats, columns: int
+    ) -> None:
+        self._engine, self._states, self._free, self._factors = engine, states, free, contrasts.T
         self._cuts = np.cumsum([0, *map(len, free)]).tolist()
         self._shape = (self._cuts[-1], columns)
 
-    def stored(self, dtype: Any, run: Any) -> Tall:
-        """``run`` is how a task is done for each graph: in turn or side by side."""
-        J = np.empty(self._shape, dtype)
+    def kept(self, plan: MemoryPlan, n: int) -> TallMatrix:
+        """As the plan says; ``n`` is the size of the largest graph."""
+        if plan.way == "streamed":
+            return OnDisk.written(self._shape, plan.dtype, self._blocks(), self._engine)
+        return self._recomputed() if plan.way == "recomputed" else self._stored(plan, n)
+
+    def _stored(self, plan: MemoryPlan, n: int) -> TallMatrix:
+        J = self._engine.xp.empty(self._shape, dtype=plan.dtype)
         parts = [J[lo:hi] for lo, hi in pairwise(self._cuts)]
 
-        def write(state: State, edges: Edges, part: Floats, factors: Floats) -> None:
-            state.derivative(edges, part)
+        def write(state: Correlation, edges: Array, part: Array, factors: Floats) -> None:
+            state.write_derivative(edges, part)
             _expand(part, factors)
 
-        run(write, self._states, self._free, parts, self._factors)
-        return Stored(J)
+        self._engine.for_each(write, n, self._states, self._free, parts, list(self._factors))
+        return InMemory(J, self._engine)
 
-    def streamed(self, dtype: Any) -> Tall:
-        return OnDisk.written(self._shape, dtype, self._blocks())
-
-    def recomputed(self) -> Tall:
-        rows = [state.rows(edges) for state, edges in zip(self._states, self._free, strict=True)]
+    def _recomputed(self) -> TallMatrix:
+        writers = [state.row_writer(edges) for state, edges in zip(self._states, self._free, strict=True)]
         cuts, factors = self._cuts, self._factors
 
-        def write(numbers: Edges, out: Floats) -> None:
-            ends = np.searchsorted(numbers, cuts).tolist()
+        def write(numbers: Array, out: Array) -> None:
+            ends = [int(np.count_nonzero(numbers < cut)) for cut in cuts]
             for k, (lo, hi) in enumerate(pairwise(ends)):
                 if lo < hi:
-                    rows[k](numbers[lo:hi] - cuts[k], out[lo:hi])
+                    writers[k](numbers[lo:hi] - cuts[k], out[lo:hi])
                     _expand(out[lo:hi], factors[k])
 
-        return Computed(self._shape, write)
+        return Recomputed(self._shape, write, self._engine)
 
-    def _blocks(self) -> Iterator[Floats]:
+    def _blocks(self) -> Iterator[Array]:
         """All rows in turn; what one graph's rows are computed from is gone before the next one's."""
+        xp, step = self._engine.xp, rows_per_block(self._shape[1])
         for state, edges, factors in zip(self._states, self._free, self._factors, strict=True):
-            rows: EdgeRows = state.rows(edges)
-            step = rows_at_once(self._shape[1])
+            write = state.row_writer(edges)
             for first in range(0, len(edges), step):
-                numbers = np.arange(first, min(first + step, len(edges)))
-                out = np.empty((len(numbers), self._shape[1]))
-                rows(numbers, out)
+                numbers = xp.arange(first, min(first + step, len(edges)))
+                out = xp.empty((len(numbers), self._shape[1]))
+                write(numbers, out)
                 _expand(out, factors)
                 yield out
-            del rows
+            del write
 
 
-def _expand(part: Floats, factors: Floats) -> None:
+def _expand(part: Array, factors: Floats) -> None:
     """From the derivatives of Q in the first columns those of every contrast, each with its own columns."""
     size = part.shape[1] // len(factors)
     for c in range(1, len(factors)):

@@ -1,25 +1,28 @@
-"""What :func:`cotherm.couple` asks of its arguments."""
+"""The arguments of :func:`cotherm.couple`, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cotherm import validation
+from cotherm import memory, validation
 from cotherm.arrays import Floats
+from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.heat.coupling import checked_views
 from cotherm.methods.coupling.continuation import ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
+from cotherm.methods.coupling.search import Step
+from cotherm.methods.validation import positive
 
 Edges = NDArray[np.intp]
+Route = tuple[str, list[Stage] | None]
 
-# Up to this many vertices in every graph the paper's α does.
-_SMALL, _PAPERS_ALPHA = 2_000, 1e6
 # Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
 _ALL_ROUTES = 300
 _LARGEST_SQUARE = 1e70
@@ -28,11 +31,124 @@ _LARGEST_COST = 1e140
 _WEIGHTS = (1e-152, 1e100)
 
 
-def checked_alpha(alpha: float | str | None, largest: int) -> tuple[float | None, float]:
-    """α where it is a number, or None and the least it may be."""
-    if alpha is None:
-        return (_PAPERS_ALPHA, 0.0) if largest <= _SMALL else (None, _PAPERS_ALPHA)
-    return (None, 0.0) if is_auto("alpha", alpha) else (validation.real("alpha", alpha, positive=True), 0.0)
+@dataclass(frozen=True, eq=False)
+class Options:
+    """Checked arguments; ``times``, ``alpha`` and ``budget`` are None for "auto"."""
+
+    graphs: list[Graph]
+    functions: list[Floats]
+    times: Floats | None
+    alpha: float | None
+    free: list[Edges]
+    rigidity: Floats
+    graph_weights: Floats
+    function_weights: Floats
+    continuation: str | Sequence[Stage]
+    routes: list[Route]
+    start: list[Floats] | None
+    tolerance: float
+    max_iterations: int
+    budget: int | None
+    precision: str
+    callback: Callable[[Step], Any] | None
+    engine: Engine
+
+    @classmethod
+    def checked(
+        cls,
+        graphs: Sequence[Graph],
+        functions: Sequence[ArrayLike],
+        times: ArrayLike | str,
+        alpha: float | str,
+        *,
+        frozen: Sequence[Any] | None,
+        rigidity: ArrayLike | None,
+        graph_weights: ArrayLike | None,
+        function_weights: ArrayLike | None,
+        continuation: str | Sequence[Stage],
+        start: Sequence[Graph] | Coupling | None,
+        tolerance: float,
+        max_iterations: int,
+        memory_budget: str | float,
+        precision: str,
+        callback: Callable[[Step], Any] | None,
+        engine: str | Engine,
+    ) -> Options:
+        """From the arguments of couple."""
+        graphs, columns = checked_views(graphs, functions)
+        given_times = checked_times(times)
+        given_alpha = None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True)
+        free = free_edges(frozen, graphs)
+        rho = positive("rigidity", rigidity, len(graphs), "graphs")
+        pi = positive("graph_weights", graph_weights, len(graphs), "graphs")
+        omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
+        tolerance = validation.real("tolerance", tolerance, positive=True)
+        max_iterations = validation.integer("max_iterations", max_iterations, least=1)
+        is_free = isinstance(memory_budget, str) and memory_budget == "auto"
+        budget = None if is_free else memory.amount("memory", memory_budget)
+        precision = checked_precision(precision)
+        begin = start_weights(start, graphs)
+        routes = routes_of(continuation, graphs, warm=begin is not None)
+        if callback is not None and not callable(callback):
+            raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
+        options = cls(
+            graphs=graphs,
+            functions=columns,
+            times=given_times,
+            alpha=given_alpha,
+            free=free,
+            rigidity=rho,
+            graph_weights=pi,
+            function_weights=omega,
+            continuation=continuation,
+            routes=routes,
+            start=begin,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            budget=budget,
+            precision=precision,
+            callback=callback,
+            engine=get_engine(engine),
+        )
+        require_squares(graphs)
+        options.require_finite(given_alpha or 1.0)
+        return options
+
+    @property
+    def weighted_functions(self) -> list[Floats]:
+        """The functions times the roots of their weights: their Q has the weights of all pairs in it."""
+        return [F * np.sqrt(self.function_weights) for F in self.functions]
+
+    @property
+    def largest(self) -> int:
+        """The number of vertices of the largest graph."""
+        return max(g.n for g in self.graphs)
+
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """Vertices and free edges of every graph."""
+        return [(g.n, len(edges)) for g, edges in zip(self.graphs, self.free, strict=True)]
+
+    def require_finite(self, alpha: float) -> None:
+        """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
+        alpha *= float(self.graph_weights.sum()) ** 2
+        with np.errstate(over="ignore"):
+            size = max(float(np.sum(F**2)) for F in self.weighted_functions)
+        if not size < _LARGEST_SQUARE:
+            raise CothermError(
+                "functions", f"a sum of squares of {size:.1e}", f"less than {_LARGEST_SQUARE:.0e}", "Rescale them."
+            )
+        if not alpha * size**2 < _LARGEST_COST:
+            raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
+
+
+def checked_times(times: ArrayLike | str) -> Floats | None:
+    """The times, or None for "auto"."""
+    return None if is_auto("times", times) else validation.times("times", times)
+
+
+def checked_precision(precision: str) -> str:
+    return validation.choice("precision", precision, ("float64", "float32"))
 
 
 def is_auto(argument: str, value: Any) -> bool:
@@ -50,29 +166,27 @@ def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]
             validation.describe(frozen),
             f"a list with None, True, a mask or edge numbers for each of {len(graphs)} graphs",
         )
-    return [_free_of(f"frozen[{k}]", held, g) for k, (held, g) in enumerate(zip(frozen, graphs, strict=True))]
+    return [_free_of(f"frozen[{k}]", fixed, g) for k, (fixed, g) in enumerate(zip(frozen, graphs, strict=True))]
 
 
-def _free_of(argument: str, held: Any, graph: Graph) -> Edges:
-    if held is None or held is False:
+def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
+    if frozen is None or frozen is False:
         return np.arange(graph.m)
-    if held is True:
+    if frozen is True:
         return np.arange(0)
-    array = validation.as_array(argument, held)
+    array = validation.as_array(argument, frozen)
     if array.dtype == np.bool_:
         if array.shape != (graph.m,):
             raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
         return np.flatnonzero(~array)
-    return np.setdiff1d(np.arange(graph.m), validation.indices(argument, held, below=graph.m))
+    return np.setdiff1d(np.arange(graph.m), validation.indices(argument, frozen, below=graph.m))
 
 
-def routes_of(
-    continuation: str | Sequence[Stage], graphs: list[Graph], *, warm: bool
-) -> list[tuple[str, list[Stage] | None]]:
+def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[Route]:
     """Names, with the stages where the caller gave them."""
     if isinstance(continuation, str):
-        path = validation.choice("continuation", continuation, ("auto", *ROUTES))
-        if path != "auto":
+        continuation = validation.choice("continuation", continuation, ("auto", *ROUTES))
+        if continuation != "auto":
             return [(continuation, None)]
         if warm:
             return [("direct", None)]
@@ -85,11 +199,11 @@ def routes_of(
     for k, stage in enumerate(continuation):
         if not isinstance(stage, Stage):
             raise CothermError(f"continuation[{k}]", validation.describe(stage), needed)
-        moments = validation.times(f"continuation[{k}].times", stage.times)
+        times = validation.times(f"continuation[{k}].times", stage.times)
         alpha = validation.real(f"continuation[{k}].alpha", stage.alpha, positive=True)
         if not isinstance(stage.robust, bool):
             raise CothermError(f"continuation[{k}].robust", validation.describe(stage.robust), "True or False")
-        stages.append(Stage(tuple(moments.tolist()), alpha, stage.robust))
+        stages.append(Stage(tuple(times.tolist()), alpha, stage.robust))
     return [("given", stages)]
 
 
@@ -116,58 +230,3 @@ def require_squares(graphs: Sequence[Graph]) -> None:
         raise CothermError(
             "graphs", f"weights up to {largest:.1e}", needed, "Rescale them: weights times c are times divided by c."
         )
-
-
-class _CallbackError(Exception):
-    """Carries an error of the caller's own function past ``refused_overflow``."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(error)
-        self.error = error
-
-
-def outside_overflow(callback: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-    """The caller's function, under the caller's own settings for overflow, its errors left alone."""
-    if callback is None:
-        return None
-    settings: Any = np.geterr()
-
-    def call(step: Any) -> Any:
-        try:
-            with np.errstate(**settings):
-                return callback(step)
-        except (FloatingPointError, np.linalg.LinAlgError) as error:
-            raise _CallbackError(error) from error
-
-    return call
-
-
-@contextmanager
-def refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
-    """Numbers that overflow on the way are no answer."""
-    try:
-        with np.errstate(over="raise", divide="raise", invalid="raise"):
-            yield
-    except _CallbackError as carried:
-        raise carried.error from carried.error.__cause__
-    except (FloatingPointError, np.linalg.LinAlgError):
-        live = np.concatenate([g.w[g.w > 0.0] for g in graphs])
-        raise CothermError(
-            "graphs",
-            f"weights from {live.min(initial=np.inf):.1e} to {live.max(initial=0.0):.1e} with times up to "
-            f"{times.max():.1e}, at which numbers overflow",
-            "weights and times of more ordinary sizes",
-            "Set weights to zero that no heat crosses in any time of interest, or shorten times.",
-        ) from None
-
-
-def require_finite(columns: list[Floats], alpha: float) -> None:
-    """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
-    with np.errstate(over="ignore"):
-        size = max(float(np.sum(F**2)) for F in columns)
-    if not size < _LARGEST_SQUARE:
-        raise CothermError(
-            "functions", f"a sum of squares of {size:.1e}", f"less than {_LARGEST_SQUARE:.0e}", "Rescale them."
-        )
-    if not alpha * size**2 < _LARGEST_COST:
-        raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")

@@ -12,53 +12,34 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from copy import copy
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.elementwise import mapped, summed
+from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import Array
 from cotherm.graphs.graph import Graph
-from cotherm.heat.correlation_model import State, View
+from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.lazy import lazy
 from cotherm.methods.coupling.jacobian import Jacobian
+from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
-from cotherm.solve.tall_matrix import Tall
+from cotherm.solve.tall_matrix import TallMatrix
 
 Edges = NDArray[np.intp]
 
 # Q comes from an eigendecomposition or a series with about this relative error.
 _ROUNDING = 1e-14
-# Below this many vertices a graph's work is too short for a thread of its own.
-_WORTH_A_THREAD = 120
-# Above, every graph's work has threads enough, and heat of one graph at a time is enough to hold.
-ROOM_FOR_ALL = 30_000
-
-
-@dataclass(frozen=True)
-class Storage:
-    """How the Jacobian is kept: one of ``jacobian.WAYS``, and in which precision."""
-
-    way: str = "stored"
-    precision: str = "float64"
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.precision)
 
 
 class CouplingProblem:
     """The cost for given times and α, over the weights of the edges that may change, of all graphs in one vector.
 
     ``robust`` replaces the distance by one that grows like |d| beyond that many units of weight: it prefers a few edges
-    cut to many edges bent.
+    cut to many edges bent. Weights ``u`` live with the engine.
     """
 
     def __init__(
@@ -70,29 +51,38 @@ class CouplingProblem:
         *,
         free: Sequence[Edges],
         rigidity: Floats,
-        importance: Floats,
+        graph_weights: Floats,
         robust: float | None = None,
-        storage: Storage = Storage(),  # noqa: B008, it is frozen
+        plan: MemoryPlan = MemoryPlan(),  # noqa: B008, it is frozen
+        engine: Engine | None = None,
     ) -> None:
+        self.engine = default_engine() if engine is None else engine
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
-        self.free, self.rigidity, self.importance, self.robust = free, rigidity, importance, robust
-        self.storage = storage
-        # At t = 0 heat has not met the weights yet: a constant, which would only drown the rest.
-        self._views = [View(g, F, times[times > 0.0]) for g, F in zip(graphs, functions, strict=True)]
-        self.cuts = np.cumsum([0, *(len(edges) for edges in free)])
-        self.contrasts = np.sqrt(alpha) * _contrasts(importance)
-        self._rho = np.repeat(rigidity, np.diff(self.cuts))
-        self.center = self.free_part([g.w for g in graphs])
-        pairs = zip(self._views, free, strict=True)
-        self._gram = Gram([_incidence(view, edges) for view, edges in pairs], rigidity.tolist())
+        self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
+        asarray = self.engine.asarray
+        self.free = [asarray(edges) for edges in free]
+        live = times[times > 0.0]
+        self._models = [CorrelationModel(g, F, live, self.engine) for g, F in zip(graphs, functions, strict=True)]
+        self.cuts = np.cumsum([0, *map(len, free)]).tolist()
+        self.contrasts = np.sqrt(alpha) * _contrasts(graph_weights)
+        self._rho = asarray(np.repeat(rigidity, np.diff(self.cuts)))
+        self._given = [asarray(g.w) for g in graphs]
+        self.center = self.free_part(self._given)
+        incidences = [_incidence(model, edges) for model, edges in zip(self._models, free, strict=True)]
+        self._gram = Gram(incidences, rigidity.tolist())
 
     def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
         """The same graphs and functions at other times, with another α or another distance."""
         problem = copy(self)
         problem.times, problem.alpha, problem.robust = times, alpha, robust
-        problem.contrasts = np.sqrt(alpha) * _contrasts(self.importance)
-        problem._views = [view.at_times(times[times > 0.0]) for view in self._views]
+        problem.contrasts = np.sqrt(alpha) * _contrasts(self.graph_weights)
+        problem._models = [model.at_times(times[times > 0.0]) for model in self._models]
         return problem
+
+    @property
+    def largest(self) -> int:
+        """The number of vertices of the largest graph."""
+        return max(g.n for g in self.graphs)
 
     @property
     def constant(self) -> float:
@@ -100,105 +90,99 @@ class CouplingProblem:
         Q = np.array([np.ravel(F.T @ F) for F in self.functions])
         return int(np.sum(self.times == 0.0)) * float(np.sum((self.contrasts @ Q) ** 2))
 
-    def free_part(self, weights: Sequence[Floats]) -> Floats:
+    def free_part(self, weights: Sequence[Array]) -> Array:
         """Of all edge weights, graph by graph, those that may change."""
-        return np.concatenate([w[edges] for w, edges in zip(weights, self.free, strict=True)])
+        parts = zip(weights, self.free, strict=True)
+        return np.concatenate([self.engine.asarray(w)[edges] for w, edges in parts])
 
-    def weights(self, u: Floats) -> list[Floats]:
+    def weights(self, u: Array) -> list[Array]:
         """All edge weights, graph by graph."""
         result = []
-        for graph, edges, lo, hi in zip(self.graphs, self.free, self.cuts[:-1], self.cuts[1:], strict=True):
-            w = graph.w.copy()
+        for given, edges, lo, hi in zip(self._given, self.free, self.cuts[:-1], self.cuts[1:], strict=True):
+            w = given.copy()
             w[edges] = u[lo:hi]
             result.append(w)
         return result
 
-    def distance(self, u: Floats) -> float:
+    def distance(self, u: Array) -> float:
         if self.robust is None:
             d = u - self.center
             return float(d @ self._gram.apply(d))
         kappa = self.robust
 
-        def robust(rho: Floats, u: Floats, center: Floats) -> float:
+        def robust(rho: Array, u: Array, center: Array) -> float:
             # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
             d = u - center
             return float(4.0 * np.sum(rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)))
 
-        return summed(robust, self._rho, u, self.center)
+        return self.engine.elementwise_sum(robust, self._rho, u, self.center)
 
-    def metric(self, u: Floats) -> Metric:
+    def metric(self, u: Array) -> Metric:
         if self.robust is None:
             return self._gram
         kappa = self.robust
-        form = mapped(lambda rho, u, c: 2.0 * rho / np.hypot(1.0, (u - c) / kappa), self._rho, u, self.center)
-        return Diagonal(form)
 
-    def at(self, u: Floats) -> CouplingPoint:
-        return CouplingPoint(self, _by_graph(self.graphs, lambda v, w: v.at(w), self._views, self.weights(u)))
+        def form(rho: Array, u: Array, center: Array) -> Array:
+            return 2.0 * rho / np.hypot(1.0, (u - center) / kappa)
 
-    def cost_and_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return Diagonal(self.engine.elementwise(form, self._rho, u, self.center), self.engine)
+
+    def at(self, u: Array) -> CouplingPoint:
+        def evaluated(model: CorrelationModel, w: Array) -> Correlation:
+            return model.at(w)
+
+        return CouplingPoint(self, self.engine.for_each(evaluated, self.largest, self._models, self.weights(u)))
+
+    def cost_and_gradient(self, u: Array) -> tuple[float, Array]:
         """The cost and its gradient by every free weight, for general-purpose optimizers."""
         point = self.at(u)
         d = u - self.center
         cost = self.distance(u) + float(point.residuals @ point.residuals) + self.constant
-        return cost, 2.0 * (self.metric(u).apply(d) + point.push())
+        return cost, 2.0 * (self.metric(u).apply(d) + point.coupling_gradient())
 
 
 class CouplingPoint:
     """The residuals √α · contrasts of Q at some weights."""
 
-    def __init__(self, problem: CouplingProblem, states: list[State]) -> None:
+    def __init__(self, problem: CouplingProblem, states: list[Correlation]) -> None:
         self._problem, self._states = problem, states
-        Q = np.array([state.correlations() for state in states])
+        Q = np.array([state.values() for state in states])
         self.residuals = np.ravel(problem.contrasts @ Q)
         self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
 
-    def push(self) -> Floats:
+    def coupling_gradient(self) -> Array:
         """Jᵀr, half the gradient of ‖r‖², without the Jacobian."""
         problem = self._problem
         slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
-        parts = _by_graph(
-            problem.graphs, lambda state, s, edges: state.gradient(s, edges), self._states, slopes, problem.free
-        )
-        return np.concatenate(parts)
+
+        def gradient(state: Correlation, slope: Floats, edges: Array) -> Array:
+            return state.gradient(slope, edges)
+
+        arguments = (self._states, list(slopes), problem.free)
+        return np.concatenate(problem.engine.for_each(gradient, problem.largest, *arguments))
 
     @lazy
-    def jacobian(self) -> Tall:
-        """Of the residuals by every free weight, kept as the problem's ``storage`` says."""
+    def jacobian(self) -> TallMatrix:
+        """Of the residuals by every free weight, kept as the problem's memory plan says."""
         problem = self._problem
-        whole = Jacobian(self._states, problem.free, problem.contrasts, self.residuals.size)
-        storage = problem.storage
-        if storage.way == "streamed":
-            return whole.streamed(storage.dtype)
-        if storage.way == "recomputed":
-            return whole.recomputed()
-        return whole.stored(storage.dtype, partial(_by_graph, problem.graphs))
+        jacobian = Jacobian(problem.engine, self._states, problem.free, problem.contrasts, self.residuals.size)
+        return jacobian.kept(problem.plan, problem.largest)
 
 
-def _incidence(view: View, edges: Edges) -> Incidence:
-    graph = view.graph
+def _incidence(model: CorrelationModel, edges: Edges) -> Incidence:
+    graph = model.graph
     if len(edges) == graph.m:
-        return Incidence(graph.n, graph.i, graph.j, view.pattern)
-    return Incidence(graph.n, graph.i[edges], graph.j[edges])
+        return Incidence(graph.n, graph.i, graph.j, model.engine, pattern=model.pattern)
+    return Incidence(graph.n, graph.i[edges], graph.j[edges], model.engine)
 
 
-def _by_graph(graphs: Sequence[Graph], task: Any, *arguments: Sequence[Any]) -> list[Any]:
-    """task(…) for each graph, in threads: dense algebra and compiled kernels leave the interpreter lock."""
-    if not _WORTH_A_THREAD <= max(g.n for g in graphs) <= ROOM_FOR_ALL:
-        return list(map(task, *arguments))
-    # Threads do not inherit what is said about overflow.
-    contexts = [copy_context() for _ in arguments[0]]
-    with ThreadPoolExecutor(len(arguments[0])) as pool:
-        return list(pool.map(lambda context, *given: context.run(task, *given), contexts, *arguments))
-
-
-def _contrasts(importance: Floats) -> Floats:
+def _contrasts(graph_weights: Floats) -> Floats:
     """H with Σ_{k<l} π_k π_l |x_k − x_l|² = |Hx|²: (N − 1, N), each graph against the mean of those before."""
-    H = np.zeros((len(importance) - 1, len(importance)))
-    total = importance.sum()
-    for row, j in zip(H, range(1, len(importance)), strict=True):
-        before = importance[:j].sum()
-        size = np.sqrt(total * importance[j] * before / (before + importance[j]))
-        row[:j] = -size * importance[:j] / before
+    H = np.zeros((len(graph_weights) - 1, len(graph_weights)))
+    total = graph_weights.sum()
+    for row, j in zip(H, range(1, len(graph_weights)), strict=True):
+        before = graph_weights[:j].sum()
+        size = np.sqrt(total * graph_weights[j] * before / (before + graph_weights[j]))
+        row[:j] = -size * graph_weights[:j] / before
         row[j] = size
     return H

@@ -1,4 +1,4 @@
-"""Large graphs are coupled under other numbers, by which neighbors are near; the caller sees none of them."""
+"""Large graphs are renumbered for cache locality before they are coupled, and their weights mapped back afterwards."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Edges = NDArray[np.intp]
 _IN_CACHE = 2_000
 
 
-class Near:
-    """The graphs by numbers of their own, and the way from the caller's numbers to these and back."""
+class Reordering:
+    """The renumbered graphs, and the maps from the caller's numbers to theirs and back."""
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
         self._graphs = [localized(g) if g.n > _IN_CACHE else unchanged(g) for g in graphs]
@@ -44,11 +44,11 @@ class Near:
         return [w[g.edges] for w, g in zip(weights, self._graphs, strict=True)]
 
     def in_original_order(self, weights: Sequence[Floats]) -> tuple[Floats, ...]:
-        """Weights by the caller's numbers."""
+        """Weights in the caller's order."""
         return tuple(g.in_original_order(w) for w, g in zip(weights, self._graphs, strict=True))
 
-    def told(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
-        """The callback, told weights by the caller's numbers."""
+    def wrapped(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
+        """The callback, called with weights in the caller's order."""
         if callback is None:
             return None
         return lambda step: callback(replace(step, weights=self.in_original_order(step.weights)))

@@ -1,4 +1,4 @@
-"""The search for the best coupling: every route roughly, then the best of their answers to the end."""
+"""The search for the best coupling: every route roughly, then the best of their solutions to convergence."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.interface import Array
 from cotherm.methods.coupling.continuation import Stage, default_route, expected_stages, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.progress import Meter
@@ -18,7 +19,7 @@ from cotherm.solve.gauss_newton import Iterate, descend
 _ROUGH_GAIN = 1e-3
 _STAGE_STEPS = 20
 _ROUGH_STEPS = 40
-_GLANCE_STEPS = 7
+_DIRECT_STEPS = 7
 _ROUGH_TOLERANCE = 1e-3
 # Rough answers within this factor of the best may still overtake it.
 _NEAR = 1.05
@@ -26,7 +27,7 @@ _NEAR = 1.05
 
 @dataclass(frozen=True)
 class Step:
-    """What a callback is told after every step.
+    """The argument of a callback, after every step.
 
     ``cost`` is that of the stage and ``coupling`` its Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖²; ``weights`` are all edge
     weights, graph by graph.
@@ -45,7 +46,7 @@ class Step:
 class Found:
     """A candidate: weights, their cost, and how the search for them ended."""
 
-    u: Floats
+    u: Array
     cost: float
     optimality: float
     status: str
@@ -70,11 +71,11 @@ class Search:
         self._left, self._callback = max_iterations, callback
         self._robust = robust_scale(problem)
         self.history: list[dict[str, Any]] = []
-        self._current: Floats | None = None
+        self._current: Array | None = None
         self._last_stage: dict[str, int] = {}
         self._found: list[Found] = []
 
-    def run(self, start: Floats) -> Found:
+    def run(self, start: Array) -> Found:
         """The best answer found, from the weights ``start``."""
         if not len(start) or not np.any(self._problem.times > 0.0):
             u = self._problem.center  # nothing may change, or no change is of use
@@ -94,16 +95,16 @@ class Search:
                 status = str(stop)
             except KeyboardInterrupt:
                 status = "interrupted"
-        # Only here is what the search held, its Jacobian above all, free again.
+        # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)
 
-    def _follow(self, name: str, given: list[Stage] | None, u: Floats, expected: int) -> Found:
+    def _follow(self, name: str, given: list[Stage] | None, u: Array, expected: int) -> Found:
         stages = default_route(name, self._problem) if given is None else given
         self._meter.extend(len(stages) - expected)
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
-        steps = _ROUGH_STEPS if stages else _GLANCE_STEPS
+        steps = _ROUGH_STEPS if stages else _DIRECT_STEPS
         self._last_stage[name] = len(stages)
         return self._descend(self._problem, u, name, len(stages), steps, rough=True)
 
@@ -121,13 +122,11 @@ class Search:
                 best = candidate
         return best
 
-    def _descend(
-        self, problem: CouplingProblem, u: Floats, route: str, stage: int, steps: int, *, rough: bool
-    ) -> Found:
+    def _descend(self, problem: CouplingProblem, u: Array, route: str, stage: int, steps: int, *, rough: bool) -> Found:
         self._meter.advance(f"{route}, stage {stage + 1}")
 
-        def watch(moment: Iterate) -> None:
-            self._record(problem, moment, route, stage)
+        def watch(iterate: Iterate) -> None:
+            self._record(problem, iterate, route, stage)
 
         end = descend(
             problem,
@@ -142,32 +141,34 @@ class Search:
             self._found.append(found)
         return found
 
-    def _record(self, problem: CouplingProblem, moment: Iterate, route: str, stage: int) -> None:
-        self._current = moment.u
+    def _record(self, problem: CouplingProblem, iterate: Iterate, route: str, stage: int) -> None:
+        self._current = iterate.u
         row: dict[str, Any] = {
             "route": route,
             "stage": stage,
-            "iteration": moment.iteration,
-            "cost": moment.cost,
-            "coupling": moment.residual / problem.alpha,
-            "optimality": moment.optimality,
+            "iteration": iterate.iteration,
+            "cost": iterate.cost,
+            "coupling": iterate.residual / problem.alpha,
+            "optimality": iterate.optimality,
         }
         self.history.append(row)
-        self._meter.show(cost=moment.cost, coupling=row["coupling"])
-        if self._callback is not None and self._callback(Step(**row, weights=tuple(problem.weights(moment.u)))):
-            raise _Stop("interrupted")
-        if moment.iteration:
+        self._meter.show(cost=iterate.cost, coupling=row["coupling"])
+        if self._callback is not None:
+            weights = tuple(problem.engine.to_numpy(w) for w in problem.weights(iterate.u))
+            if self._callback(Step(**row, weights=weights)):
+                raise _Stop("interrupted")
+        if iterate.iteration:
             self._left -= 1
             if self._left <= 0:
                 raise _Stop("out of budget")
 
-    def _best_so_far(self, start: Floats, status: str) -> Found:
+    def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]
         best = min([*candidates, *self._found], key=lambda candidate: candidate.cost)
         return replace(best, status=status, optimality=self._optimality(best.u))
 
-    def _cost(self, u: Floats) -> float:
+    def _cost(self, u: Array) -> float:
         return self._problem.distance(u) + float(np.sum(self._problem.at(u).residuals ** 2))
 
-    def _optimality(self, u: Floats) -> float:
+    def _optimality(self, u: Array) -> float:
         return descend(self._problem, u, tolerance=np.inf, iterations=1).optimality

@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from cotherm.arrays import Floats
 
 
-def definite_solver(S: Floats) -> Callable[[Floats], Floats]:
+def cholesky_solver(S: Floats) -> Callable[[Floats], Floats]:
     """Y ↦ S⁻¹Y for S symmetric positive definite; LinAlgError where rounding left it otherwise."""
     factor, info = dpotrf(S, lower=1, clean=0)
     if info:

@@ -1,0 +1,96 @@
+"""The engine for the processor: NumPy arrays, kernels compiled by Numba, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
+from cotherm.engines.cpu.cholesky import cholesky_solver
+from cotherm.engines.cpu.column_sums import column_sums
+from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
+from cotherm.engines.cpu.edge_products import edge_products
+from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
+from cotherm.engines.cpu.elimination import eliminate
+from cotherm.engines.cpu.incidence import add_at_vertices, panel_width, signless_solver, sums_at_edges, sums_at_vertices
+from cotherm.engines.cpu.jacobi import jacobi_sweep
+from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacian
+from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
+from cotherm.engines.cpu.matvec import matvec, rmatvec, row_squares
+from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.malloc import kept_memory
+from cotherm.engines.threads import limited_blas
+
+T = TypeVar("T")
+
+# Below this many vertices a graph's work is too short for a thread of its own; above, its kernels have threads enough.
+_THREAD_PER_GRAPH = (120, 30_000)
+
+
+class CpuEngine:
+    """See :class:`cotherm.engines.interface.Engine`; each kernel is described where it is defined."""
+
+    name = "cpu"
+    xp = np
+
+    elementwise = staticmethod(elementwise)
+    elementwise_sum = staticmethod(elementwise_sum)
+    column_sums = staticmethod(column_sums)
+    matvec = staticmethod(matvec)
+    rmatvec = staticmethod(rmatvec)
+    row_squares = staticmethod(row_squares)
+    pattern = staticmethod(Pattern.of)
+    reordered_laplacian = staticmethod(reordered_laplacian)
+    chebyshev_sums = staticmethod(chebyshev_sums)
+    chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
+    edge_products = staticmethod(edge_products)
+    sums_at_vertices = staticmethod(sums_at_vertices)
+    sums_at_edges = staticmethod(sums_at_edges)
+    add_at_vertices = staticmethod(add_at_vertices)
+    signless_solver = staticmethod(signless_solver)
+    signless_panel = staticmethod(panel_width)
+    cholesky_solver = staticmethod(cholesky_solver)
+    jacobi_sweep = staticmethod(jacobi_sweep)
+    eliminate = staticmethod(eliminate)
+    pairwise_distances = staticmethod(pairwise_distances)
+    add_squared_differences = staticmethod(add_squared_differences)
+    local_self_heat = staticmethod(local_self_heat)
+    local_kernel_rows = staticmethod(local_kernel_rows)
+    local_nearest = staticmethod(local_nearest)
+
+    def asarray(self, x: Any) -> NDArray[Any]:
+        return np.asarray(x)
+
+    def to_numpy(self, x: Any) -> NDArray[Any]:
+        return np.asarray(x)
+
+    def laplacian(self, pattern: Pattern, w: Floats) -> ReorderedLaplacian:
+        return pattern.laplacian(w)
+
+    @contextmanager
+    def session(self, n: int, memory: float) -> Iterator[None]:
+        with limited_blas(n), kept_memory(memory):
+            yield
+
+    def is_concurrent(self, n: int) -> bool:
+        least, most = _THREAD_PER_GRAPH
+        return least <= n <= most
+
+    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
+        """In threads: dense algebra and compiled kernels release the interpreter lock."""
+        if not self.is_concurrent(n):
+            return list(map(task, *arguments))
+        # Threads do not inherit NumPy's settings for overflow.
+        contexts = [copy_context() for _ in arguments[0]]
+        with ThreadPoolExecutor(len(arguments[0])) as pool:
+            return list(pool.map(lambda context, *given: context.run(task, *given), contexts, *arguments))
+
+
+CPU = CpuEngine()

@@ -1,0 +1,199 @@
+"""The interface of an engine: the array kernels in which heat, its derivatives and the solver are written.
+
+Everything above ``engines/`` calls these kernels and no others. An engine decides where arrays live. Long arrays (a
+number for every vertex or edge) stay with the engine between calls; sizes, times, coefficients of series and small
+results are NumPy arrays or plain numbers. Engine arrays follow NumPy's protocols (``__array_ufunc__`` and
+``__array_function__``, as CuPy's do), so that ``np.where`` or ``x + y`` work on them; new arrays come from
+:attr:`Engine.xp`, and nothing moves to or from the host but by :meth:`Engine.asarray` and :meth:`Engine.to_numpy`.
+
+Notation: n vertices, m edges (i, j) with i < j, L = D − W the Laplacian, B the signed and |B| the unsigned incidence
+matrix (n, m), b_e = δ_i − δ_j the column of B for the edge e.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+
+# An array of the engine's own kind.
+Array = Any
+T = TypeVar("T")
+
+
+class Pattern(Protocol):
+    """The edges of a graph, laid out once for Laplacians and incidence products at many weights."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def i(self) -> Array: ...
+
+    @property
+    def j(self) -> Array: ...
+
+
+class Laplacian(Protocol):
+    """L = D − W at some weights, in whatever layout the engine prefers."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def bound(self) -> float:
+        """An upper bound on the largest eigenvalue."""
+
+    @property
+    def order(self) -> NDArray[np.int32]:
+        """Row r of the layout belongs to vertex ``order[r]``. Only kernels of local heat see it."""
+
+    def work(self, columns: int) -> float:
+        """Multiply-adds of one product with a block of so many columns."""
+
+
+class ColumnSums(NamedTuple):
+    """For every column: the largest magnitude, the sum, and the sum of squares."""
+
+    largest: Floats
+    sums: Floats
+    squares: Floats
+
+
+class SystemSolver(Protocol):
+    """Y ↦ S⁻¹Y; iterative solvers stop at a relative residual of ``tolerance`` and begin at ``start``."""
+
+    def __call__(self, Y: Array, tolerance: float, start: Array | None, /) -> Array: ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """The kernels. :mod:`cotherm.engines.cpu` is the engine for the processor."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def xp(self) -> Any:
+        """NumPy, or a module with NumPy's functions, for arrays that live with the engine."""
+
+    # Arrays in and out, and the resources of a run
+
+    def asarray(self, x: Any) -> Array:
+        """Move a NumPy array to the engine; arrays already there are returned as they are."""
+
+    def to_numpy(self, x: Array) -> NDArray[Any]:
+        """Move an array to the host; NumPy arrays are returned as they are."""
+
+    def session(self, n: int, memory: float) -> AbstractContextManager[None]:
+        """Set up threads and memory for a long computation on up to n vertices that will take so many bytes."""
+
+    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
+        """Call the task for each graph, side by side where that pays for graphs of up to n vertices."""
+
+    def is_concurrent(self, n: int) -> bool:
+        """Whether :meth:`for_each` works on graphs of up to n vertices at the same time, for estimates of memory."""
+
+    # Long vectors
+
+    def elementwise(self, formula: Callable[..., Any], /, *vectors: Array) -> Array:
+        """Apply a formula of NumPy's elementwise functions to vectors of one length."""
+
+    def elementwise_sum(self, formula: Callable[..., Any], /, *vectors: Array) -> float:
+        """Sum what a formula makes of the vectors; the formula itself sums over the block that it is given."""
+
+    def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
+        """Sums over the columns of F, each in units of its own where they are given."""
+
+    # Tall matrices: a row for every edge, few columns, float64 or float32. Vectors over the columns are on the host.
+
+    def matvec(self, E: Array, x: Floats, /) -> Array:
+        """E x."""
+
+    def rmatvec(self, E: Array, y: Array, /) -> Floats:
+        """Eᵀy."""
+
+    def row_squares(self, E: Array, /) -> Array:
+        """The sum of squares of every row."""
+
+    # Laplacians and heat
+
+    def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any], /) -> Pattern:
+        """Lay out the edges (i, j), given on the host."""
+
+    def laplacian(self, pattern: Any, w: Array, /) -> Laplacian:
+        """L with the edge weights w."""
+
+    def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> Laplacian:
+        """L of edges given on the host, laid out in an order that keeps neighbors near each other in memory."""
+
+    def chebyshev_sums(self, L: Any, F: Array, coefficients: Floats, /) -> Array:
+        """Σ_k coefficients[k, t] T_k(X) F with X = (2/bound) L − I, for every t, as (times, n, q)."""
+
+    def chebyshev_sums_by_vertex(self, L: Any, F: Array, coefficients: Floats, bound: float, /) -> Array:
+        """The same with another bound on the spectrum, as (n, times, q)."""
+
+    def edge_products(
+        self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
+    ) -> None:
+        """Write scale[a, b] Σ_r weights[r] (b_eᵀx[:, first + r, a]) (b_eᵀx[:, first + r, b]) for every edge and a ≤ b.
+
+        x is (n, terms, q). The q(q + 1)/2 pairs go to ``out[:, column : column + pairs]``, row by row of the upper
+        triangle.
+        """
+
+    # The unsigned incidence matrix
+
+    def sums_at_vertices(self, pattern: Any, d: Array, /) -> Array:
+        """|B| d."""
+
+    def sums_at_edges(self, pattern: Any, y: Array, /) -> Array:
+        """|B|ᵀ y."""
+
+    def add_at_vertices(self, rows: Array, i: Array, j: Array, out: Array, /) -> None:
+        """Add |B| rows to ``out``, for rows that belong to the edges (i, j)."""
+
+    def signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
+        """Solve with 2I + |B_F||B_F|ᵀ for the edges F where the mask ``free`` is true."""
+
+    def signless_panel(self, columns: int, /) -> int:
+        """How many of so many right-hand sides that solver works on at a time, for estimates of memory."""
+
+    # Dense algebra
+
+    def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
+        """Y ↦ A⁻¹Y for A symmetric positive definite; ``numpy.linalg.LinAlgError`` if it is not."""
+
+    def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
+        """Rotate the symmetric matrices A (k, n, n) once through all pairs of indices, in place, and R with them.
+
+        Returns the largest sine of a rotation.
+        """
+
+    def eliminate(self, W: Floats, /) -> tuple[Floats, Floats]:
+        """Factor L = X Diag(d) Xᵀ of the dense weights W without subtractions; W is overwritten."""
+
+    # Distances
+
+    def pairwise_distances(self, Y: Floats, /) -> Floats:
+        """Distances between all pairs of rows, accurate also where they are small; Y is overwritten."""
+
+    def add_squared_differences(self, Y: Floats, rows: Any, others: Any, squares: Floats, /) -> None:
+        """Add ‖Y[rows[a]] − Y[others[a, k]]‖² to squares[a, k]."""
+
+    def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:
+        """(e^{−tL})_pp for some rows p of the layout, and how many moves along edges that took."""
+
+    def local_kernel_rows(self, L: Any, t: float, rows: Any, /) -> Floats:
+        """Rows of e^{−tL}, computed only where heat reaches."""
+
+    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
+        """For each row p the k rows q ≠ p with the least h_p + h_q − 2(e^{−tL})_pq, h being ``heat``, and these."""

@@ -1,0 +1,89 @@
+"""From checked options to new weights: choose times, α and memory, renumber the graphs, search."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.memory import words
+from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
+from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.options import Options
+from cotherm.methods.coupling.overflow import outside_overflow, refused_overflow
+from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.reordering import Reordering
+from cotherm.methods.coupling.search import Search
+
+log = logging.getLogger("cotherm")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """New weights of the given graphs' edges, and how they were found."""
+
+    weights: Sequence[Floats]
+    times: Floats
+    alpha: float
+    cost: float
+    distance: float
+    optimality: float
+    status: str
+    history: tuple[Mapping[str, Any], ...]
+    plan: MemoryPlan
+
+
+def solve(options: Options) -> Solution:
+    """Couple; what the search needs is freed before this returns."""
+    callback = outside_overflow(options.callback)
+    times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
+    plan = _plan(options, times)
+    session = options.engine.session(options.largest, plan.added)
+    with session, refused_overflow(options.graphs, times):
+        # In a function of its own, so that its memory is free again before the session returns it to the system.
+        return _searched(options, times, plan, callback)
+
+
+def _plan(options: Options, times: Floats) -> MemoryPlan:
+    count = int(np.sum(times > 0.0))
+    needs = predicted(options.sizes, options.functions[0].shape[1], count, options.precision, options.engine)
+    plan = planned(needs, options.budget, options.precision)
+    log.info("couple: derivatives %s as %s, %s of memory at the peak", plan.way, plan.precision, words(plan.peak))
+    return plan
+
+
+def _searched(options: Options, times: Floats, plan: MemoryPlan, callback: Any) -> Solution:
+    reordering = Reordering(options.graphs)
+    problem = CouplingProblem(
+        reordering.graphs,
+        reordering.functions(options.weighted_functions),
+        times,
+        options.alpha or 1.0,
+        free=reordering.edges(options.free),
+        rigidity=options.rigidity,
+        graph_weights=options.graph_weights,
+        plan=plan,
+        engine=options.engine,
+    )
+    if options.alpha is None:
+        problem = problem.restated(times, chosen_alpha(problem), None)
+        options.require_finite(problem.alpha)
+    search = Search(problem, options.routes, options.tolerance, options.max_iterations, reordering.wrapped(callback))
+    start = options.start
+    found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
+    weights = [problem.engine.to_numpy(w) for w in problem.weights(found.u)]
+    return Solution(
+        weights=reordering.in_original_order(weights),
+        times=times,
+        alpha=problem.alpha,
+        cost=found.cost + problem.constant,
+        distance=problem.distance(found.u),
+        optimality=found.optimality,
+        status=found.status,
+        history=tuple(search.history),
+        plan=plan,
+    )

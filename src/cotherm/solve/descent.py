@@ -1,0 +1,165 @@
+"""The descent loop: damped steps of a model (Levenberg–Marquardt), written once for all costs over u ≥ 0.
+
+A cost supplies a model around each point. The model proposes a point for a damping μ and predicts the decrease. The
+ratio of the true decrease to the predicted one steers μ (Nielsen 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from cotherm.engines.interface import Array
+
+# A step is taken if it brings at least this part of the predicted decrease.
+_ACCEPT = 1e-3
+# Rejected steps raise the damping from at least this, by factors that double, the first being _GROWTH.
+_LEAST_RAISED, _GROWTH = 1e-8, 4.0
+
+
+class Trial(Protocol):
+    """A point and its cost."""
+
+    @property
+    def u(self) -> Array: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def rounding(self) -> float:
+        """How much of the cost may be rounding."""
+
+
+P = TypeVar("P", bound=Trial)
+
+
+class Model(Protocol[P]):
+    """A model of the cost around a point."""
+
+    @property
+    def optimality(self) -> float:
+        """The projected gradient relative to the gradients that balance in it."""
+
+    def step(self, damping: float) -> tuple[P, float] | None:
+        """The point that the damped model proposes and the decrease that it predicts; None if there is none."""
+
+    def accepted(self, there: P) -> None:
+        """Called when a step to this point has been taken."""
+
+
+@dataclass(frozen=True)
+class Damping:
+    """Where the damping starts, and its bounds; a descent that needs more has stalled."""
+
+    first: float
+    least: float
+    most: float
+
+
+class Status(Enum):
+    """How a descent ended."""
+
+    CONVERGED = "converged"
+    STALLED = "stalled"
+    OUT_OF_BUDGET = "out of budget"
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended."""
+
+    u: Array
+    cost: float
+    optimality: float
+    status: Status
+    iterations: int
+
+
+def descend(
+    here: P,
+    model_at: Callable[[P], Model[P]],
+    *,
+    damping: Damping,
+    tolerance: float,
+    iterations: int,
+    least_gain: float = 0.0,
+    extra_steps: int = 0,
+    watch: Callable[[P, float, int], None] = lambda _point, _optimality, _iteration: None,
+) -> Descent:
+    """From a point to a local minimum.
+
+    Converged: the optimality is within ``tolerance``. Stalled: no step lowers the cost by more than rounding, nor do
+    ``extra_steps`` more, which are not counted, reach the tolerance. A step that brings less than ``least_gain`` of the
+    cost, or of all the decrease so far, also ends the descent, for where a rough answer suffices. ``watch`` is called
+    with the point, its optimality and the number of steps, at the start and after every step.
+    """
+    first, mu, growth = here.cost, damping.first, _GROWTH
+    for iteration in range(iterations):
+        model = model_at(here)
+        optimality = model.optimality
+        watch(here, optimality, iteration)
+        if optimality <= tolerance:
+            return Descent(here.u, here.cost, optimality, Status.CONVERGED, iteration)
+        while True:
+            proposal = model.step(mu)
+            if proposal is not None:
+                there, predicted = proposal
+                decrease = here.cost - there.cost
+                if decrease >= _ACCEPT * predicted and decrease > 0.0:
+                    break
+                if predicted <= here.rounding:
+                    stalled = Descent(here.u, here.cost, optimality, Status.STALLED, iteration)
+                    if least_gain or not extra_steps:
+                        return stalled
+                    highest, here = here.cost + here.rounding, there
+                    del model, proposal, there  # and what they hold: models are large
+                    return _polished(stalled, highest, here, model_at, mu, tolerance, extra_steps)
+            mu, growth = max(mu, _LEAST_RAISED) * growth, 2.0 * growth
+            if mu > damping.most:
+                return Descent(here.u, here.cost, optimality, Status.STALLED, iteration)
+        ratio = decrease / predicted if predicted > 0.0 else 0.0
+        mu = max(mu * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), damping.least)
+        growth = _GROWTH
+        # A small decrease from a heavily damped step says little. A large part of the cost may be out of reach: then
+        # decreases are compared with each other.
+        if decrease < least_gain * min(here.cost, first - there.cost) and mu < 1.0:
+            return Descent(there.u, there.cost, optimality, Status.STALLED, iteration + 1)
+        model.accepted(there)
+        here = there
+        del model, proposal, there
+    optimality = model_at(here).optimality
+    watch(here, optimality, iterations)
+    status = Status.CONVERGED if optimality <= tolerance else Status.OUT_OF_BUDGET
+    return Descent(here.u, here.cost, optimality, status, iterations)
+
+
+def _polished(
+    best: Descent,
+    highest: float,
+    here: P,
+    model_at: Callable[[P], Model[P]],
+    mu: float,
+    tolerance: float,
+    steps: int,
+) -> Descent:
+    """A few more steps where the cost is rounding: the gradient, which keeps twice the digits, tells which is best."""
+    for _ in range(steps):
+        if here.cost > highest:
+            break
+        model = model_at(here)
+        if model.optimality < best.optimality:
+            status = Status.CONVERGED if model.optimality <= tolerance else Status.STALLED
+            best = Descent(here.u, here.cost, model.optimality, status, best.iterations)
+        if best.status is Status.CONVERGED:
+            break
+        proposal = model.step(mu)
+        if proposal is None:
+            break
+        here = proposal[0]
+        del model, proposal
+    return best
