@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -220,10 +221,33 @@ class NumpyEngine:
         return lambda Y: DeviceArray(scipy.linalg.cho_solve((factor, True), Y.values))
 
     def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
-        raise NotImplementedError("coupling needs none")
+        largest = 0.0
+        for p, q in combinations(range(A.shape[1]), 2):
+            gap, twice = A[:, p, p] - A[:, q, q], 2.0 * A[:, p, q]
+            on, off = np.sum(gap**2 - twice**2), np.sum(2.0 * gap * twice)
+            angle = 0.5 * np.arctan2(off, on + np.hypot(on, off))
+            V = np.eye(A.shape[1])
+            V[p, p] = V[q, q] = np.cos(angle)
+            V[q, p], V[p, q] = np.sin(angle), -np.sin(angle)
+            A[:] = V.T @ A @ V
+            R[:] = V.T @ R
+            largest = max(largest, abs(float(np.sin(angle))))
+        return largest
 
     def eliminate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        raise NotImplementedError("coupling needs none")
+        n = len(W)
+        left, columns, pivots = list(range(n)), [], []
+        while left and W[np.ix_(left, left)].sum() > 0.0:
+            degrees = W[np.ix_(left, left)].sum(axis=1)
+            p = left[int(np.argmax(degrees))]
+            left.remove(p)
+            x = np.zeros(n)
+            x[p], x[left] = 1.0, -W[left, p] / degrees.max()
+            columns.append(x)
+            pivots.append(degrees.max())
+            W[np.ix_(left, left)] += np.outer(W[left, p], W[left, p]) / degrees.max()
+            W[left, left] = 0.0
+        return np.array(columns).T, np.array(pivots)
 
     def pairwise_distances(self, Y: np.ndarray) -> np.ndarray:
         return np.linalg.norm(Y[:, np.newaxis] - Y, axis=2)

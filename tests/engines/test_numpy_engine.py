@@ -1,0 +1,213 @@
+"""The interface of engines is complete, and kernels do what it says: everything runs on a second engine in plain NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import cotherm as ct
+from cotherm.engines import default_engine, get_engine
+from cotherm.engines.interface import Engine
+from tests import problems
+from tests.engines.numpy_engine import NUMPY, DeviceArray
+from tests.problems import refused
+
+CPU = default_engine()
+GRAPH = problems.random_graph(30, 80, seed=3)
+
+
+def both(kernel: str, *arguments: Any) -> None:
+    """The kernel gives the same on both engines; functions among the arguments make them for an engine."""
+    assert_allclose(*(engine.to_numpy(result(engine, kernel, arguments)) for engine in (CPU, NUMPY)), atol=1e-12)
+
+
+def result(engine: Engine, kernel: str, arguments: tuple[Any, ...]) -> Any:
+    made = [argument(engine) if callable(argument) else argument for argument in arguments]
+    return getattr(engine, kernel)(*made)
+
+
+def device(x: np.ndarray) -> Any:
+    return lambda engine: engine.asarray(x)
+
+
+def pattern(engine: Engine) -> Any:
+    return engine.pattern(GRAPH.n, GRAPH.i, GRAPH.j)
+
+
+def laplacian(engine: Engine) -> Any:
+    return engine.laplacian(pattern(engine), engine.asarray(GRAPH.w))
+
+
+RNG = np.random.default_rng(0)
+F = RNG.standard_normal((GRAPH.n, 3))
+EDGES = RNG.standard_normal((GRAPH.m, 4))
+ORDER = 12
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tall_products(dtype: Any) -> None:
+    E = EDGES.astype(dtype)
+    both("matvec", device(E), RNG.standard_normal(4))
+    both("rmatvec", device(E), device(RNG.standard_normal(GRAPH.m)))
+    both("row_squares", device(E))
+
+
+def test_vectors() -> None:
+    d, e = RNG.standard_normal((2, GRAPH.m))
+    both("elementwise", lambda _: lambda a, b: np.where(a > 0.0, a * b, -b), device(d), device(e))
+    both("elementwise_sum", lambda _: lambda a, b: float(np.sum(a * b)), device(d), device(e))
+    for one, other in zip(CPU.column_sums(F), NUMPY.column_sums(NUMPY.asarray(F)), strict=True):
+        assert_allclose(one, other, atol=1e-12)
+
+
+def test_incidence() -> None:
+    both("sums_at_vertices", pattern, device(RNG.standard_normal(GRAPH.m)))
+    both("sums_at_edges", pattern, device(RNG.standard_normal(GRAPH.n)))
+    free = RNG.random(GRAPH.m) < 0.7
+    sums, solutions = [], []
+    for engine in (CPU, NUMPY):
+        edges = pattern(engine)
+        out = engine.asarray(np.ones((GRAPH.n, 4)))
+        engine.add_at_vertices(engine.asarray(EDGES), edges.i, edges.j, out)
+        sums.append(engine.to_numpy(out))
+        solve = engine.signless_solver(edges, engine.asarray(free))
+        solutions.append(engine.to_numpy(solve(engine.asarray(F), 1e-13, None)))
+    assert_allclose(*sums, atol=1e-12)
+    assert_allclose(*solutions, atol=1e-11)
+
+
+def test_chebyshev_sums_do_not_depend_on_the_layout() -> None:
+    """Both engines with one bound on the spectrum: series mean nothing without it."""
+    bound = max(laplacian(CPU).bound, laplacian(NUMPY).bound)
+    coefficients = RNG.standard_normal((ORDER, 2))
+    both("chebyshev_sums_by_vertex", laplacian, device(F), coefficients, bound)
+    for engine in (CPU, NUMPY):
+        L = laplacian(engine)
+        assert L.bound >= np.linalg.eigvalsh(GRAPH.laplacian().toarray())[-1]
+        by_time = engine.to_numpy(engine.chebyshev_sums(L, engine.asarray(F), coefficients))
+        by_vertex = engine.chebyshev_sums_by_vertex(L, engine.asarray(F), coefficients, L.bound)
+        assert_allclose(by_time, engine.to_numpy(by_vertex).transpose(1, 0, 2), atol=1e-12)
+
+
+def test_edge_products() -> None:
+    x, weights, scale = RNG.standard_normal((GRAPH.n, 5, 3)), RNG.standard_normal(2), RNG.random(6)
+    written = []
+    for engine in (CPU, NUMPY):
+        edges, out = pattern(engine), engine.asarray(np.zeros((GRAPH.m, 8)))
+        engine.edge_products(engine.asarray(x), edges.i, edges.j, weights, 1, scale, out, 2)
+        written.append(engine.to_numpy(out))
+    assert_allclose(*written, atol=1e-12)
+    assert not written[0][:, :2].any()
+
+
+def test_dense_algebra() -> None:
+    A = F.T @ F + np.eye(3)
+    for engine in (CPU, NUMPY):
+        solve = engine.cholesky_solver(engine.asarray(A))
+        assert_allclose(engine.to_numpy(solve(engine.asarray(F.T))), np.linalg.solve(A, F.T))
+        with pytest.raises(np.linalg.LinAlgError):
+            engine.cholesky_solver(engine.asarray(-A))
+
+
+def test_elimination() -> None:
+    W = GRAPH.adjacency().toarray()
+    for engine in (CPU, NUMPY):
+        X, d = engine.eliminate(W.copy())
+        assert_allclose((X * d) @ X.T, GRAPH.laplacian().toarray(), atol=1e-12)
+
+
+def test_jacobi_rotations() -> None:
+    basis = np.linalg.qr(RNG.standard_normal((6, 6)))[0]
+    matrices = np.array([basis @ np.diag(d) @ basis.T for d in RNG.standard_normal((3, 6))])
+    for engine in (CPU, NUMPY):
+        A, R = matrices.copy(), np.eye(6)
+        for _ in range(10):
+            largest = engine.jacobi_sweep(A, R)
+        assert largest < 1e-7
+        assert_allclose(A, A * np.eye(6), atol=1e-7)
+        assert_allclose(R @ matrices @ R.T, A, atol=1e-12)
+
+
+def test_distances_and_local_heat() -> None:
+    assert_allclose(CPU.pairwise_distances(F.copy()), NUMPY.pairwise_distances(F.copy()), atol=1e-12)
+    rows, others = np.arange(4), RNG.integers(0, GRAPH.n, (4, 6))
+    squares = [np.ones((4, 6)), np.ones((4, 6))]
+    for engine, out in zip((CPU, NUMPY), squares, strict=True):
+        engine.add_squared_differences(F, rows, others, out)
+    assert_allclose(*squares, atol=1e-12)
+    L, dense = laplacian(CPU), laplacian(NUMPY)
+    assert_allclose(CPU.local_kernel_rows(L, 0.1, rows), NUMPY.local_kernel_rows(dense, 0.1, rows), atol=1e-6)
+    heat = NUMPY.local_self_heat(dense, 0.1, np.arange(GRAPH.n))[0]
+    assert_allclose(CPU.local_self_heat(L, 0.1, np.arange(GRAPH.n))[0], heat, atol=1e-6)
+    near = [engine.local_nearest(m, 0.1, rows, heat, 3) for engine, m in ((CPU, L), (NUMPY, dense))]
+    assert_allclose(near[0][1], near[1][1], atol=1e-6)
+
+
+def test_arrays_of_the_engine_are_not_those_of_the_host() -> None:
+    x = NUMPY.asarray(np.arange(3.0))
+    assert isinstance(x + 1.0, DeviceArray)
+    assert NUMPY.asarray(x) is x
+    assert NUMPY.to_numpy(np.sqrt(x) @ x) == pytest.approx(1.0 + 2.0 * np.sqrt(2.0))
+    for mixed in (lambda: np.asarray(x), lambda: x + np.arange(3.0), lambda: np.concatenate([x, np.arange(3.0)])):
+        with pytest.raises(TypeError, match="use engine"):
+            mixed()
+
+
+def ring() -> ct.datasets.Views:
+    return ct.datasets.ring()
+
+
+def circles() -> ct.datasets.Views:
+    return ct.datasets.circles()
+
+
+def same_on_both(views: ct.datasets.Views, **options: Any) -> None:
+    """Cost, coupling and every weight to 1e-8, and the same edges cut."""
+    plain = {"times": views.times, "alpha": 1e6, "tolerance": 1e-8} | options
+    cpu, numpy = (ct.couple(views.graphs, views.functions, engine=engine, **plain) for engine in ("cpu", NUMPY))
+    assert numpy.settings["engine"] == "numpy"
+    assert_allclose(numpy.cost, cpu.cost, rtol=1e-8)
+    assert_allclose(numpy.coupling, cpu.coupling, rtol=1e-8, atol=1e-8 * float(cpu.coupling_before.max()))
+    for one, other in zip(numpy.graphs, cpu.graphs, strict=True):
+        assert_allclose(one.w, other.w, rtol=0.0, atol=1e-8 * float(other.w.max()))
+    assert [c.counts() for c in numpy.changes()] == [c.counts() for c in cpu.changes()]
+
+
+@pytest.mark.parametrize("make", [ring, circles])
+def test_coupling_is_the_same_on_both_engines(make: Any) -> None:
+    same_on_both(make())
+
+
+def test_coupling_of_images_and_tags_is_the_same_on_both_engines(data_file: Any) -> None:
+    data = data_file("nus/NUS_results.mat").parents[1]
+    same_on_both(ct.datasets.nus(data=data), continuation="times")
+
+
+def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: Any) -> None:
+    data = data_file("tosca/michael7.off").parents[1]
+    same_on_both(ct.datasets.man(500, data=data))
+
+
+def test_coupling_of_larger_graphs_is_the_same_on_both_engines() -> None:
+    """Chebyshev series, renumbered vertices and conjugate gradients against dense matrices."""
+    same_on_both(ct.datasets.shortcuts(2_000), alpha="auto")
+
+
+@pytest.mark.parametrize("way", ["recomputed", "streamed"])
+def test_every_way_to_keep_derivatives_runs_on_both_engines(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cotherm.methods.coupling.memory.WAYS", (way,))
+    same_on_both(ct.datasets.ring(30), continuation="times", frozen=[[0, 3], None])
+
+
+def test_heat_flow_on_both_engines() -> None:
+    found = ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="chebyshev", engine=NUMPY)
+    assert_allclose(found, ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="exact"), atol=1e-8)
+
+
+@pytest.mark.parametrize("engine", ["abacus", 5, None, object()])
+def test_unknown_engines_are_refused(engine: Any) -> None:
+    assert refused(lambda: get_engine(engine)) == "engine"
+    assert refused(lambda: ct.heat_flow(GRAPH, F, [1.0], engine=engine)) == "engine"
