@@ -1,4 +1,4 @@
-"""The interface of engines is complete, and kernels do what it says: everything runs on a second engine in plain NumPy."""
+"""The interface of engines is complete, and kernels do what it says: all runs on a second engine in plain NumPy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ GRAPH = problems.random_graph(30, 80, seed=3)
 
 def both(kernel: str, *arguments: Any) -> None:
     """The kernel gives the same on both engines; functions among the arguments make them for an engine."""
-    assert_allclose(*(engine.to_numpy(result(engine, kernel, arguments)) for engine in (CPU, NUMPY)), atol=1e-12)
+    cpu, numpy = (engine.to_numpy(result(engine, kernel, arguments)) for engine in (CPU, NUMPY))
+    assert_allclose(cpu, numpy, atol=1e-12)
 
 
 def result(engine: Engine, kernel: str, arguments: tuple[Any, ...]) -> Any:
@@ -75,8 +76,8 @@ def test_incidence() -> None:
         sums.append(engine.to_numpy(out))
         solve = engine.signless_solver(edges, engine.asarray(free))
         solutions.append(engine.to_numpy(solve(engine.asarray(F), 1e-13, None)))
-    assert_allclose(*sums, atol=1e-12)
-    assert_allclose(*solutions, atol=1e-11)
+    assert_allclose(sums[0], sums[1], atol=1e-12)
+    assert_allclose(solutions[0], solutions[1], atol=1e-11)
 
 
 def test_chebyshev_sums_do_not_depend_on_the_layout() -> None:
@@ -99,7 +100,7 @@ def test_edge_products() -> None:
         edges, out = pattern(engine), engine.asarray(np.zeros((GRAPH.m, 8)))
         engine.edge_products(engine.asarray(x), edges.i, edges.j, weights, 1, scale, out, 2)
         written.append(engine.to_numpy(out))
-    assert_allclose(*written, atol=1e-12)
+    assert_allclose(written[0], written[1], atol=1e-12)
     assert not written[0][:, :2].any()
 
 
@@ -137,7 +138,7 @@ def test_distances_and_local_heat() -> None:
     squares = [np.ones((4, 6)), np.ones((4, 6))]
     for engine, out in zip((CPU, NUMPY), squares, strict=True):
         engine.add_squared_differences(F, rows, others, out)
-    assert_allclose(*squares, atol=1e-12)
+    assert_allclose(squares[0], squares[1], atol=1e-12)
     L, dense = laplacian(CPU), laplacian(NUMPY)
     assert_allclose(CPU.local_kernel_rows(L, 0.1, rows), NUMPY.local_kernel_rows(dense, 0.1, rows), atol=1e-6)
     heat = NUMPY.local_self_heat(dense, 0.1, np.arange(GRAPH.n))[0]
@@ -166,7 +167,7 @@ def circles() -> ct.datasets.Views:
 
 def same_on_both(views: ct.datasets.Views, **options: Any) -> None:
     """Cost, coupling and every weight to 1e-8, and the same edges cut."""
-    plain = {"times": views.times, "alpha": 1e6, "tolerance": 1e-8} | options
+    plain: dict[str, Any] = {"times": views.times, "alpha": 1e6, "tolerance": 1e-8} | options
     cpu, numpy = (ct.couple(views.graphs, views.functions, engine=engine, **plain) for engine in ("cpu", NUMPY))
     assert numpy.settings["engine"] == "numpy"
     assert_allclose(numpy.cost, cpu.cost, rtol=1e-8)

@@ -32,7 +32,7 @@ _STEP = 0.001
 
 
 class AtFork(NamedTuple):
-    """What is done around a fork; ``before`` is told whether other threads have come to rest."""
+    """Callbacks around a fork; ``before`` is called with whether other threads have come to rest."""
 
     before: Callable[[bool], None]
     in_parent: Callable[[], None]

@@ -1,12 +1,12 @@
-"""Memory that is given back, kept for what comes next, where the C library can do so (glibc).
+"""Keep freed memory in the process for reuse during a computation, where the C library allows it (glibc).
 
-Blocks of more than 32 MB are mapped when they are asked for and unmapped when they are given back: each is new to the
+Blocks of more than 32 MB are mapped on allocation and unmapped when they are freed: each is new to the
 process, page by page, every time. Where one follows another that takes as long as to compute what goes into them.
 Only the main thread's blocks can be kept: others come from places of their own and are mapped as ever.
 
 Afterwards the allocator does what it did before. Its settings can be set but not asked for, so this rests on how glibc
-comes to them: its two thresholds rise with the blocks that are given back, to 32 and 64 MB at most, and stay there.
-They are brought there first, by giving back such a block. If then another is not mapped and one that is larger is, they
+comes to them: its two thresholds rise with the blocks that are freed, to 32 and 64 MB at most, and stay there.
+They are brought there first, by freeing such a block. If then another is not mapped and one that is larger is, they
 are where they will be set again afterwards; otherwise the program has settings of its own, and nothing is touched. What
 remains: the thresholds are at their ends, which they might not have reached by themselves, and for good;
 and a program that has set the threshold of trimming only, and only after both had come to their ends, has it set back
@@ -50,7 +50,7 @@ _in_use: list[Any] = []
 
 @contextmanager
 def kept_memory(size: float) -> Iterator[None]:
-    """Within, memory is kept for reuse, if about ``size`` bytes are worth it; afterwards it is given back.
+    """Within, memory is kept for reuse, if about ``size`` bytes are worth it; afterwards it returns to the system.
 
     An allocator that is set up, in the environment or by the program, is left alone.
     """
@@ -64,10 +64,10 @@ def kept_memory(size: float) -> Iterator[None]:
         _set(library, _KEEPING)
         yield
     finally:
-        _give_back()
+        _release()
 
 
-def _give_back() -> None:
+def _release() -> None:
     while _in_use:
         library = _in_use.pop()
         _set(library, _USUAL)
@@ -75,9 +75,9 @@ def _give_back() -> None:
 
 
 def _in_child() -> None:
-    """A child of another thread has no main thread that would give back."""
+    """A child of another thread has no main thread that would release the memory."""
     if not _forked_by_main:
-        _give_back()
+        _release()
 
 
 _forked_by_main = True
@@ -114,13 +114,13 @@ def _functions() -> Any:
 
 
 def _is_usual(library: Any) -> bool:
-    """Whether the thresholds are at their ends, now that a block of that size has been given back."""
+    """Whether the thresholds are at their ends, now that a block of that size has been freed."""
     _mapped(library, _LAST_KEPT)
     return not _mapped(library, _LAST_KEPT) and _mapped(library, _NEXT, _FREE)
 
 
 def _mapped(library: Any, size: int, most: int = 1) -> bool:
-    """Whether one of several blocks is mapped; all are given back, and their pages are never touched."""
+    """Whether one of several blocks is mapped; all are freed, and their pages are never touched."""
     blocks: list[int] = []
     try:
         for _ in range(most):

@@ -1,4 +1,4 @@
-"""Q(t) = Fᵀe^{−tL}F, how functions see each other through heat, and its derivative by every edge weight.
+"""Q(t) = Fᵀe^{−tL}F, the correlations of functions after diffusion, and their derivatives by every edge weight.
 
 With b_e = δ_i − δ_j for the edge e = (i, j), ∂L/∂u_e = b_e b_eᵀ, and
 
@@ -25,7 +25,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.low_rank_kernel import Separation, decays, divided_differences, separation
 
-# So many terms are held at once.
+# Terms in memory at once.
 _TERMS_AT_ONCE = 40
 # Beyond this t·λ_max differences are taken before and not after the sum, of numbers as large as t, over all modes.
 _LONG = 1e3
@@ -116,8 +116,8 @@ def gradient_by_spectrum(
 ) -> Floats:
     """Σ_t Σ_ab slopes_ab(t) ∂Q_ab(t)/∂u_e for the edges (i, j), exactly: O(n³), whatever the times and functions.
 
-    L = ΦΛΦᵀ and ΦᵀF are given; slopes (times, q, q) are symmetric. This is how a scalar function of all Q(t) answers to
-    every edge weight at once: all times and pairs are summed before going back to the vertices.
+    L = ΦΛΦᵀ and ΦᵀF are given; slopes (times, q, q) are symmetric. This is the gradient of a
+    scalar function of all Q(t) by every edge weight at once: all times and pairs are summed before going back to the vertices.
     """
     inner = np.zeros((len(values), len(values)))
     for slope, t in zip(slopes, times, strict=True):

@@ -1,4 +1,4 @@
-"""e^{−tL}F at many times: the public verb; it picks the method and says which in the log."""
+"""e^{−tL}F at many times: the public function; it chooses the method and logs which."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger("cotherm")
 
 # Up to here the eigendecomposition costs next to nothing.
 ALWAYS_EXACT = 500
-# Who asks for less asks for what rounding allows, and need not be told that it is not reached.
+# A smaller tolerance asks for what rounding allows: no warning that it is not reached.
 _FINEST = 1e-10
 # Sums of products of larger numbers may overflow.
 _HUGE = 1e290

@@ -37,7 +37,7 @@ def _block_sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
     blocks = np.array_split(np.arange(n), 2 * -(-n // (2 * _BLOCK)))
     A, U = A.copy(), U.copy()
     with ThreadPoolExecutor(numba.config.NUMBA_NUM_THREADS) as pool:
-        for games in _tournament(len(blocks)):
+        for games in _round_robin(len(blocks)):
             members = [np.concatenate([blocks[a], blocks[b]]) for a, b in games]
             turns = list(pool.map(_turned, (A[:, x[:, np.newaxis], x] for x in members)))
             A, U = _applied(A, U, members, turns)
@@ -67,11 +67,11 @@ def _applied(A: Floats, U: Floats, members: list[NDArray[np.intp]], turns: list[
     return np.array([by_columns(by_columns(a).T) for a in A]), by_columns(U)
 
 
-def _tournament(teams: int) -> list[list[tuple[int, int]]]:
-    """Rounds in which every one of an even number of teams plays once, and over all of them every other once."""
-    seat = list(range(teams))
+def _round_robin(count: int) -> list[list[tuple[int, int]]]:
+    """Rounds of disjoint pairs of an even number of indices; over all rounds every pair occurs once."""
+    seat = list(range(count))
     rounds = []
-    for _ in range(teams - 1):
-        rounds.append([(seat[i], seat[-1 - i]) for i in range(teams // 2)])
+    for _ in range(count - 1):
+        rounds.append([(seat[i], seat[-1 - i]) for i in range(count // 2)])
         seat = [seat[0], seat[-1], *seat[1:-1]]
     return rounds

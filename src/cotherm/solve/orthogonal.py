@@ -82,15 +82,15 @@ def descend_orthogonal(
             step = _step(here, radius)
             moved = U @ _cayley(step.X)
             there = problem.at(moved)
-            gained = here.cost - there.cost
-            if gained > 1e-4 * step.predicted:
+            decrease = here.cost - there.cost
+            if decrease > 1e-4 * step.predicted:
                 break
             radius = 0.25 * min(radius, step.length)
             if step.predicted <= 4.0 * _EPSILON * abs(here.cost) or radius < _SMALLEST_RADIUS * np.sqrt(abs(here.cost)):
                 return _finished(U, here, Status.STALLED, iteration)
-        if gained < 0.25 * step.predicted:
+        if decrease < 0.25 * step.predicted:
             radius = 0.25 * step.length
-        elif gained > 0.75 * step.predicted and step.at_edge:
+        elif decrease > 0.75 * step.predicted and step.at_edge:
             radius *= 2.0
         U, here = moved, there
     status = Status.CONVERGED if here.optimality <= tolerance else Status.OUT_OF_BUDGET

@@ -72,9 +72,9 @@ def _add_columns(lo: int, hi: int, Y: Any, firsts: Any, seconds: Any, squares: A
 def _squared_difference(Y: Any, p: int, q: int) -> float:
     # Eight partial sums: the order of additions is fixed, and the processor can do them side by side.
     width = Y.shape[1]
-    whole = width - width % _LANES
+    vectorized = width - width % _LANES
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    for c in range(0, whole, _LANES):
+    for c in range(0, vectorized, _LANES):
         s0 += (Y[p, c] - Y[q, c]) ** 2
         s1 += (Y[p, c + 1] - Y[q, c + 1]) ** 2
         s2 += (Y[p, c + 2] - Y[q, c + 2]) ** 2
@@ -83,6 +83,6 @@ def _squared_difference(Y: Any, p: int, q: int) -> float:
         s5 += (Y[p, c + 5] - Y[q, c + 5]) ** 2
         s6 += (Y[p, c + 6] - Y[q, c + 6]) ** 2
         s7 += (Y[p, c + 7] - Y[q, c + 7]) ** 2
-    for c in range(whole, width):
+    for c in range(vectorized, width):
         s0 += (Y[p, c] - Y[q, c]) ** 2
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))

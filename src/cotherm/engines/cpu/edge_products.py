@@ -33,8 +33,8 @@ def edge_products(
     It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms meant are those from
     ``first`` on, as many as there are weights. Edges come sorted, so that one end of the next edge is at hand.
     """
-    (n, held, q), terms = x.shape, len(weights)
-    rows = x.reshape(n, held * q)
+    (n, stored, q), terms = x.shape, len(weights)
+    rows = x.reshape(n, stored * q)
     with ThreadPool(len(i) * terms * q * q / _WIDEST) as pool:
         cuts = [len(i) * piece // pool.pieces for piece in range(pool.pieces + 1)]
         for (a, a_end), (b, b_end) in combinations_with_replacement(panels(q, _WIDEST), 2):

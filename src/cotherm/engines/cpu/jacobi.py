@@ -1,8 +1,8 @@
 """Jacobi rotations for several symmetric matrices at once (Cardoso & Souloumiac 1996), in parallel rounds.
 
-A rotation in the plane (p, q) that lowers Σ_k off(A_k) most has its angle in closed form. Pairs are met as teams meet
-in a tournament: in each of n − 1 rounds every index plays once, so that the rotations of a round do not touch each
-other and a matrix is passed over once a round, rows and columns together.
+A rotation in the plane (p, q) that lowers Σ_k off(A_k) most has its angle in closed form. Pairs
+follow a round-robin schedule: in each of n − 1 rounds every index occurs once, so that the rotations of a round do not
+interfere and each matrix is traversed once a round, rows and columns together.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ def _rotate_rows(matrix: Floats, p: int, q: int, c: float, s: float) -> None:
 
 @compiled
 def jacobi_sweep(A: Floats, R: Floats) -> float:
-    """Meet every pair once: A_k ← VᵀA_kV and R ← VᵀR in place. Returns the largest sine met, at most 1/√2."""
+    """Rotate every pair once: A_k ← VᵀA_kV and R ← VᵀR in place. Returns the largest sine, at most 1/√2."""
     n = A.shape[1]
-    teams = n + n % 2  # an odd one out sits each round out against nobody
-    half = teams // 2
-    seat = np.arange(teams)
+    even = n + n % 2  # for odd n one index rests in each round
+    half = even // 2
+    seat = np.arange(even)
     p, q = np.empty(half, np.int64), np.empty(half, np.int64)
     c, s = np.empty(half), np.empty(half)
     largest = 0.0
-    for _ in range(teams - 1):
+    for _ in range(even - 1):
         count = 0
         for i in range(half):
-            a, b = min(seat[i], seat[teams - 1 - i]), max(seat[i], seat[teams - 1 - i])
+            a, b = min(seat[i], seat[even - 1 - i]), max(seat[i], seat[even - 1 - i])
             if b >= n:
                 continue
             cosine, sine = _turn(A, a, b)
@@ -74,7 +74,7 @@ def jacobi_sweep(A: Floats, R: Floats) -> float:
                     A[k, row, q[i]] = c[i] * y - s[i] * x
         for i in range(count):
             _rotate_rows(R, p[i], q[i], c[i], s[i])
-        last = seat[teams - 1]
+        last = seat[even - 1]
         seat[2:] = seat[1:-1].copy()
         seat[1] = last
     return largest

@@ -1,4 +1,4 @@
-"""Heat from single vertices, followed only as far as it gets: for times so short that it stays near.
+"""Heat from single vertices at times so short that it stays local, computed only where it reaches.
 
 With P = I − L/d, d ≥ all degrees, a matrix of non-negative entries whose rows sum to one (uniformization):
 

@@ -1,6 +1,6 @@
-"""The places of a graph's edges in a symmetric sparse matrix: laid out once, filled with weights many times.
+"""The sparsity pattern of a graph's Laplacian: laid out once, filled with weights many times.
 
-Rows are in the vertices' own order, and products are fast if neighbors have near numbers: see
+Rows are in the vertices' own order, and products are fast if neighbors have close numbers: see
 :func:`cotherm.graphs.reordering.localized`.
 """
 

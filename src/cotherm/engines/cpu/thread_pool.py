@@ -39,7 +39,7 @@ class ThreadPool:
         if len(cuts) == 2:  # small problems call this very often
             return [kernel(cuts[0], cuts[1], *arguments)]
         slices = list(pairwise(cuts))
-        answers: list[Any] = [None] * len(slices)
+        results: list[Any] = [None] * len(slices)
         waiting = iter(range(len(slices)))
         turn = Lock()
 
@@ -49,13 +49,13 @@ class ThreadPool:
 
         def work() -> None:
             while (k := take()) is not None:
-                answers[k] = kernel(*slices[k], *arguments)
+                results[k] = kernel(*slices[k], *arguments)
 
         helpers = [self._pool.submit(work) for _ in range(self.size - 1)] if self._pool else []
         work()
         for helper in helpers:
             helper.result()
-        return answers
+        return results
 
     def __enter__(self) -> ThreadPool:
         return self

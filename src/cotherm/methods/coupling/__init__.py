@@ -1,1 +1,1 @@
-"""Heat kernel coupling: the verb, its cost, the routes, the run, the answer and its file."""
+"""Heat kernel coupling: couple() = options -> solve -> report; the cost, the continuation, the result and its file."""

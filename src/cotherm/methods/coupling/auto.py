@@ -8,8 +8,8 @@ than 5,000 vertices, where heat from wide functions takes ever longer to spread,
 the last, and on more than 50,000 vertices that last one alone: short cuts show at once, and long times cost more than
 they tell. For structure on a larger scale give times.
 
-*α*: 10⁴ times the α at which coupling and distance weigh alike. With J the derivative of the residuals at α = 1 and A
-the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
+*α*: 10⁴ times the α at which coupling and distance have equal weight. With J the derivative of the residuals at α = 1
+and A the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
 
 Neither depends on units. Weights times c are times divided by c and α times c²; functions times c are α divided by c⁴.
 Nothing here forms an n × n matrix: heat flows for a few functions, and one Jacobian, as in every step of the search.
@@ -42,8 +42,8 @@ _STRENGTH = 1e4
 _TOLERANCE = 1e-6
 # Some thousand times as long is still a number.
 _LONGEST_MOVE = 1e300
-# Numbers held at once while heat spreads: 256 MiB.
-_HELD = 2**25
+# Numbers in memory at once while heat spreads: 256 MiB.
+_AT_ONCE = 2**25
 
 
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
@@ -96,7 +96,7 @@ def _variation_left(graph: Graph, F: Floats, times: Floats) -> Floats:
     if not len(live):
         return np.zeros(len(times))
     total = np.zeros(len(times))
-    width = max(1, _HELD // (graph.n * len(times)))
+    width = max(1, _AT_ONCE // (graph.n * len(times)))
     for first in range(0, len(live), width):
         block = live[first : first + width]
         x = flow(graph, varying[:, block] / norms[block], times, "auto", _TOLERANCE)

@@ -1,16 +1,16 @@
-"""Ways through the landscape of the coupling cost, which has many poor minima.
+"""Continuation: sequences of easier problems that lead past the many poor minima of the coupling cost.
 
-A *route* is a list of stages, each an easier problem than the next and solved from the answer of the one before. All
-routes end with the problem asked. Three of them, none tuned to any data:
+A *route* is a list of stages, each an easier problem than the next and started at the solution of the one before. All
+routes end with the problem itself. Three of them, none tuned to any data:
 
-- *direct*: the asked problem at once.
+- *direct*: the problem itself at once.
 - *times*: short times first, when heat has only crossed a few edges and only edges near the functions matter; each
   horizon is √10 times the one before, from one over the median degree (about one move along an edge) up to the longest
-  time asked.
+  time given.
 - *alpha*: all times, α by decades from where coupling begins to weigh against distance.
 
 The stages of the last two measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's
-distance is a sum of squares, which prefers many edges bent a little to one edge cut; starting from the sparse answer
+distance is a sum of squares, which prefers many edges bent a little to one edge cut; starting from the sparse solution
 leads to far better minima.
 """
 
@@ -37,7 +37,7 @@ _MOST_STAGES = 40
 
 @dataclass(frozen=True)
 class Stage:
-    """A problem on the way: its times, its α, and whether distance is measured robustly."""
+    """An intermediate problem: its times, its α, and whether distance is measured robustly."""
 
     times: tuple[float, ...]
     alpha: float
@@ -50,7 +50,7 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
         return []
     times = tuple(problem.times.tolist())
     if name == "times":
-        return [Stage(moments, problem.alpha) for moments in _horizons(times, first_horizon(problem.graphs))]
+        return [Stage(reached, problem.alpha) for reached in _horizons(times, first_horizon(problem.graphs))]
     return [Stage(times, alpha) for alpha in _decades(problem)]
 
 
@@ -73,7 +73,7 @@ def first_horizon(graphs: Sequence[Graph]) -> float:
 
 
 def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
-    """The asked times up to each horizon, and the horizon itself where none of them is near it."""
+    """The given times up to each horizon, and the horizon itself where none of them is near it."""
     stages = []
     for horizon in _ladder(first, max(times), _HORIZON_STEP):
         reached = tuple(t for t in times if 0.0 < t <= horizon)

@@ -1,4 +1,4 @@
-"""A coupling in one ``.npz`` file, to be read back whole.
+"""A coupling in one ``.npz`` file.
 
 The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
 graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, ``k.u``, its

@@ -39,7 +39,7 @@ def outside_overflow(callback: Callable[[Any], Any] | None) -> Callable[[Any], A
 
 @contextmanager
 def refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
-    """Numbers that overflow on the way are no answer."""
+    """Refuse weights and times with which numbers overflow."""
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield

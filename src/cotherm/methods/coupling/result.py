@@ -1,4 +1,4 @@
-"""What coupling gives back: the graphs, how far they moved, how alike heat now flows, and which edges changed."""
+"""The result of coupling: the graphs, how far they moved, how alike heat now diffuses, and which edges changed."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _STAGE_STEPS = 20
 _ROUGH_STEPS = 40
 _DIRECT_STEPS = 7
 _ROUGH_TOLERANCE = 1e-3
-# Rough answers within this factor of the best may still overtake it.
+# Rough solutions within this factor of the best may still overtake it.
 _NEAR = 1.05
 
 
@@ -76,9 +76,9 @@ class Search:
         self._found: list[Found] = []
 
     def run(self, start: Array) -> Found:
-        """The best answer found, from the weights ``start``."""
+        """The best solution found, from the weights ``start``."""
         if not len(start) or not np.any(self._problem.times > 0.0):
-            u = self._problem.center  # nothing may change, or no change is of use
+            u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         expected = {
             name: expected_stages(name, self._problem) if given is None else len(given) for name, given in self._routes
@@ -109,7 +109,7 @@ class Search:
         return self._descend(self._problem, u, name, len(stages), steps, rough=True)
 
     def _polished(self, rough: list[Found]) -> Found:
-        """The rough answers that may be the best, each brought to its minimum; the first where they tie."""
+        """The rough solutions that may be the best, each brought to its minimum; the first where they tie."""
         limit = _NEAR * min(candidate.cost for candidate in rough)
         polished = [
             self._descend(self._problem, candidate.u, name, self._last_stage[name], self._left, rough=False)
