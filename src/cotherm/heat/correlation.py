@@ -117,7 +117,8 @@ def gradient_by_spectrum(
     """Σ_t Σ_ab slopes_ab(t) ∂Q_ab(t)/∂u_e for the edges (i, j), exactly: O(n³), whatever the times and functions.
 
     L = ΦΛΦᵀ and ΦᵀF are given; slopes (times, q, q) are symmetric. This is the gradient of a
-    scalar function of all Q(t) by every edge weight at once: all times and pairs are summed before going back to the vertices.
+    scalar function of all Q(t) by every edge weight at once: all times and pairs are summed before going back to the
+    vertices.
     """
     inner = np.zeros((len(values), len(values)))
     for slope, t in zip(slopes, times, strict=True):
