@@ -217,8 +217,8 @@ class NumpyEngine:
         return columns
 
     def cholesky_solver(self, A: Any) -> Callable[[Any], Any]:
-        factor = np.linalg.cholesky(A.values)
-        return lambda Y: DeviceArray(scipy.linalg.cho_solve((factor, True), Y.values))
+        factor = scipy.linalg.cho_factor(A.values, lower=True)
+        return lambda Y: DeviceArray(scipy.linalg.cho_solve(factor, Y.values))
 
     def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
         largest = 0.0

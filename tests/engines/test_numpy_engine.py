@@ -157,18 +157,10 @@ def test_arrays_of_the_engine_are_not_those_of_the_host() -> None:
             mixed()
 
 
-def ring() -> ct.datasets.Views:
-    return ct.datasets.ring()
-
-
-def circles() -> ct.datasets.Views:
-    return ct.datasets.circles()
-
-
 def same_on_both(views: ct.datasets.Views, **options: Any) -> None:
     """Cost, coupling and every weight to 1e-8, and the same edges cut."""
-    plain: dict[str, Any] = {"times": views.times, "alpha": 1e6, "tolerance": 1e-8} | options
-    cpu, numpy = (ct.couple(views.graphs, views.functions, engine=engine, **plain) for engine in ("cpu", NUMPY))
+    given = (views.graphs, views.functions, views.times)
+    cpu, numpy = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", NUMPY))
     assert numpy.settings["engine"] == "numpy"
     assert_allclose(numpy.cost, cpu.cost, rtol=1e-8)
     assert_allclose(numpy.coupling, cpu.coupling, rtol=1e-8, atol=1e-8 * float(cpu.coupling_before.max()))
@@ -177,14 +169,14 @@ def same_on_both(views: ct.datasets.Views, **options: Any) -> None:
     assert [c.counts() for c in numpy.changes()] == [c.counts() for c in cpu.changes()]
 
 
-@pytest.mark.parametrize("make", [ring, circles])
-def test_coupling_is_the_same_on_both_engines(make: Any) -> None:
-    same_on_both(make())
+@pytest.mark.parametrize("name", ["ring", "circles"])
+def test_coupling_is_the_same_on_both_engines(name: str) -> None:
+    same_on_both(getattr(ct.datasets, name)())
 
 
 def test_coupling_of_images_and_tags_is_the_same_on_both_engines(data_file: Any) -> None:
     data = data_file("nus/NUS_results.mat").parents[1]
-    same_on_both(ct.datasets.nus(data=data), continuation="times")
+    same_on_both(ct.datasets.nus(data=data))
 
 
 def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: Any) -> None:
@@ -194,7 +186,7 @@ def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: 
 
 def test_coupling_of_larger_graphs_is_the_same_on_both_engines() -> None:
     """Chebyshev series, renumbered vertices and conjugate gradients against dense matrices."""
-    same_on_both(ct.datasets.shortcuts(2_000), alpha="auto")
+    same_on_both(ct.datasets.shortcuts(2_000))
 
 
 @pytest.mark.parametrize("way", ["recomputed", "streamed"])
