@@ -87,4 +87,11 @@ class CothermWarning(UserWarning):
     See Also
     --------
     CothermError : Input that cannot be used.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import cotherm as ct
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ct.CothermWarning)  # inside, warnings are errors
     """
