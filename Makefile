@@ -44,6 +44,7 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python tools/check_docstrings.py
 
 reproduce: $(READY)
 	@$(BIN)/python -m cotherm reproduce all

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 import json
 import os
+import re
+import runpy
 import subprocess
 import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm import cli
+from cotherm import cli, engines
 from cotherm.benchmarks import heat
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +34,49 @@ def test_public_names_are_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = ct.nonsense
     assert ct.__version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+
+def public_members() -> list[Any]:
+    rooms = [member for member in map(ct.__getattr__, ct.__all__) if isinstance(member, ModuleType)]
+    found = [getattr(room, name) for room in (ct, *rooms) for name in room.__all__]
+    return [member for member in found if not isinstance(member, ModuleType)]
+
+
+def test_types_that_reach_users_are_public() -> None:
+    """Whatever a public function or method takes or returns, or a result holds, has a public name."""
+    classes = package_classes()
+    public = [*public_members(), *(getattr(engines, name) for name in engines.__all__)]
+    seen = {name for member in public_members() for name in names_in_annotations(member) if name in classes}
+    assert {"Changes", "Failure", "Graph", "Modes", "Nearest", "Neighbors", "Spectrum", "Step", "Validity"} <= seen
+    assert {name for name in seen if classes[name] not in public} == set()
+
+
+def package_classes() -> dict[str, type]:
+    """Every class that the package defines, by its name; names are those in annotations, which are strings."""
+    modules = [
+        import_module(found.name)
+        for found in walk_packages(ct.__path__, "cotherm.")
+        if not found.name.startswith(("cotherm.benchmarks", "cotherm.cli", "cotherm.experiments"))
+        and not found.name.endswith("__main__")
+    ]
+    return {
+        value.__name__: value
+        for module in modules
+        for value in vars(module).values()
+        if inspect.isclass(value) and value.__module__ == module.__name__
+    }
+
+
+def names_in_annotations(member: Any) -> set[str]:
+    """The names in the annotations of a function, or of the fields, methods and properties of a class."""
+    owners = [one for one in getattr(member, "__mro__", ()) if one.__module__.startswith("cotherm.")]
+    annotated = [member, *owners]
+    for owner in owners:
+        for name, value in vars(owner).items():
+            if not name.startswith("_") or name == "__init__":
+                annotated.append(getattr(value, "fget", getattr(value, "_compute", getattr(value, "__func__", value))))
+    notes = [note for one in annotated for note in getattr(one, "__annotations__", {}).values()]
+    return {name for note in notes for name in re.findall(r"\w+", str(note))}
 
 
 def test_import_is_lazy() -> None:
@@ -59,10 +107,33 @@ def test_readme_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_docstring_examples() -> None:
-    homes = {getattr(ct, name).__module__ for name in ct.__all__ if callable(getattr(ct, name))}
+    homes = {member.__module__ for member in public_members()}
     results = [doctest.testmod(import_module(home)) for home in sorted(homes)]
-    assert sum(result.attempted for result in results) > 20
+    assert sum(result.attempted for result in results) > 200
     assert not sum(result.failed for result in results)
+
+
+def test_docstring_checks_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``make lint`` runs them on all public names; here on one that is made worse in several ways."""
+    complaints = runpy.run_path(str(ROOT / "tools" / "check_docstrings.py"))["complaints"]
+    place = "cotherm.functions.label_functions"
+    good = ct.label_functions.__doc__
+    assert good
+    assert list(complaints(place, ct.label_functions)) == []
+    for part, worse, code in (
+        ("classes :", "kinds :", "PR02"),
+        ("unknown : int or str, optional", "unknown", "PR04"),
+        ("See Also\n    --------", "", "SA01"),
+        (">>> ", "", "EX01"),
+        ("Returns\n    -------", "", "RT01"),
+        (".\n", "\n", "SS03"),
+    ):
+        text = good.partition("Examples")[0] if code == "EX01" else good.replace(part, worse)
+        monkeypatch.setattr(ct.label_functions, "__doc__", text)
+        assert any(code in complaint for complaint in complaints(place, ct.label_functions)), code
+    monkeypatch.setattr(ct.Changes, "__doc__", (ct.Changes.__doc__ or "").replace("kind :", "sort :"))
+    found = complaints("cotherm.methods.coupling.result.Changes", ct.Changes)
+    assert any("the attribute kind is not documented" in complaint for complaint in found)
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,9 @@
-"""cotherm: multimodal spectral geometry on graphs.
+"""Multimodal spectral geometry on graphs.
 
-Graphs in (``Graph``, ``knn_graph``, ``radius_graph``, ``mesh_graph``), heat out (``heat_flow``,
-``heat_kernel``, ``heat_trace``), the geometry heat sees (``diffusion_distance``, ``diffusion_map``), and several graphs
-made to agree (``couple``). Names are loaded on first use, so that ``import cotherm`` is quick.
+Build graphs (``Graph``, ``knn_graph``, ``radius_graph``, ``mesh_graph``), diffuse heat on them (``heat_flow``,
+``heat_kernel``, ``heat_trace``), measure their geometry (``diffusion_distance``, ``diffusion_map``), and change the
+weights of several graphs so that heat diffuses alike on all of them (``couple``). Names are loaded on first use, so
+that ``import cotherm`` is fast.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
     from cotherm.graphs.mesh import Mesh
-    from cotherm.graphs.search.neighbors import nearest_neighbors
+    from cotherm.graphs.search.neighbors import Neighbors, nearest_neighbors
+    from cotherm.graphs.validity import Failure, Validity
     from cotherm.heat.coupling import coupling_error
-    from cotherm.heat.distance import diffusion_distance, diffusion_map
+    from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
     from cotherm.heat.flow import heat_flow, heat_kernel
+    from cotherm.heat.spectrum import Spectrum
     from cotherm.heat.trace import heat_trace
     from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
@@ -35,9 +38,11 @@ if TYPE_CHECKING:
     from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
     from cotherm.methods.coupling.memory import CouplingMemory
-    from cotherm.methods.coupling.result import Coupling
+    from cotherm.methods.coupling.result import Changes, Coupling
+    from cotherm.methods.coupling.search import Step
     from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
     from cotherm.methods.matching.match import match
+    from cotherm.methods.matching.modes import Modes
     from cotherm.methods.matching.result import Match
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
@@ -50,6 +55,7 @@ __version__: str
 _HOMES = {
     "Alignment": "methods.alignment",
     "Average": "methods.average",
+    "Changes": "methods.coupling.result",
     "ClosestCommuting": "estimators.closest_commuting",
     "Commuting": "methods.commuting.closest",
     "Coregularization": "methods.coregularization",
@@ -59,18 +65,25 @@ _HOMES = {
     "Coupling": "methods.coupling.result",
     "CouplingMemory": "methods.coupling.memory",
     "Diagonalization": "methods.joint_diagonalization",
+    "Failure": "graphs.validity",
     "Graph": "graphs.graph",
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
-    "JointResult": "methods.result",
     "JointDiagonalization": "estimators.joint_diagonalization",
+    "JointResult": "methods.result",
     "LaplacianAverage": "estimators.laplacian_average",
     "Match": "methods.matching.result",
     "Mesh": "graphs.mesh",
+    "Modes": "methods.matching.modes",
+    "Nearest": "heat.distance",
+    "Neighbors": "graphs.search.neighbors",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
     "SimilarityFusion": "methods.similarity_fusion",
+    "Spectrum": "heat.spectrum",
     "Stage": "methods.coupling.continuation",
+    "Step": "methods.coupling.search",
     "Transport": "methods.transport",
+    "Validity": "graphs.validity",
     "align": "methods.alignment",
     "average": "methods.average",
     "closest_commuting": "methods.commuting.closest",
@@ -110,6 +123,7 @@ _HOMES = {
 __all__ = [
     "Alignment",
     "Average",
+    "Changes",
     "ClosestCommuting",
     "Commuting",
     "Coregularization",
@@ -119,6 +133,7 @@ __all__ = [
     "Coupling",
     "CouplingMemory",
     "Diagonalization",
+    "Failure",
     "Graph",
     "HeatKernelCoupling",
     "JointDiagonalization",
@@ -126,11 +141,17 @@ __all__ = [
     "LaplacianAverage",
     "Match",
     "Mesh",
+    "Modes",
+    "Nearest",
+    "Neighbors",
     "PowerMean",
     "QuasiHarmonic",
     "SimilarityFusion",
+    "Spectrum",
     "Stage",
+    "Step",
     "Transport",
+    "Validity",
     "align",
     "average",
     "closest_commuting",

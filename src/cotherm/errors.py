@@ -24,12 +24,36 @@ def visible_lines(text: str) -> str:
 class CothermError(ValueError):
     """Input that cannot be used.
 
+    The message says what was given, what is needed and, where that is not obvious, what to do.
+
     Parameters
     ----------
-    argument : the name of the offending argument, file or field, as the caller knows it.
-    given : what was found there.
-    needed : what would have been accepted.
-    advice : what to do about it, where that is not obvious.
+    argument : str
+        Name of the offending argument, file or field.
+    given : str
+        What was found there.
+    needed : str
+        What would have been accepted.
+    advice : str, default ""
+        What to do about it.
+
+    Attributes
+    ----------
+    argument, given, needed, advice : str
+        The same.
+
+    See Also
+    --------
+    CothermWarning : Input that can be used, with a consequence.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> try:
+    ...     ct.Graph(2, [0], [1], [-1.0])
+    ... except ct.CothermError as error:
+    ...     print(error)
+    w: -1.0 on edge 0 (0, 1); 1 negative weight(s); needed: weights >= 0.
     """
 
     def __init__(self, argument: str, given: str, needed: str, advice: str = "") -> None:
@@ -58,4 +82,16 @@ def known_as(inner: str, outer: str, advice: str = "") -> Iterator[None]:
 
 
 class CothermWarning(UserWarning):
-    """Input that can be used, but with a consequence the caller should know of."""
+    """Input that can be used, but with a consequence that the caller should know.
+
+    See Also
+    --------
+    CothermError : Input that cannot be used.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import cotherm as ct
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ct.CothermWarning)  # inside, warnings are errors
+    """

@@ -27,21 +27,58 @@ _SMALLEST_DEGREE = 1e-300
 def landmark_functions(
     graph: Graph, vertices: ArrayLike, *, time: float | None = None, cover: float | None = None
 ) -> Floats:
-    """A bump around each landmark: column c is e^{−time·L}δ_v, v = vertices[c], scaled to unit norm.
+    r"""Make a smooth bump around each landmark vertex.
 
-    Call it for every graph with the same landmarks in the same order. Bumps, not bare points (time = 0), are what lets
-    heat kernel coupling tell which edges are wrong. Of unit norm, bumps of different widths on different graphs still
-    agree at t = 0.
+    Column c is
+
+    .. math:: \frac{e^{-tL} \delta_v}{\|e^{-tL} \delta_v\|}, \qquad v = \mathtt{vertices}[c],\ t = \mathtt{time}.
+
+    Call it for every graph with the same landmarks in the same order to get corresponding functions for
+    :func:`cotherm.couple`.
 
     Parameters
     ----------
-    graph : the graph.
-    vertices : the landmarks, one or more vertex numbers.
-    time : how long heat spreads from each landmark; by default 2 divided by the median degree of the vertices that have
-        neighbors, so that heat makes about two moves along edges.
-    cover : instead of a time, which part of the vertices a bump is to cover, for large graphs, on which two moves reach
-        next to nothing. A bump f covers 1/Σf⁴ vertices, the mean over the landmarks counts, and heat makes at least two
-        and at most 4,096 moves.
+    graph : Graph
+        The graph.
+    vertices : array_like of int
+        One or more landmark vertices.
+    time : float, optional
+        How long heat spreads from each landmark. By default 2 divided by the median degree of the vertices with
+        neighbors, about two moves along edges.
+    cover : float, optional
+        Fraction of the vertices that a bump should cover, in (0, 1), instead of `time`. Meant for large graphs, on
+        which two moves reach a negligible part.
+
+    Returns
+    -------
+    ndarray of shape (n, len(vertices))
+        The bumps as columns of unit norm.
+
+    Raises
+    ------
+    CothermError
+        If there is no landmark, or if both `time` and `cover` are given.
+
+    See Also
+    --------
+    label_functions : Indicators of classes.
+    feature_functions : Features measured on every graph.
+    couple : Couple graphs by corresponding functions.
+
+    Notes
+    -----
+    Bumps, not single points (time = 0), let heat kernel coupling find which edges are wrong. Because of the unit
+    norm, bumps of different widths on different graphs still agree at t = 0.
+
+    A bump f covers 1/Σf⁴ vertices. With `cover` the mean over the landmarks counts, and heat makes at least two and
+    at most 4,096 moves.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> path = ct.Graph(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
+    >>> ct.landmark_functions(path, [0]).round(2).ravel().tolist()
+    [0.79, 0.53, 0.26, 0.12]
     """
     require_graph(graph)
     landmarks = validation.indices("vertices", vertices, below=graph.n)
@@ -56,14 +93,41 @@ def landmark_functions(
 
 
 def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unknown: Any = None) -> Floats:
-    """The indicator of each class, an array (n, classes) of 0 and 1.
+    """Make the indicator function of each class.
 
     Parameters
     ----------
-    labels : a label for every vertex, integers or strings.
-    classes : the classes in the order of the columns; by default all that occur, sorted. Give the same for every graph,
+    labels : array_like of int or str of shape (n,)
+        Label of every vertex.
+    classes : array_like of int or str, optional
+        Classes in the order of the columns. By default all that occur, sorted. Give the same classes for every graph,
         so that columns correspond.
-    unknown : the label of vertices whose class is not known; their rows are zero.
+    unknown : int or str, optional
+        Label of vertices whose class is not known. Their rows are zero.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        Indicators: 1 where a vertex has the class, else 0.
+
+    Raises
+    ------
+    CothermError
+        If a label is neither one of `classes` nor `unknown`.
+
+    See Also
+    --------
+    landmark_functions : Smooth bumps around vertices.
+    feature_functions : Features measured on every graph.
+    couple : Couple graphs by corresponding functions.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.label_functions(["cat", "dog", "?"], unknown="?")
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
     """
     known = validation.labels("labels", labels)
     if known.ndim != 1 or not known.size:
@@ -90,19 +154,44 @@ def _unknown_label(unknown: Any, known: NDArray[Any]) -> Any:
 
 
 def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:
-    """Features measured in every view, as corresponding functions: smoothed by heat, centered, of unit norm.
+    """Make functions from features that are measured in every view.
 
-    Call it for every graph with the same features in the same order, e.g. the genes that RNA and chromatin share. Views
-    measure the same feature in different units and on different numbers of vertices; centered and of unit norm they
-    compare.
+    Each feature is smoothed by heat, centered and scaled to unit norm. Call it for every graph with the same features
+    in the same order, for example the genes that RNA and chromatin share. Views measure a feature in different units
+    and on different numbers of vertices; centering and scaling make them comparable.
 
     Parameters
     ----------
-    graph : the graph.
-    features : one row per vertex, one column per feature, (n, q) or (n,). A constant feature says nothing and is
-        refused.
-    time : how long heat smooths each feature; by default 2 divided by the median degree of the vertices that have
-        neighbors, about two moves along edges. Zero leaves them as they are.
+    graph : Graph
+        The graph.
+    features : array_like of shape (n, q) or (n,)
+        One row for each vertex, one column for each feature.
+    time : float, optional
+        How long heat smooths each feature. By default 2 divided by the median degree of the vertices with neighbors,
+        about two moves along edges. Zero does not smooth.
+
+    Returns
+    -------
+    ndarray of shape (n, q)
+        The functions as columns.
+
+    Raises
+    ------
+    CothermError
+        If a feature is constant, or if smoothing leaves nothing of it.
+
+    See Also
+    --------
+    landmark_functions : Smooth bumps around vertices.
+    label_functions : Indicators of classes.
+    couple : Couple graphs by corresponding functions.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> path = ct.Graph(3, [0, 1], [1, 2], [1.0, 1.0])
+    >>> ct.feature_functions(path, [10.0, 20.0, 30.0]).round(3).ravel().tolist()
+    [-0.707, 0.0, 0.707]
     """
     require_graph(graph)
     columns = validation.functions("features", features, graph.n)

@@ -1,4 +1,4 @@
-"""Data to try things on: made by our own code, or loaded from a data directory."""
+"""Data sets with several views: generated, or loaded from a data directory."""
 
 from cotherm.datasets.ambiguous import ambiguous
 from cotherm.datasets.digits import digits

@@ -26,14 +26,32 @@ _BINS, _DIRECTIONS, _FAR, _STRAYING, _CLOSER = 64, 8, 2.5, 0.6, 0.8
 
 
 def ambiguous(seed: int = 0) -> Views:
-    """145 items, their tags and their colors: some classes share most of their tags, other ones their colors.
+    """Make items of seven classes that neither of two views separates by itself.
 
-    Like :func:`nus`, but no data is needed: as many items and classes, the same graphs, functions and times. What one
-    view confuses the other tells apart, so together they know more than either.
+    145 items with tags and colors. Some classes share most of their tags, others their colors. What one view confuses
+    the other separates, so that together they say more than either. Like :func:`nus`, with as many items and
+    classes and the same graphs, functions and times, but no data are needed.
 
     Parameters
     ----------
-    seed : of the random items.
+    seed : int, default 0
+        Seed of the random items.
+
+    Returns
+    -------
+    Views
+        The graphs of tags and colors; the functions are the indicators of the classes.
+
+    See Also
+    --------
+    nus : The data set of the heat kernel coupling paper.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ambiguous()
+    >>> views.functions[0].shape
+    (145, 7)
     """
     tags, colors, labels = ambiguous_points(seed)
     points: tuple[tuple[Any, str], ...] = ((tags, "tags"), (colors, "colors"))

@@ -22,13 +22,43 @@ _NAMES = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zern
 def digits(
     views: Sequence[int] = (0, 1, 2, 3, 4, 5), *, k: int = 10, data: str | os.PathLike[str] | None = None
 ) -> Views:
-    """k nearest neighbors with self-tuning scales in some of the six views; the functions are the indicators.
+    """Load the UCI handwritten digits: 2,000 digits, ten classes, six sets of features.
+
+    Nearest-neighbor graphs with self-tuning weights; the functions are the indicators of the classes [1]_.
 
     Parameters
     ----------
-    views : which: 0 profiles, 1 Fourier, 2 Karhunen-Loeve, 3 morphology, 4 pixels, 5 Zernike.
-    k : neighbors.
-    data : the directory with handwritten/Handwritten.mat; else the environment variable COTHERM_DATA.
+    views : sequence of int, default (0, 1, 2, 3, 4, 5)
+        Which views: 0 profiles, 1 Fourier, 2 Karhunen-Loeve, 3 morphology, 4 pixels, 5 Zernike.
+    k : int, default 10
+        Number of neighbors.
+    data : str or path-like, optional
+        Directory that has handwritten/Handwritten.mat. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        A graph for each view.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    sources : News stories in three views.
+
+    References
+    ----------
+    .. [1] M. van Breukelen, R. P. W. Duin, D. M. J. Tax and J. E. den Hartog, "Handwritten digit recognition by
+       combined classifiers", Kybernetika, 1998.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> [graph.name for graph in ct.datasets.digits(views=(0, 4), data="data").graphs]  # doctest: +SKIP
+    ['profiles', 'pixels']
     """
     chosen = validation.indices("views", views, below=len(_NAMES))
     if not len(chosen):

@@ -44,15 +44,37 @@ _FINGERS = 0.8
 
 
 def human(n: int = 500) -> Views:
-    """n farthest-point samples of the body in both poses, five nearest neighbors, a bump on each hand.
+    """Make a model of a human body in two poses, with joined and with separate hands.
 
-    Like :func:`man`, but no data is needed: in the first graph the hands touch and 14 of its edges (for n = 500) join
-    them: ``wrong``. The bumps come from the second, where they do not. The body is a smooth union of capsules, and the
-    bones of its arms carry the samples from one pose to the other. The same n gives the same points.
+    Farthest-point samples of the body, five nearest neighbors, a bump on each hand. In the first graph the hands
+    touch, and the edges that join them are marked in ``wrong``, 14 for n = 500. The bumps come from the second graph,
+    where the hands do not touch. Like :func:`man`, but no data are needed.
 
     Parameters
     ----------
-    n : samples, the same points of the body in both poses, from 200 to 5,000.
+    n : int, default 500
+        Number of samples, the same points of the body in both poses, from 200 to 5,000. The same n gives the same
+        points.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    See Also
+    --------
+    man : The scanned body of the heat kernel coupling paper.
+
+    Notes
+    -----
+    The body is a smooth union of capsules. The bones of its arms carry the samples from one pose to the other.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.human(200)
+    >>> [graph.name for graph in views.graphs]
+    ['hands joined', 'hands apart']
     """
     n = validation.integer("n", n, least=200, most=5000)
     body, posed = _body(_APART), _body(_JOINED)

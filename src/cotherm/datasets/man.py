@@ -29,15 +29,44 @@ _NEAREST = 4
 
 
 def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
-    """n farthest-point samples of the body in both poses, five nearest neighbors, a bump on each hand.
+    """Load a scanned human body in two poses, with joined and with separate hands.
 
-    In the first graph the hands touch and 26 of its edges (for n = 500) join them: ``wrong``. The bumps come from the
-    second, where they do not. :func:`human` is like it and needs no data.
+    The experiment Man of the heat kernel coupling paper, from the TOSCA shapes [1]_: farthest-point samples of the
+    body, five nearest neighbors, a bump on each hand. In the first graph the hands touch, and the edges that join
+    them are marked in ``wrong``, 26 for n = 500. The bumps come from the second graph, where the hands do not touch.
 
     Parameters
     ----------
-    n : samples, the same points of the body in both poses, up to all 52,565 vertices as the meshes number them.
-    data : the directory with tosca/michael7.off and tosca/michael13.off; else the environment variable COTHERM_DATA.
+    n : int, default 500
+        Number of samples, the same points of the body in both poses. At most 52,565, all vertices of the meshes.
+    data : str or path-like, optional
+        Directory that has tosca/michael7.off and tosca/michael13.off. By default the environment variable
+        COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    human : A model of a body that needs no data.
+    man_remeshed : The same body without common vertices.
+
+    References
+    ----------
+    .. [1] A. M. Bronstein, M. M. Bronstein and R. Kimmel, Numerical Geometry of Non-Rigid Shapes, Springer, 2008.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> int(ct.datasets.man(data="data").wrong[0].sum())  # doctest: +SKIP
+    26
     """
     joined, apart = (read_mesh(locate(name, data)).vertices for name in (_JOINED, _APART))
     n = validation.integer("n", n, least=50, most=len(apart))
@@ -47,15 +76,37 @@ def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
 
 
 def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
-    """The same two poses meshed anew, each by itself: n samples each, of which none is a sample of the other.
+    """Load the two poses of man from meshes that share no vertices.
 
-    Which points of the body correspond is known from lists of vertices. They carry the bumps on the hands from the
-    second graph to the first, and, for judging, functions from the first graph to the second: ``correspondence``.
+    Each pose was meshed by itself. Lists of vertices say which points of the body correspond. They carry the bumps on
+    the hands from the second graph to the first, and give the matrix ``correspondence`` for evaluation.
 
     Parameters
     ----------
-    n : samples of each mesh.
-    data : the directory with tosca5k/; else the environment variable COTHERM_DATA.
+    n : int, default 500
+        Number of samples of each mesh.
+    data : str or path-like, optional
+        Directory that has tosca5k/. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices do not correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    man : The same body with common vertices.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.datasets.man_remeshed(data="data").correspondence.shape  # doctest: +SKIP
+    (500, 500)
     """
     (first_mesh, of_joined), (second_mesh, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))
     joined, apart = first_mesh.vertices, second_mesh.vertices

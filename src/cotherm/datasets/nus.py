@@ -36,23 +36,56 @@ def nus(
     shuffle: int | None = None,
     data: str | os.PathLike[str] | None = None,
 ) -> Views:
-    """Tags and colors of 145 images, nearest neighbors with self-tuning scales; the functions indicate the classes.
+    """Load 145 images of seven ambiguous classes, with tags and colors.
+
+    The experiment NUS of the heat kernel coupling paper, a part of NUS-WIDE [1]_. Nearest-neighbor graphs with
+    self-tuning weights; the functions are the indicators of the classes.
 
     Parameters
     ----------
-    recipe : how the graphs are made; exp(−d²/(cσ_iσ_j)), σ_i the distance to the r-th neighbor:
+    recipe : {"fitted", "paper", "cosine"}, default "fitted"
+        How the graphs are built. With weights exp(−d²/(cσ_iσ_j)), where σ_i is the distance to the r-th neighbor:
 
-        - "fitted": k = 25, r = 15, c = 4, the mean of both directions; fitted to all rows of the paper's table that are
-          not coupled.
-        - "paper": k = 24, the paper's 25 with the image itself counted, r = 7, c = 2.25, the larger of both, tags of
-          unit length: with the images in their stored order both single views are within 1.6 points of the paper's in
-          every figure, nearer than any other of some thousand recipes.
-        - "cosine": k = 20, r = 7, c = 2 and cosine distances: the best single views.
-    stored : the graphs that come with the data instead (17 and 20 nearest neighbors), on which the clustering
-        accuracies that come with it were obtained. Loops of 21 images with equal tags are left out.
-    shuffle : a seed, for the images in random order before anything is made of them. Many tags are equally far from
-        each other, so that which are neighbors depends on their order, in which classes follow each other.
-    data : the directory with nus/NUS_results.mat; else the environment variable COTHERM_DATA.
+        - "fitted": k = 25, r = 15, c = 4, the mean of both directions. Fitted to all rows of the paper's table
+          without coupling.
+        - "paper": k = 24 (the paper's 25 with the image itself counted), r = 7, c = 2.25, the larger of both
+          directions, tags of unit length. With the images in their stored order both single views are within 1.6
+          points of the paper's in every figure, nearer than any other of some thousand recipes.
+        - "cosine": k = 20, r = 7, c = 2 and cosine distances. Gives the best single views.
+    stored : bool, default False
+        Use the graphs that come with the data instead (17 and 20 nearest neighbors), for which the clustering
+        accuracies in the data were computed. Loops of 21 images with equal tags are left out.
+    shuffle : int, optional
+        Seed to shuffle the images before the graphs are built. Many tags are at equal distances, so that the choice
+        of neighbors depends on the order of the images, which is by class.
+    data : str or path-like, optional
+        Directory that has nus/NUS_results.mat. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The graphs of tags and colors. Vertices correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    ambiguous : Similar items that need no data.
+    nus_class_names : Names of the classes.
+
+    References
+    ----------
+    .. [1] T.-S. Chua, J. Tang, R. Hong, H. Li, Z. Luo and Y. Zheng, "NUS-WIDE: a real-world web image database from
+       National University of Singapore", ACM International Conference on Image and Video Retrieval, 2009.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.datasets.nus(data="data").functions[0].shape  # doctest: +SKIP
+    (145, 7)
     """
     recipe = validation.choice("recipe", recipe, RECIPES)
     stored = validation.boolean("stored", stored)
@@ -76,7 +109,37 @@ def nus(
 
 
 def nus_class_names(*, data: str | os.PathLike[str] | None = None) -> dict[int, str]:
-    """Names for the seven classes, which come without: the two tags most frequent in each compared with the others."""
+    """Name the seven classes of nus by their most typical tags.
+
+    The data have no names of classes. A name is the two tags that are most frequent in a class compared with the
+    others.
+
+    Parameters
+    ----------
+    data : str or path-like, optional
+        Directory that has nus/NUS_results.mat and nus/TagList1k.txt. By default the environment variable
+        COTHERM_DATA.
+
+    Returns
+    -------
+    dict of int to str
+        The name of each class.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    nus : The data set.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> len(ct.datasets.nus_class_names(data="data"))  # doctest: +SKIP
+    7
+    """
     coords, classes = read_mat(locate(_FILE, data), ["coords", "classes"], "the NUS data set")
     labels = np.asarray(classes).ravel().astype(np.int64)
     tags = np.asarray(coords.ravel()[0].toarray())

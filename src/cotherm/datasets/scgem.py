@@ -20,12 +20,40 @@ _WHAT = "the scGEM data set"
 
 
 def scgem(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Gene expression and methylation of the same 177 cells, ten nearest neighbors; the functions indicate the types.
+    """Load single cells of five types, with gene expression and DNA methylation of the same 177 cells.
+
+    Ten nearest neighbors; the functions are the indicators of the types [1]_.
 
     Parameters
     ----------
-    data : the directory with scgem/expression.txt, scgem/methylation.txt and for both the types of the cells, e.g.
-        scgem/expression_type.txt; else the environment variable COTHERM_DATA.
+    data : str or path-like, optional
+        Directory that has scgem/expression.txt, scgem/methylation.txt and for both the types of the cells, such as
+        scgem/expression_type.txt. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    scnmt : Cells without correspondence.
+
+    References
+    ----------
+    .. [1] L. F. Cheow et al., "Single-cell multimodal profiling reveals cellular epigenetic heterogeneity", Nature
+       Methods, 2016.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.datasets.scgem(data="data").graphs[0].n  # doctest: +SKIP
+    177
     """
     tables = [read_table(locate(f"scgem/{name}.txt", data), (_CELLS, features), _WHAT) for name, features in _VIEWS]
     paths = [locate(f"scgem/{name}_type.txt", data) for name, _ in _VIEWS]

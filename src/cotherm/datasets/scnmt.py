@@ -23,15 +23,42 @@ _WHAT = "the scNMT data set"
 
 
 def scnmt(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Expression, methylation and accessibility of three sets of cells, twenty nearest neighbors; no correspondence.
+    """Load single cells at four stages of development, with three things measured in three sets of cells.
 
-    What the views share are the stages of development, ``classes``: the functions are their indicators, scaled to unit
-    norm, since a stage has different numbers of cells in different views.
+    Gene expression, DNA methylation and chromatin accessibility, by the assay of [1]_. Twenty nearest neighbors.
+    There is no correspondence of cells. The views share the stages, ``classes``: the functions are their indicators,
+    scaled to unit norm because a stage has different numbers of cells in different views.
 
     Parameters
     ----------
-    data : the directory with scnmt/rna_30.txt, scnmt/met_30.txt, scnmt/acc_30.txt and for each the stages, e.g.
-        scnmt/rna_stage.txt; else the environment variable COTHERM_DATA.
+    data : str or path-like, optional
+        Directory that has scnmt/rna_30.txt, scnmt/met_30.txt, scnmt/acc_30.txt and for each the stages, such as
+        scnmt/rna_stage.txt. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The three graphs. Vertices do not correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    scgem : Cells with correspondence.
+
+    References
+    ----------
+    .. [1] S. J. Clark et al., "scNMT-seq enables joint profiling of chromatin accessibility DNA methylation and
+       transcription in single cells", Nature Communications, 2018.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> [graph.n for graph in ct.datasets.scnmt(data="data").graphs]  # doctest: +SKIP
+    [597, 725, 647]
     """
     tables = [
         read_table(locate(f"scnmt/{short}_30.txt", data), (cells, _FEATURES), _WHAT) for short, _, cells in _VIEWS

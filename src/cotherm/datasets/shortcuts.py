@@ -39,20 +39,44 @@ def shortcuts(
     noise: float = 0.3,
     seed: int = 0,
 ) -> Views:
-    """Points on a surface, seen twice with noise, nearest neighbors; edges across it planted in the first view.
+    """Make a surface in two noisy views, with wrong edges planted in the first.
 
-    ``wrong`` marks them: an answer's recall and precision can be counted. The functions are wide bumps, the same on
-    both views; vertices correspond.
+    Nearest-neighbor graphs of points on a surface. The planted edges run across the surface and are marked in
+    ``wrong``, so that recall and precision of a method can be counted. The functions are wide bumps, the same in both
+    views.
 
     Parameters
     ----------
-    n : points, on average one apart.
-    surface : "strip", four times as long as wide; "roll", the same rolled up; or "sphere".
-    k : neighbors of every point.
-    functions : how many bumps.
-    wrong : how many short cuts, each with the median weight of an edge.
-    noise : standard deviation of each coordinate of each view.
-    seed : of everything random.
+    n : int, default 1000
+        Number of points, on average one unit apart.
+    surface : {"strip", "roll", "sphere"}, default "strip"
+        Shape: a strip four times as long as wide, the same strip rolled up, or a sphere.
+    k : int, default 10
+        Number of neighbors of every point.
+    functions : int, default 6
+        Number of bumps.
+    wrong : int, default 20
+        Number of planted edges, each with the median weight of an edge.
+    noise : float, default 0.3
+        Standard deviation of the noise in each coordinate of each view.
+    seed : int, default 0
+        Seed of everything random.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    See Also
+    --------
+    human : A body with wrong edges between its hands.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.shortcuts(200, wrong=5)
+    >>> [int(edges.sum()) for edges in views.wrong]
+    [5, 0]
     """
     n = validation.integer("n", n, least=100)
     surface = validation.choice("surface", surface, SURFACES)

@@ -23,11 +23,39 @@ _NAMES = ("first source", "second source", "third source")
 
 
 def sources(*, data: str | os.PathLike[str] | None = None) -> Views:
-    """Ten nearest neighbors by the angle between the counts of words; the functions are the indicators of the topics.
+    """Load 3sources: 169 news stories of six topics, as reported by three sources.
+
+    Ten nearest neighbors by the angle between word counts; the functions are the indicators of the topics [1]_.
 
     Parameters
     ----------
-    data : the directory with 3sources/3Sources.mat; else the environment variable COTHERM_DATA.
+    data : str or path-like, optional
+        Directory that has 3sources/3Sources.mat. By default the environment variable COTHERM_DATA.
+
+    Returns
+    -------
+    Views
+        The three graphs. Vertices correspond.
+
+    Raises
+    ------
+    CothermError
+        If the data are not there.
+
+    See Also
+    --------
+    digits : Handwritten digits in six views.
+
+    References
+    ----------
+    .. [1] D. Greene and P. Cunningham, "A matrix factorization approach for integrating multiple data views",
+       European Conference on Machine Learning, 2009.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.datasets.sources(data="data").graphs[0].n  # doctest: +SKIP
+    169
     """
     path = locate(_FILE, data)
     X, y = read_mat(path, ["X", "y"], "the 3sources data set")

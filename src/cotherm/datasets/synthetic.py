@@ -12,9 +12,33 @@ from cotherm.graphs.build import knn_graph
 
 
 def ring(n: int = 70, gap: float = 0.5) -> Views:
-    """A whole ring and a ring with a crack of ``gap`` radians, four nearest neighbors, three bumps.
+    """Make a ring and the same ring with a crack.
 
-    Vertex v sits at the same place along both rings; the crack is between the last vertex and the first.
+    Points on a circle, four nearest neighbors, three bumps. Vertex v is at the same place along both rings. The crack
+    is between the last vertex and the first. Edges across it are marked in ``wrong``.
+
+    Parameters
+    ----------
+    n : int, default 70
+        Number of points.
+    gap : float, default 0.5
+        Width of the crack in radians.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    See Also
+    --------
+    circles : Two circles that touch in different places.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> [graph.n for graph in views.graphs], [int(edges.sum()) for edges in views.wrong]
+    ([70, 70], [3, 0])
     """
     n = validation.integer("n", n, least=10)
     gap = validation.real("gap", gap, positive=True)
@@ -34,9 +58,30 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
 
 
 def circles(n: int = 64) -> Views:
-    """Two eccentric circles of n/2 points each, drawn twice with the inner one moved: bridged in different places.
+    """Make two circles, one inside the other, that touch in different places in the two views.
 
-    In both graphs the first half of the vertices is the outer circle. Four bumps, two on each circle.
+    Four nearest neighbors, four bumps, two on each circle. In both graphs the first half of the vertices is the outer
+    circle. Edges between the circles are marked in ``wrong``.
+
+    Parameters
+    ----------
+    n : int, default 64
+        Number of points, half of them on each circle.
+
+    Returns
+    -------
+    Views
+        The two graphs. Vertices correspond.
+
+    See Also
+    --------
+    ring : A ring with a crack.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> [graph.name for graph in ct.datasets.circles().graphs]
+    ['touching right', 'touching left']
     """
     n = validation.integer("n", n, least=16)
     half = n // 2

@@ -14,13 +14,39 @@ from cotherm.graphs.graph import Graph
 
 @dataclass(frozen=True)
 class Views:
-    """The same things seen in several ways: a graph for each view, corresponding functions, and times to look at.
+    """Data set with several views of the same items: a graph and corresponding functions for each view.
 
-    Column c of every array in ``functions`` is the same function seen on that view's graph. Where the truth is known,
-    for judging: ``wrong`` marks the edges of each graph that should not be there, ``labels`` are the classes of the
-    vertices, and ``aligned`` says that vertex v is the same thing in all views. Where it is not, ``classes`` are those
-    of the vertices of each view, and ``correspondence`` is a matrix that carries functions on the first graph to the
-    second.
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    graphs : tuple of Graph
+        Graph of each view.
+    functions : tuple of ndarray of shape (n_k, q)
+        Corresponding functions: column c of every array is the same function on the graph of that view.
+    times : tuple of float
+        Diffusion times that suit the data.
+    wrong : tuple of ndarray of bool, optional
+        For evaluation, the edges of each graph that should not be there.
+    labels : ndarray of shape (n,), optional
+        For evaluation, the classes of the vertices, where all views have the same vertices.
+    aligned : bool, default False
+        Whether vertex v is the same item in all views.
+    classes : tuple of ndarray, optional
+        For evaluation, the classes of the vertices of each view, where the vertices differ.
+    correspondence : ndarray of shape (n_2, n_1), optional
+        For evaluation, a matrix that carries functions from the first graph to the second.
+
+    See Also
+    --------
+    cotherm.couple : Couple the graphs of the views.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> [graph.name for graph in views.graphs]
+    ['ring', 'cracked ring']
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Results -> matplotlib figures; no computation. Names are drawn as they are: a $ begins no formula."""
+"""Figures with matplotlib. Names are drawn as they are: a $ does not start a formula."""
 
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves

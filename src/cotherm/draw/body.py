@@ -30,14 +30,46 @@ def draw_bodies(
     up: int = 1,
     azimuth: float = -75.0,
 ) -> Figure:
-    """A grid of graphs with coordinates in space, values in color: rows are views, columns what is shown of them.
+    """Draw values on graphs in space: a row for each view, a column for each quantity.
+
+    Each column has one color scale. Edges below a thousandth of the largest weight are not drawn.
 
     Parameters
     ----------
-    graphs, values : graphs[row][column] and the values on its vertices; each column has one scale of colors.
-    titles, names : of the columns and of the rows.
-    up : the axis that points up.
-    azimuth : from where one looks, in degrees around it.
+    graphs : sequence of sequence of Graph
+        Graph ``graphs[row][column]``, with coordinates in three dimensions.
+    values : sequence of sequence of array_like of shape (n,)
+        Values on the vertices of each graph.
+    titles : sequence of str
+        Titles of the columns.
+    names : sequence of str
+        Names of the rows.
+    up : int, default 1
+        Axis of the coordinates that points up.
+    azimuth : float, default -75.0
+        Viewing angle around that axis, in degrees.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    CothermError
+        If the rows have different lengths, or if a graph has no coordinates in space.
+
+    See Also
+    --------
+    draw_heat : Graphs in the plane.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.human(200)
+    >>> bumps = [[F[:, 0]] for F in views.functions]
+    >>> bodies = [[graph] for graph in views.graphs]
+    >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
     rows, columns = len(graphs), len(titles)
     if rows != len(names) or any(len(row) != columns for row in (*graphs, *values)):

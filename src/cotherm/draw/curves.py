@@ -27,10 +27,33 @@ def draw_curves(
     styles: Mapping[str, tuple[int, int]] | None = None,
     log: str = "",
 ) -> Figure:
-    """Named curves (x values, y values) in one frame.
+    """Draw named curves in one frame.
 
-    ``styles`` gives the numbers of a color and of a line style for a name, so that curves that belong together look
-    it; ``log`` names axes with a logarithmic scale, "x", "y" or "xy".
+    Parameters
+    ----------
+    curves : dict of str to tuple of array_like
+        For each name the x values and the y values.
+    x, y : str
+        Labels of the axes.
+    styles : dict of str to tuple of int, optional
+        For a name the numbers of a color and of a line style, so that related curves look alike.
+    log : {"", "x", "y", "xy"}, default ""
+        Axes with a logarithmic scale.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    See Also
+    --------
+    draw_coupling : Coupling error against time.
+    draw_convergence : Cost against steps.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> figure = ct.draw.draw_curves({"tags": ([0, 1], [1, 0.2])}, x="recall", y="precision")
     """
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     ax: Any = figure.subplots()
@@ -68,7 +91,29 @@ def _drawn(values: ArrayLike, *, log: bool) -> Floats:
 
 
 def draw_convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
-    """The cost after every step of a coupling, one curve a route: ``result.history``."""
+    """Draw the cost after every step of a coupling, one curve for each route.
+
+    Parameters
+    ----------
+    history : sequence of dict
+        The steps, ``result.history`` of a :class:`cotherm.Coupling`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    See Also
+    --------
+    cotherm.couple : Has the history in its result.
+    draw_coupling : Coupling error against time.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring(30)
+    >>> figure = ct.draw.draw_convergence(ct.couple(views.graphs, views.functions).history)
+    """
     routes: dict[str, tuple[list[float], list[float]]] = {}
     for number, row in enumerate(history):
         steps, costs = routes.setdefault(str(row["route"]), ([], []))
@@ -78,5 +123,28 @@ def draw_convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figure:
-    """The coupling error against time, before and after."""
+    """Draw the coupling error against time, before and after.
+
+    Parameters
+    ----------
+    times : array_like of float
+        The times.
+    before, after : array_like of float
+        Coupling error at each time before and after coupling.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    See Also
+    --------
+    cotherm.coupling_error : Compute the error.
+    draw_convergence : Cost against steps.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> figure = ct.draw.draw_coupling([1, 10], before=[0.2, 0.5], after=[0.01, 0.02])
+    """
     return draw_curves({"before": (times, before), "after": (times, after)}, x="time", y="coupling error", log="xy")

@@ -33,9 +33,47 @@ def draw_graph(
     size: float = 18.0,
     marked: ArrayLike | None = None,
 ) -> Any:
-    """Draw a graph by the first two of its coordinates; returns the vertices' artist, for a color bar.
+    """Draw a graph in the plane, by the first two of its coordinates.
 
-    ``marked`` edges, a mask such as those a coupling cut, are drawn as dotted lines whatever their weight.
+    Values on vertices are shown in color, weights as width and gray of edges.
+
+    Parameters
+    ----------
+    graph : Graph
+        A graph with coordinates in two dimensions or more.
+    values : array_like of shape (n,), optional
+        Values on the vertices.
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    limits : tuple of float, optional
+        Smallest and largest value of the color scale. By default those of `values`.
+    size : float, default 18.0
+        Size of the vertices, in points squared.
+    marked : array_like of bool of shape (m,), optional
+        Edges to draw as dotted lines whatever their weight, such as those that a coupling cut.
+
+    Returns
+    -------
+    matplotlib.collections.PathCollection
+        The vertices, for a color bar.
+
+    Raises
+    ------
+    CothermError
+        If the graph has no coordinates.
+
+    See Also
+    --------
+    draw_heat : A grid of graphs and times.
+    draw_views : A grid of views before and after.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> from matplotlib.figure import Figure
+    >>> graph = ct.datasets.ring().graphs[0]
+    >>> figure = Figure()
+    >>> dots = ct.draw.draw_graph(graph, range(70), ax=figure.subplots())
     """
     if not isinstance(graph, Graph):
         raise CothermError("graph", validation.describe(graph), "a cotherm.Graph")
@@ -72,9 +110,44 @@ def draw_heat(
     names: Sequence[str] | None = None,
     marked: Sequence[ArrayLike | None] | None = None,
 ) -> Figure:
-    """One row a graph, one column a time; flows[g] is an array (times, n) of heat on graph g. Colors are shared.
+    """Draw heat on several graphs at several times: a row for each graph, a column for each time.
 
-    ``names`` stand beside the rows, by default the graphs' own; ``marked`` are masks of edges, as in draw_graph.
+    Each time has a color scale of its own, shared by all graphs.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        Graphs with coordinates in two dimensions or more.
+    flows : sequence of ndarray of shape (len(times), n)
+        Heat on each graph at each time.
+    times : sequence of float
+        The times.
+    names : sequence of str, optional
+        Names beside the rows. By default the names of the graphs.
+    marked : sequence of array_like of bool or None, optional
+        For each graph edges to draw as dotted lines, as in :func:`draw_graph`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    CothermError
+        If the lengths or shapes do not fit together.
+
+    See Also
+    --------
+    cotherm.heat_flow : Compute the heat.
+    draw_bodies : Graphs in space.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> flows = [ct.heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions)]
+    >>> figure = ct.draw.draw_heat(views.graphs, flows, views.times)
     """
     if isinstance(graphs, Graph) or not len(graphs) or len(flows) != len(graphs):
         raise CothermError("flows", f"{len(flows)} flows", "one for each of one or more graphs, in lists")

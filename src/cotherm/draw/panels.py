@@ -16,7 +16,33 @@ _RIGHT, _WRONG, _QUERY = "#a6cee3", "#fdbf6f", "0.92"
 
 
 def draw_neighbors(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) -> Figure:
-    """One row a ranking: (what it is by, the query, the names found in order and whether each is right)."""
+    """Draw nearest neighbors as rows of cards: the query, and what was found.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        For each ranking what it is by, the query, and a sequence of the names found in order with whether each is
+        right: ``(by, query, [(name, right), ...])``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    CothermError
+        If there are no rows.
+
+    See Also
+    --------
+    cotherm.evaluate.retrieval : Rank items by distances.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> figure = ct.draw.draw_neighbors([("tags", "tiger", [("lion", False), ("tiger", True)])])
+    """
     if not rows:
         raise CothermError("rows", "none", "at least one ranking")
     width = 2 + max(len(found) for _, _, found in rows)

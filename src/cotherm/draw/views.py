@@ -33,15 +33,45 @@ def draw_views(
     labels: Sequence[ArrayLike] | None = None,
     marked: Sequence[Sequence[ArrayLike | None]] | None = None,
 ) -> Figure:
-    """A grid of graphs: one row a view, one column a state of it.
+    """Draw a grid of graphs: a row for each view, a column for each state of it.
+
+    Classes are shown in color, weights as width and gray of edges.
 
     Parameters
     ----------
-    graphs : for each row its graphs.
-    points : for each of them where its vertices are, (n, 2).
-    rows, columns : names beside the rows and above the columns.
-    labels : for each row the class of every vertex; an empty one is unknown and gray.
-    marked : for each graph edges to draw dotted, such as those that were cut.
+    graphs : sequence of sequence of Graph
+        The graphs of each row.
+    points : sequence of sequence of array_like of shape (n, 2)
+        Positions of the vertices of each graph.
+    rows : sequence of str
+        Names beside the rows.
+    columns : sequence of str, optional
+        Names above the columns.
+    labels : sequence of array_like of str, optional
+        For each row the class of every vertex. An empty class is unknown and drawn in gray.
+    marked : sequence of sequence of array_like of bool or None, optional
+        For each graph edges to draw as dotted lines, such as those that a coupling cut.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    CothermError
+        If the lengths do not fit together.
+
+    See Also
+    --------
+    draw_graph : One graph.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> graphs = ct.datasets.ring().graphs
+    >>> points = [[graph.coordinates] for graph in graphs]
+    >>> figure = ct.draw.draw_views([[graph] for graph in graphs], points, rows=["ring", "cracked"])
     """
     count = len(graphs)
     for argument, given in (("points", points), ("rows", rows), ("labels", labels), ("marked", marked)):
@@ -103,7 +133,29 @@ def _add_legend(figure: Figure, classes: list[str]) -> None:
 
 
 def widest(coordinates: Floats) -> Floats:
-    """Points in three dimensions seen from the side that shows most of them, the longest way up."""
+    """Project points in three dimensions onto their two widest axes, the longest one vertical.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n, 3)
+        The points.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        Horizontal and vertical coordinates.
+
+    See Also
+    --------
+    draw_views : Draw graphs at such points.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> import numpy as np
+    >>> ct.draw.widest(np.array([[0.0, 0.0, 0.0], [1.0, 9.0, 2.0]])).tolist()
+    [[0.0, 0.0], [2.0, 9.0]]
+    """
     extent = np.ptp(coordinates, axis=0)
     long, broad = np.argsort(-extent, kind="stable")[:2]
     return coordinates[:, [broad, long]]

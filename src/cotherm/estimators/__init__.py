@@ -1,7 +1,7 @@
-"""The scikit-learn face: estimators that take views, couple their graphs and embed or cluster what comes out.
+"""Scikit-learn estimators: they take views, couple their graphs, and embed or cluster the result.
 
-As X is given, so is the answer: one array, its columns split into views by ``view_columns``, gives arrays; a list of
-views gives lists.
+If X is one array, with columns split into views by ``view_columns``, the results are arrays. If X is a list of views,
+the results are lists.
 """
 
 from cotherm.estimators.closest_commuting import ClosestCommuting

@@ -45,32 +45,55 @@ class Given:
 
 
 class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Views -> graphs -> a joint answer -> an embedding of every view, and clusters.
+    """Base of all estimators: views to graphs, to a joint result, to an embedding and clusters.
 
-    X is one array (samples, features), dense or sparse, whose columns ``view_columns`` splits into views; or a list of
-    views, each a feature matrix, dense or sparse, or a :class:`cotherm.Graph`, or, with ``affinity="precomputed"``, a
-    symmetric matrix of weights. As X is given, so is the answer: of one array an array comes back, of a list a list
-    with an array for each view.
+    X is one array of shape (samples, features), dense or sparse, whose columns `view_columns` splits into views; or a
+    list of views, each a feature matrix, a :class:`cotherm.Graph` or, with ``affinity="precomputed"``, a symmetric
+    matrix of weights. For one array the results are arrays, for a list of views they are lists with an array for each
+    view.
 
     Parameters
     ----------
-    n_components : coordinates of every sample in each view, the constant mode left out.
-    t : the time of the diffusion map: coordinates are e^{−tλ}φ.
-    n_clusters : how many clusters ``labels_`` has; None for no clustering.
-    n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize : of the graphs of feature matrices, see
-        :func:`cotherm.knn_graph`.
-    affinity : "nearest_neighbors", or "precomputed" where matrices in a list of views are weights and not features.
-    view_columns : for one array, its views: a list of numbers of columns that follow each other, or a list with a slice
-        or a list of column numbers for each. None for a single view, which has nobody to agree with.
-    random_state : of k-means and of whatever else is drawn; an integer, a RandomState or None.
+    n_components : int
+        Number of coordinates of every sample in each view, without the constant mode.
+    t : float
+        Time of the diffusion map: coordinates are e^{−tλ}φ.
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. None for no clustering.
+    n_neighbors : int
+        Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
+    scale : {"self-tuning", "median"}, float or None
+        How to choose the scale σ of the weights, see :func:`cotherm.knn_graph`.
+    scale_neighbor : int
+        Neighbor that sets σ for "self-tuning".
+    scale_factor : float
+        Factor in the exponent of the weights.
+    metric : {"euclidean", "cosine"}
+        Distance between samples.
+    symmetrize : {"max", "mean", "min"}
+        How to combine the two directions of the graphs.
+    affinity : {"nearest_neighbors", "precomputed"}
+        With "precomputed", matrices in a list of views are weights and not features.
+    view_columns : list of int, or list of slice or array_like of int, optional
+        For X as one array, its views: the numbers of consecutive columns, or the columns of each view. None means a
+        single view; with one view there is nothing to couple.
+    random_state : int, RandomState or None
+        Random state of k-means and of everything else that is random.
 
     Attributes
     ----------
-    graphs_ : the graphs of the views as they were made or given.
-    result_ : the answer of the method, with everything it has to say; a single view is there twice.
-    embedding_ : a list, coordinates (n, n_components) of every view.
-    labels_ : clusters, with ``n_clusters``: for one array one label a sample, for a list of views a list.
-    n_views_, n_features_in_ : the number of views; of columns of X, if it was one array.
+    graphs_ : list of Graph
+        Graph of each view, as built or given.
+    result_ : JointResult
+        Result of the method. A single view is in it twice.
+    embedding_ : list of ndarray of shape (n, n_components)
+        Coordinates in each view.
+    labels_ : ndarray of int, or list of ndarray of int
+        Clusters, if `n_clusters` is set: one array for X as one array, a list for a list of views.
+    n_views_ : int
+        Number of views.
+    n_features_in_ : int
+        Number of columns of X, if it was one array.
     """
 
     _uses_functions = False
@@ -124,14 +147,27 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return functions
 
     def fit(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Self:
-        """Make the graphs and couple them.
+        """Build the graphs and run the method.
 
         Parameters
         ----------
-        X : one array or a list of views.
-        y : labels; methods that need no corresponding functions do not look at them.
-        functions : for each view its corresponding functions, (n_k, q), instead of labels; only for methods that use
-            them.
+        X : array_like, sparse matrix or list of views
+            One array of shape (samples, features), or a list of views.
+        y : array_like of int or str, or list of array_like, optional
+            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
+            functions ignore them.
+        functions : sequence of array_like of shape (n_k, q), optional
+            Corresponding functions of each view, instead of labels. Only for methods that use them.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+
+        Raises
+        ------
+        CothermError
+            If X, y or a parameter cannot be used.
         """
         seed = self._seed()
         named = self._split(X, reset=True)
@@ -149,19 +185,62 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return self
 
     def fit_transform(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
-        """Fit, and the coordinates of the samples: an array, or a list for a list of views."""
+        """Fit, and return the coordinates of the samples.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix or list of views
+            One array of shape (samples, features), or a list of views.
+        y : array_like of int or str, or list of array_like, optional
+            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
+            functions ignore them.
+        functions : sequence of array_like of shape (n_k, q), optional
+            Corresponding functions of each view, instead of labels. Only for methods that use them.
+
+        Returns
+        -------
+        ndarray of shape (samples, n_features_out), or list of ndarray
+            The coordinates: an array for one array, a list for a list of views.
+        """
         return self._together(self.fit(X, y, functions).embedding_)
 
     @available_if(_has_clusters)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
-        """Fit, and the clusters of the samples."""
+        """Fit, and return the clusters of the samples.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix or list of views
+            One array of shape (samples, features), or a list of views.
+        y : array_like of int or str, or list of array_like, optional
+            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
+            functions ignore them.
+        functions : sequence of array_like of shape (n_k, q), optional
+            Corresponding functions of each view, instead of labels. Only for methods that use them.
+
+        Returns
+        -------
+        ndarray of int of shape (samples,), or list of ndarray
+            The clusters: an array for one array, a list for a list of views.
+        """
         return self.fit(X, y, functions).labels_
 
     def transform(self, X: Any) -> Any:
-        """Coordinates of samples, known or new: s times the weighted mean of those of their nearest training samples.
+        """Compute coordinates of samples, old or new.
 
-        A sample that coincides with one of training has its coordinates. See :mod:`cotherm.estimators.out_of_sample`.
-        Where a view was given as a graph, new samples are rows of weights to the training samples, (new, n).
+        The coordinates of a new sample are s times the weighted mean of those of its nearest training samples, where
+        s compensates for the shrinking of a mean. A sample that coincides with a training sample has its coordinates.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix or list of views
+            Samples in the form of ``fit``. Where a view was given as a graph, new samples are rows of weights to the
+            training samples, of shape (new, n).
+
+        Returns
+        -------
+        ndarray of shape (samples, n_features_out), or list of ndarray
+            The coordinates: an array for one array, a list for a list of views.
         """
         joined = self._joined(X)
         return self._together(
@@ -170,7 +249,20 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     @available_if(_has_clusters)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
-        """Clusters of samples, known or new: the label that weighs most among the nearest training samples."""
+        """Predict clusters of samples, old or new.
+
+        A sample gets the label with the largest weight among its nearest training samples.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix or list of views
+            Samples in the form of ``fit``.
+
+        Returns
+        -------
+        ndarray of int of shape (samples,), or list of ndarray
+            The clusters: an array for one array, a list for a list of views.
+        """
         joined = self._joined(X)
         shares = [
             votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
@@ -180,12 +272,41 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return [share.argmax(axis=1) for share in shares]
 
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> list[Floats]:
-        """Diffusion distances at time t in every view, all pairs or rows for some sources."""
+        """Compute diffusion distances in every view.
+
+        Parameters
+        ----------
+        t : float
+            Time t ≥ 0.
+        sources : array_like of int, optional
+            Samples whose distances to all samples are computed. By default all.
+
+        Returns
+        -------
+        list of ndarray of shape (sources, n)
+            The distances in each view.
+        """
         check_is_fitted(self)
         return list(self.result_.distances(t, sources=sources)[: self.n_views_])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns of ``transform``, for one array."""
+        """Return the names of the columns of transform, for X as one array.
+
+        Parameters
+        ----------
+        input_features : array_like of str, optional
+            Ignored; only here for the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+
+        Raises
+        ------
+        CothermError
+            If the estimator was fitted on a list of views.
+        """
         check_is_fitted(self)
         if not self._stacked:
             raise CothermError(

@@ -10,25 +10,90 @@ from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
 
 
 class CoupledBases(MultiviewEstimator):
-    """Coupled quasi-harmonic bases: the smooth modes of the graphs of all views, turned to correspond.
+    """Rotate the smooth modes of all views so that they correspond.
 
-    Views may have different samples. All are embedded in one common space; of one array, a sample's coordinates are the
-    mean of those it has in its views.
+    Scikit-learn estimator of coupled quasi-harmonic bases, :func:`cotherm.coupled_bases` [1]_. Views may have
+    different samples. All are embedded in one common space. If X is one array, the coordinates of a sample are the
+    mean of those in its views.
+
+    X is one array of shape (samples, features), dense or sparse, whose columns `view_columns` splits into views; or a
+    list of views, each a feature matrix, a :class:`cotherm.Graph` or, with ``affinity="precomputed"``, a symmetric
+    matrix of weights. For one array the results are arrays, for a list of views they are lists with an array for each
+    view.
 
     Parameters
     ----------
-    mu : of :func:`cotherm.coupled_bases`.
-    n_modes : how many modes of each graph are turned, the constant one included; by default as many as
-        ``n_components`` and ``n_clusters`` ask for.
-    correspondence : where corresponding functions come from when ``fit`` is given none: "labels", indicators of the
-        classes in ``y`` that every view has; "landmarks", bumps around ``n_landmarks`` samples drawn at random, for
-        views of the same samples; "auto", labels if there are any, else landmarks.
-    unlabeled : the label of samples whose class is not known.
-    n_landmarks : how many landmarks.
-    tolerance, max_iterations, restarts : of :func:`cotherm.coupled_bases`.
-    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
-    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
-        also says what X may be and which attributes there are.
+    mu : float, optional
+        Weight of the coupling term, see :func:`cotherm.coupled_bases`.
+    n_modes : int, optional
+        Number of modes of each graph, including the constant one. By default as many as `n_components` and
+        `n_clusters` need.
+    correspondence : {"auto", "labels", "landmarks"}, default "auto"
+        Where corresponding functions come from if ``fit`` gets none. "labels": indicators of the classes in ``y``
+        that every view has. "landmarks": bumps around `n_landmarks` random samples, for views of the same samples.
+        "auto": labels if there are any, otherwise landmarks.
+    unlabeled : int or str, default -1
+        Label of samples whose class is not known.
+    n_landmarks : int, default 10
+        Number of landmarks.
+    tolerance : float, default 1e-6
+        Stop when the relative gradient is below this.
+    max_iterations : int, default 300
+        Maximum number of Newton steps from every start.
+    restarts : int, default 12
+        Number of random starts.
+    n_components : int, default 2
+        Number of coordinates of every sample in each view, without the constant mode.
+    t : float, default 0.0
+        Time of the diffusion map: coordinates are e^{−tλ}φ.
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. None for no clustering.
+    n_neighbors : int, default 10
+        Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
+    scale : {"self-tuning", "median"}, float or None, default "self-tuning"
+        How to choose the scale σ of the weights, see :func:`cotherm.knn_graph`.
+    scale_neighbor : int, default 7
+        Neighbor that sets σ for "self-tuning".
+    scale_factor : float, default 1.0
+        Factor in the exponent of the weights.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Distance between samples.
+    symmetrize : {"max", "mean", "min"}, default "max"
+        How to combine the two directions of the graphs.
+    affinity : {"nearest_neighbors", "precomputed"}, default "nearest_neighbors"
+        With "precomputed", matrices in a list of views are weights and not features.
+    view_columns : list of int, or list of slice or array_like of int, optional
+        For X as one array, its views: the numbers of consecutive columns, or the columns of each view. None means a
+        single view; with one view there is nothing to couple.
+    random_state : int, RandomState or None, default 0
+        Random state of k-means and of everything else that is random.
+
+    Attributes
+    ----------
+    graphs_ : list of Graph
+        Graph of each view, as built or given.
+    result_ : QuasiHarmonic
+        Result of the method. A single view is in it twice.
+    embedding_ : list of ndarray of shape (n, n_components)
+        Coordinates in each view.
+    labels_ : ndarray of int, or list of ndarray of int
+        Clusters, if `n_clusters` is set: one array for X as one array, a list for a list of views.
+    functions_ : list of ndarray of shape (n, q)
+        Corresponding functions of each view.
+    n_views_ : int
+        Number of views.
+    n_features_in_ : int
+        Number of columns of X, if it was one array.
+
+    See Also
+    --------
+    coupled_bases : The method as a function.
+    HeatKernelCoupling : Change the graphs instead of the modes.
+
+    References
+    ----------
+    .. [1] A. Kovnatsky, M. M. Bronstein, A. M. Bronstein, K. Glashoff and R. Kimmel, "Coupled quasi-harmonic bases",
+       Computer Graphics Forum, 2013.
 
     Examples
     --------

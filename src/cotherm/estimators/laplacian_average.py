@@ -10,17 +10,70 @@ from cotherm.methods.average import Average, average
 
 
 class LaplacianAverage(MultiviewEstimator):
-    """The average graph of all views: the simplest answer, and hard to beat in clustering.
+    """Average the graphs of all views.
 
-    Views are of the same samples, ``y`` is not looked at, and there is one embedding for all.
+    Scikit-learn estimator of :func:`cotherm.average`: the simplest method, and hard to beat in clustering. Views are
+    of the same samples, ``y`` is ignored, and there is one embedding for all views.
+
+    X is one array of shape (samples, features), dense or sparse, whose columns `view_columns` splits into views; or a
+    list of views, each a feature matrix, a :class:`cotherm.Graph` or, with ``affinity="precomputed"``, a symmetric
+    matrix of weights. For one array the results are arrays, for a list of views they are lists with an array for each
+    view.
 
     Parameters
     ----------
-    weights, power, normalized : of :func:`cotherm.average`; unlike there weights are normalized, w_ij/√(d_i d_j),
-        unless you say otherwise, as that is what helps clustering.
-    n_components, t, n_clusters, n_neighbors, scale, scale_neighbor, scale_factor, metric, symmetrize, affinity,
-    view_columns, random_state : as for all estimators, see :class:`cotherm.estimators.base.MultiviewEstimator`, which
-        also says what X may be and which attributes there are.
+    graph_weights : array_like of float, optional
+        Weight of each view, 1 by default.
+    power : float or {"arithmetic", "geometric", "harmonic"}, default 1.0
+        Power of the mean, see :func:`cotherm.average`.
+    normalized : bool, default True
+        Average w_ij / √(d_i d_j) instead of w_ij. This helps clustering and is the default here, unlike in
+        :func:`cotherm.average`.
+    n_components : int, default 2
+        Number of coordinates of every sample in each view, without the constant mode.
+    t : float, default 0.0
+        Time of the diffusion map: coordinates are e^{−tλ}φ.
+    n_clusters : int, optional
+        Number of clusters in ``labels_``. None for no clustering.
+    n_neighbors : int, default 10
+        Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
+    scale : {"self-tuning", "median"}, float or None, default "self-tuning"
+        How to choose the scale σ of the weights, see :func:`cotherm.knn_graph`.
+    scale_neighbor : int, default 7
+        Neighbor that sets σ for "self-tuning".
+    scale_factor : float, default 1.0
+        Factor in the exponent of the weights.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Distance between samples.
+    symmetrize : {"max", "mean", "min"}, default "max"
+        How to combine the two directions of the graphs.
+    affinity : {"nearest_neighbors", "precomputed"}, default "nearest_neighbors"
+        With "precomputed", matrices in a list of views are weights and not features.
+    view_columns : list of int, or list of slice or array_like of int, optional
+        For X as one array, its views: the numbers of consecutive columns, or the columns of each view. None means a
+        single view; with one view there is nothing to couple.
+    random_state : int, RandomState or None, default 0
+        Random state of k-means and of everything else that is random.
+
+    Attributes
+    ----------
+    graphs_ : list of Graph
+        Graph of each view, as built or given.
+    result_ : Average
+        Result of the method. A single view is in it twice.
+    embedding_ : list of ndarray of shape (n, n_components)
+        Coordinates in each view.
+    labels_ : ndarray of int, or list of ndarray of int
+        Clusters, if `n_clusters` is set: one array for X as one array, a list for a list of views.
+    n_views_ : int
+        Number of views.
+    n_features_in_ : int
+        Number of columns of X, if it was one array.
+
+    See Also
+    --------
+    average : The method as a function.
+    JointDiagonalization : One basis instead of one graph.
 
     Examples
     --------

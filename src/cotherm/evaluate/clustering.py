@@ -15,9 +15,37 @@ _LARGEST_TABLE = 100_000_000
 
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """The part of the items whose cluster stands for their class, clusters standing for classes as well as can be.
+    """Compute the fraction of items whose cluster stands for their class.
 
-    Each cluster stands for at most one class and each class for at most one cluster (the best assignment).
+    Clusters are assigned to classes so that the fraction is largest. Each cluster stands for at most one class, and
+    each class for at most one cluster.
+
+    Parameters
+    ----------
+    classes : array_like of int or str of shape (n,)
+        True class of every item.
+    clusters : array_like of int or str of shape (n,)
+        Cluster of every item.
+
+    Returns
+    -------
+    float
+        The accuracy, from 0 to 1.
+
+    Raises
+    ------
+    CothermError
+        If the lengths differ, or if there are too many pairs of a cluster and a class.
+
+    See Also
+    --------
+    clustering_scores : This and three other scores.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.evaluate.clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
+    0.75
     """
     truth, found = _checked(classes, clusters)
     if (truth.max() + 1) * (found.max() + 1) > _LARGEST_TABLE:
@@ -33,7 +61,31 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def clustering_scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
-    """``ACC`` (:func:`clustering_accuracy`), ``NMI`` (arithmetic mean), ``AMI`` and ``ARI``; 1 is perfect."""
+    """Compute four scores of a clustering; 1 is perfect.
+
+    Parameters
+    ----------
+    classes : array_like of int or str of shape (n,)
+        True class of every item.
+    clusters : array_like of int or str of shape (n,)
+        Cluster of every item.
+
+    Returns
+    -------
+    dict of str to float
+        "ACC" (:func:`clustering_accuracy`), "NMI" (normalized mutual information, arithmetic mean), "AMI" (adjusted
+        mutual information) and "ARI" (adjusted Rand index).
+
+    See Also
+    --------
+    clustering_accuracy : The first of them.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.evaluate.clustering_scores(["a", "a", "b", "b"], [1, 1, 0, 0])
+    {'ACC': 1.0, 'NMI': 1.0, 'AMI': 1.0, 'ARI': 1.0}
+    """
     from sklearn import metrics
 
     truth, found = _checked(classes, clusters)

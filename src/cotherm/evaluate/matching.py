@@ -14,12 +14,39 @@ from cotherm.errors import CothermError
 
 
 def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
-    """The fraction of samples closer than the true match, the mean over both views; 0 is perfect, ½ is chance.
+    """Compute the fraction of samples closer than the true match, averaged over both views.
+
+    0 is perfect, ½ is chance [1]_.
 
     Parameters
     ----------
-    X, Y : (n, d) and (n, d), row v of both being the same sample. Of samples at the same distance as the true
-        match, half count as closer.
+    X, Y : array_like of shape (n, d)
+        Samples of two views in one space. Row v of both is the same sample.
+
+    Returns
+    -------
+    float
+        The fraction. Of samples at the same distance as the true match, half count as closer.
+
+    Raises
+    ------
+    CothermError
+        If the shapes differ, or if there are fewer than two samples.
+
+    See Also
+    --------
+    label_transfer : Score without known pairs.
+
+    References
+    ----------
+    .. [1] J. Liu, Y. Huang, R. Singh, J.-P. Vert and W. S. Noble, "Jointly embedding multiple single-cell omics
+       measurements", Workshop on Algorithms in Bioinformatics, 2019.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.evaluate.foscttm([[0.0], [1.0], [2.0]], [[0.1], [1.1], [2.1]])
+    0.0
     """
     X, Y = _rows("X", X), _rows("Y", Y)
     if X.shape != Y.shape:
@@ -42,13 +69,40 @@ def _closer(D: Floats, true: Floats) -> float:
 def label_transfer(
     known: ArrayLike, known_labels: ArrayLike, others: ArrayLike, other_labels: ArrayLike, *, k: int = 5
 ) -> float:
-    """The part of the others that get their own label from their k nearest known neighbors, by majority.
+    """Compute the fraction of samples that get their own label from their nearest neighbors in another view.
 
     Parameters
     ----------
-    known, known_labels : (n, d) rows of one view and their labels.
-    others, other_labels : (m, d) rows of another in the same space, and the labels they should get.
-    k : neighbors.
+    known : array_like of shape (n, d)
+        Samples of one view.
+    known_labels : array_like of int or str of shape (n,)
+        Their labels.
+    others : array_like of shape (m, d)
+        Samples of another view in the same space.
+    other_labels : array_like of int or str of shape (m,)
+        The labels that they should get.
+    k : int, default 5
+        Number of neighbors; the majority decides.
+
+    Returns
+    -------
+    float
+        The fraction, from 0 to 1.
+
+    Raises
+    ------
+    CothermError
+        If the shapes do not fit together.
+
+    See Also
+    --------
+    foscttm : Score for known pairs.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.evaluate.label_transfer([[0.0], [1.0]], ["a", "b"], [[0.1], [0.4]], ["a", "b"], k=1)
+    0.5
     """
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -66,21 +120,41 @@ def label_transfer(
 
 
 def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats:
-    """How far from the truth vertices are matched: d(match[v], truth[v]) on the target; its mean is the usual score.
+    """Compute how far from the truth vertices are matched.
 
-    Divide by the diameter, or by the square root of the area, to compare shapes.
+    The error of vertex v is the distance between ``match[v]`` and ``truth[v]`` on the target. Its mean is the usual
+    score. Divide by the diameter, or by the square root of the area, to compare shapes.
 
     Parameters
     ----------
-    match : for every vertex of the source a vertex of the target; or anything that has it as ``hard``, such as the
-        answer of :func:`cotherm.match`.
-    truth : the right vertex of the target for every vertex of the source, (n_s,); or pairs of vertices of source and
-        target that are the same point, (p, 2), where only some are known, or some several times.
-    distances : between all vertices of the target, (n_t, n_t), such as shortest paths along its edges.
+    match : array_like of int of shape (n_s,), or Match
+        For every vertex of the source a vertex of the target, or an object that has it as ``hard``, such as the
+        result of :func:`cotherm.match`.
+    truth : array_like of int of shape (n_s,) or (p, 2)
+        The right vertex of the target for every vertex of the source. Or pairs of vertices of source and target that
+        are the same point, where only some are known, or some several times.
+    distances : array_like of shape (n_t, n_t)
+        Distances between all vertices of the target, such as shortest paths along its edges.
 
     Returns
     -------
-    The distance for every vertex, or for every pair.
+    ndarray of shape (n_s,) or (p,)
+        The distance for every vertex, or for every pair.
+
+    Raises
+    ------
+    CothermError
+        If the arguments do not fit together.
+
+    See Also
+    --------
+    cotherm.match : Find a match.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.evaluate.geodesic_error([0, 0], [0, 1], [[0.0, 2.0], [2.0, 0.0]]).tolist()
+    [0.0, 2.0]
     """
     D = validation.numeric("distances", distances, ndim=(2,))
     if D.shape[0] != D.shape[1] or not D.size:

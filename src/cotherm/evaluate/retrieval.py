@@ -21,13 +21,22 @@ from cotherm.lazy import lazy
 
 @dataclass(frozen=True, eq=False)
 class Retrieval:
-    """Ranked answers to every query that has others of its class.
+    """Ranked items for every query, and scores of the ranking.
+
+    Only items that have others of their class are queries.
 
     Attributes
     ----------
-    queries : their numbers.
-    ranked : (queries, n − 1), all other items, nearest first.
-    relevant : (queries, n − 1), whether each is of the query's class.
+    queries : ndarray of int of shape (q,)
+        The queries.
+    ranked : ndarray of int of shape (q, n - 1)
+        All other items for each query, nearest first.
+    relevant : ndarray of bool of shape (q, n - 1)
+        Whether each of them is of the class of the query.
+
+    See Also
+    --------
+    retrieval : Rank items by distances.
     """
 
     queries: NDArray[np.intp]
@@ -36,37 +45,62 @@ class Retrieval:
 
     @lazy
     def precisions(self) -> Floats:
-        """P(r): the part of the first r answers that is relevant, (queries, n − 1)."""
+        """Precision P(r) of the first r items for every query, an array of shape (q, n − 1)."""
         return np.cumsum(self.relevant, axis=1) / np.arange(1, self.relevant.shape[1] + 1)
 
     @lazy
     def recalls(self) -> Floats:
-        """R(r): the part of all relevant items that is among the first r answers, (queries, n − 1)."""
+        """Recall R(r) of the first r items for every query, an array of shape (q, n − 1)."""
         return np.cumsum(self.relevant, axis=1) / self.relevant.sum(axis=1, keepdims=True)
 
     @lazy
     def average_precisions(self) -> Floats:
-        """For every query Σ_r P(r) rel(r) divided by the number of relevant items; 1 if they all come first.
+        """Average precision of every query: Σ_r P(r) rel(r) divided by the number of relevant items.
 
-        The paper leaves the divisor out of its formula; without it scores would exceed 1.
+        It is 1 if all relevant items come first. The heat kernel coupling paper leaves the divisor out of its
+        formula; without it scores would exceed 1.
         """
         hits = self.precisions * self.relevant
         return np.asarray(hits.sum(axis=1) / self.relevant.sum(axis=1))
 
     @property
     def mean_average_precision(self) -> float:
-        """mAP, the mean over the queries."""
+        """Mean average precision (mAP), the mean over the queries."""
         return float(self.average_precisions.mean())
 
     def precision_at(self, k: int) -> float:
-        """P(k), the mean over the queries."""
+        """Compute the mean precision P(k) of the first k items.
+
+        Parameters
+        ----------
+        k : int
+            Number of items.
+
+        Returns
+        -------
+        float
+            The mean over the queries.
+        """
         k = validation.integer("k", k, least=1, most=self.relevant.shape[1])
         return float(self.precisions[:, k - 1].mean())
 
     def curve(self, levels: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Recall levels, by default 0, 0.01, …, 1, and the mean precision at each.
+        """Compute the mean precision at levels of recall.
 
-        The precision of a query at a level of recall is the best it has at that recall or a higher one, as is usual.
+        The precision of a query at a level of recall is the best that it has at that recall or a higher one, as is
+        usual.
+
+        Parameters
+        ----------
+        levels : array_like of float, optional
+            Levels of recall in [0, 1]. By default 0, 0.01, …, 1.
+
+        Returns
+        -------
+        recall : ndarray
+            The levels.
+        precision : ndarray
+            The mean precision over the queries at each level.
         """
         wanted = np.linspace(0.0, 1.0, 101) if levels is None else validation.numeric("levels", levels, ndim=(1,))
         if not len(wanted) or wanted.min() < 0.0 or wanted.max() > 1.0:
@@ -82,11 +116,42 @@ class Retrieval:
 def retrieval(distances: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> Retrieval:
     """Rank all items for every query by a matrix of distances.
 
+    Every item is a query once, and the other items of its class are relevant.
+
     Parameters
     ----------
-    distances : (n, n); row q holds the distances from query q. The diagonal is not looked at.
-    labels : the class of every item. An item alone in its class is no query, but an answer to others.
-    seed : of the order of items at equal distances.
+    distances : array_like of shape (n, n)
+        Row q has the distances from query q. The diagonal is ignored.
+    labels : array_like of int or str of shape (n,)
+        Class of every item. An item alone in its class is not a query, but is ranked for others.
+    seed : int, default 0
+        Seed of the order of items at equal distances.
+
+    Returns
+    -------
+    Retrieval
+        The ranking and its scores.
+
+    Raises
+    ------
+    CothermError
+        If the shapes do not fit together, or if no class has two items.
+
+    See Also
+    --------
+    cotherm.diffusion_distance : Distances to rank by.
+
+    Notes
+    -----
+    Items at equal distances are in random order. In the order of the items, data sorted by class would improve every
+    score.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> found = ct.evaluate.retrieval([[0, 1, 5], [1, 0, 5], [5, 5, 0]], ["a", "a", "b"])
+    >>> found.mean_average_precision, found.precision_at(1)
+    (1.0, 1.0)
     """
     D = validation.numeric("distances", distances, ndim=(2,))
     known = validation.labels("labels", labels)

@@ -35,34 +35,82 @@ def knn_graph(
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
-    """The graph that joins every point to its k nearest neighbors.
+    r"""Build the graph that joins every point to its k nearest neighbors.
 
-    a_ij = exp(−d_ij² / (scale_factor σ_i σ_j)) if j is among the k nearest neighbors of i, else 0; the weights are
-    W = max(A, Aᵀ), (A + Aᵀ)/2 or min(A, Aᵀ).
+    Directed weights
+
+    .. math:: a_{ij} = \exp\left(-\frac{d_{ij}^2}{c \, \sigma_i \sigma_j}\right)
+        \quad\text{if } j \text{ is among the } k \text{ nearest neighbors of } i, \text{ else } 0,
+
+    are made symmetric: the weight matrix is :math:`\max(A, A^\top)`, :math:`(A + A^\top)/2` or
+    :math:`\min(A, A^\top)`. Here :math:`c` is `scale_factor` and :math:`\sigma_i` is set by `scale`.
 
     Parameters
     ----------
-    X : the points, (n, d), dense or scipy.sparse.
-    k : neighbors of every point, at most n − 1.
-    scale : "self-tuning", σ_i = the distance from i to its ``scale_neighbor``-th nearest neighbor; "median", one
-        σ = the median of the n k distances to neighbors; a number > 0, σ itself; or None, unweighted,
-        a_ij = 1 for all neighbors.
-    scale_neighbor : for "self-tuning"; may exceed k.
-    scale_factor : a number > 0.
-    metric, search, seed : see :func:`cotherm.nearest_neighbors`. Under "cosine" d_ij = 1 − cos(x_i, x_j),
-        and zero rows are isolated vertices.
-    symmetrize : "max", "mean", or "min", which keeps only the edges between mutual neighbors and may leave
-        isolated vertices.
-    labels, name : passed on to the graph.
+    X : array_like or sparse matrix of shape (n, d)
+        The points.
+    k : int
+        Number of neighbors of every point, at most n − 1.
+    scale : {"self-tuning", "median"}, float or None, default "self-tuning"
+        How to choose σ. "self-tuning": σ_i is the distance from point i to its `scale_neighbor`-th nearest neighbor
+        [1]_. "median": one σ, the median of the n·k distances to neighbors. A number > 0: σ itself. None: unweighted,
+        all neighbors have weight 1.
+    scale_neighbor : int, default 7
+        Neighbor that sets σ_i for "self-tuning", at most n − 1. It may exceed `k`.
+    scale_factor : float, default 1.0
+        Factor c > 0 in the exponent.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Distance between points. Under "cosine" d_ij = 1 − cos(x_i, x_j), and zero rows become isolated vertices.
+    symmetrize : {"max", "mean", "min"}, default "max"
+        How to combine the two directions. "min" keeps only edges between mutual neighbors and may leave isolated
+        vertices.
+    search : {"auto", "exact", "approximate"}, default "auto"
+        How to find neighbors, see :func:`cotherm.nearest_neighbors`.
+    seed : int, default 0
+        Seed of the approximate search.
+    labels : array_like of int or str, optional
+        Labels of the vertices, stored in the graph.
+    name : str, optional
+        Name of the graph.
 
-    Edges come sorted by (i, j). A weight too small for a float64 is 0, and its edge stays. Points in at most
-    3 dimensions become the graph's coordinates. Where copies of a point make σ_i = 0, the distance to the
-    nearest that is no copy, among its max(k, scale_neighbor) nearest neighbors, takes its place; if all of those
-    are copies, the smallest σ_j > 0; if all points coincide, 1. A median of 0 gives way to the smallest
-    distance to a neighbor that is > 0, or 1.
+    Returns
+    -------
+    Graph
+        The graph, with edges sorted by (i, j). Points in at most 3 dimensions become its coordinates.
 
-    The recipe fitted to the paper's NUS figures is
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used.
+
+    See Also
+    --------
+    radius_graph : Join all points within a distance.
+    mesh_graph : Graph of the edges of a triangle mesh.
+    nearest_neighbors : The search by itself.
+
+    Notes
+    -----
+    A weight that underflows is stored as 0 and its edge stays.
+
+    If copies of a point make σ_i = 0, the distance to the nearest point that is not a copy is used, among its max(k,
+    scale_neighbor) nearest neighbors. If all of those are copies, the smallest σ_j > 0 is used, and if all points
+    coincide, 1. A median of 0 is replaced by the smallest positive distance to a neighbor, or by 1.
+
+    The recipe fitted to the NUS figures of the heat kernel coupling paper is
     ``knn_graph(X, 25, scale="self-tuning", scale_neighbor=15, scale_factor=4, symmetrize="mean")``.
+
+    References
+    ----------
+    .. [1] L. Zelnik-Manor and P. Perona, "Self-tuning spectral clustering", Advances in Neural Information Processing
+       Systems 17, 2004.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> g = ct.knn_graph([[0.0], [1.0], [2.0], [10.0]], k=1, scale=None)
+    >>> g.edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
     """
     graph, _ = scaled_knn_graph(
         X,
@@ -125,21 +173,49 @@ def radius_graph(
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
-    """The graph that joins every two points at a distance d_ij ≤ radius.
+    r"""Build the graph that joins every two points within a given distance.
 
-    w_ij = 1, or with a scale w_ij = exp(−d_ij² / (scale_factor σ²)).
+    Points with :math:`d_{ij} \le` `radius` are joined with weight 1 or, with a scale,
+
+    .. math:: w_{ij} = \exp\left(-\frac{d_{ij}^2}{c \, \sigma^2}\right), \qquad c = \mathtt{scale\_factor}.
 
     Parameters
     ----------
-    X : the points, (n, d), dense or scipy.sparse.
-    radius : a number ≥ 0; 0 joins the copies of a point. More than 200,000,000 edges are refused.
-    scale : None, unweighted; "median", σ = the median of the edges' d_ij; or a number > 0, σ itself. If the
-        median is 0, σ is the smallest d_ij > 0, and 1 if there is none.
-    scale_factor : a number > 0.
-    metric : "euclidean", or "cosine", under which zero rows are isolated vertices.
-    labels, name : passed on to the graph.
+    X : array_like or sparse matrix of shape (n, d)
+        The points.
+    radius : float
+        Largest distance, ≥ 0. A radius of 0 joins copies of a point.
+    scale : "median", float or None, default None
+        None: unweighted. "median": σ is the median length of the edges; if that is 0, the smallest positive length,
+        or 1 if there is none. A number > 0: σ itself.
+    scale_factor : float, default 1.0
+        Factor c > 0 in the exponent.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Distance between points. Under "cosine" zero rows become isolated vertices.
+    labels : array_like of int or str, optional
+        Labels of the vertices, stored in the graph.
+    name : str, optional
+        Name of the graph.
 
-    Edges come sorted by (i, j). Points in at most 3 dimensions become the graph's coordinates.
+    Returns
+    -------
+    Graph
+        The graph, with edges sorted by (i, j). Points in at most 3 dimensions become its coordinates.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if there would be more than 200,000,000 edges.
+
+    See Also
+    --------
+    knn_graph : Join every point to its nearest neighbors.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.radius_graph([[0.0], [1.0], [3.0]], radius=2.0).edges.tolist()
+    [[0, 1], [1, 2]]
     """
     radius = validation.real("radius", radius)
     scale = kernel.checked_scale(scale, ("median",))
@@ -161,24 +237,54 @@ def mesh_graph(
     labels: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
-    """The graph of the edges of a triangle mesh.
+    r"""Build the graph of the edges of a triangle mesh.
 
-    With the length l_ij of the edge, w_ij = 1 for "unit", 1/l_ij for "inverse-length" and
-    exp(−l_ij² / (scale_factor σ²)) for "gaussian".
-
-    Cotangent weights are not offered: they are negative at obtuse angles, and the Laplacian then leaves the
-    set L(V, E) of valid ones, in which heat stays ≥ 0 and which every method here works in.
+    With the length :math:`l_{ij}` of an edge, its weight is 1 ("unit"), :math:`1 / l_{ij}` ("inverse-length") or
+    :math:`\exp(-l_{ij}^2 / (c \sigma^2))` ("gaussian"), where :math:`c` is `scale_factor`.
 
     Parameters
     ----------
-    vertices : (n, d) positions; those that no face uses are isolated vertices of the graph.
-    faces : (f, 3) corners of the triangles, integers in [0, n).
-    weights : "unit", "inverse-length" or "gaussian".
-    scale : σ for "gaussian": "median", the median length of the edges, or a number > 0.
-    scale_factor : for "gaussian", a number > 0.
-    labels, name : passed on to the graph.
+    vertices : array_like of shape (n, d)
+        Positions. Vertices that no face uses become isolated vertices of the graph.
+    faces : array_like of int of shape (f, 3)
+        Corners of the triangles, in [0, n).
+    weights : {"unit", "inverse-length", "gaussian"}, default "unit"
+        Weights of the edges.
+    scale : "median" or float, default "median"
+        Scale σ for "gaussian": the median length of the edges, or a number > 0.
+    scale_factor : float, default 1.0
+        Factor c > 0 for "gaussian".
+    labels : array_like of int or str, optional
+        Labels of the vertices, stored in the graph.
+    name : str, optional
+        Name of the graph.
 
-    Edges come sorted by (i, j); vertices in at most 3 dimensions become the graph's coordinates.
+    Returns
+    -------
+    Graph
+        The graph, with edges sorted by (i, j). Vertices in at most 3 dimensions become its coordinates.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if an edge of length 0 would get the weight "inverse-length".
+
+    See Also
+    --------
+    read_mesh : Read vertices and faces from a file.
+    knn_graph : Graph of nearest neighbors of points.
+
+    Notes
+    -----
+    Cotangent weights are not offered. They are negative at obtuse angles, and the Laplacian then leaves the set L(V,
+    E) of valid Laplacians, in which heat stays ≥ 0 and in which every method here works.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> vertices = [[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]]
+    >>> ct.mesh_graph(vertices, [[0, 1, 2]], weights="inverse-length").w.round(2).tolist()
+    [0.33, 0.25, 0.2]
     """
     weights = validation.choice("weights", weights, ("unit", "inverse-length", "gaussian"))
     sigma = kernel.checked_sigma(scale, ("median",))

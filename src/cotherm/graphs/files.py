@@ -39,9 +39,39 @@ _MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] =
 
 
 def read_graph(path: str | os.PathLike[str]) -> Graph:
-    """The graph in a ``.npz``, ``.csv``, ``.tsv`` or ``.mtx`` file.
+    """Read a graph from a file.
 
-    An edge list ``.csv`` or a ``.mtx`` file may come from any program; a ``.npz`` file must come from ``write_graph``.
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.npz``, ``.csv``, ``.tsv`` or ``.mtx`` file. Edge lists (``.csv``, ``.tsv``) and Matrix Market files may
+        come from any program; a ``.npz`` file must come from :func:`cotherm.write_graph`. Nothing is unpickled.
+
+    Returns
+    -------
+    Graph
+        The graph.
+
+    Raises
+    ------
+    CothermError
+        If the file is missing or does not hold a graph. The message names the place in the file.
+
+    See Also
+    --------
+    write_graph : Write a graph.
+    read_mesh : Read a triangle mesh.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> import tempfile, pathlib
+    >>> g = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "graph.csv"
+    ...     ct.write_graph(g, path)
+    ...     ct.read_graph(path) == g
+    True
     """
     place = atomic.as_path(path)
     parse, _ = _format(place, _READABLE_GRAPHS)
@@ -49,10 +79,40 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a graph to a ``.npz``, ``.csv`` or ``.mtx`` file, complete or not at all.
+    """Write a graph to a file, completely or not at all.
 
-    Only ``.npz`` holds coordinates and labels; the others refuse a graph that has them. An existing file is
-    kept unless ``overwrite`` is given.
+    What is written is read back to the last bit.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    path : str or path-like
+        The suffix chooses the format: ``.npz`` stores everything, ``.csv`` (edge list) and ``.mtx`` (Matrix Market)
+        store vertices, edges, weights and name.
+    overwrite : bool, default False
+        Whether to replace an existing file.
+
+    Raises
+    ------
+    CothermError
+        If the file exists, or if the format cannot store the coordinates or labels of the graph;
+        :meth:`Graph.bare` drops them.
+
+    See Also
+    --------
+    read_graph : Read a graph.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> import tempfile, pathlib
+    >>> g = ct.Graph(2, [0], [1], [1.0], labels=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "graph.npz"
+    ...     ct.write_graph(g, path)
+    ...     ct.read_graph(path).labels.tolist()
+    ['a', 'b']
     """
     place = atomic.as_path(path)
     atomic.save(place, graph_bytes(graph, place), overwrite=validation.boolean("overwrite", overwrite))
@@ -67,9 +127,38 @@ def graph_bytes(graph: Graph, place: Path) -> bytes:
 
 
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:
-    """The vertices and triangles in a ``.off``, ``.obj`` or ``.ply`` file.
+    """Read a triangle mesh from a file.
 
-    Colors, normals, textures and so on are passed over; polygons with more than three corners are refused.
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.off``, ``.obj`` or ``.ply`` file. Colors, normals, textures and so on are ignored.
+
+    Returns
+    -------
+    Mesh
+        Vertices and triangles.
+
+    Raises
+    ------
+    CothermError
+        If the file is missing or is not a mesh, or if it has polygons with more than three corners.
+
+    See Also
+    --------
+    write_mesh : Write a mesh.
+    mesh_graph : Graph of the edges of a mesh.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> import tempfile, pathlib
+    >>> mesh = ct.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "triangle.off"
+    ...     ct.write_mesh(mesh, path)
+    ...     ct.read_mesh(path) == mesh
+    True
     """
     place = atomic.as_path(path)
     parse, _ = _format(place, _MESHES)
@@ -77,9 +166,35 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
 
 
 def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a mesh to a ``.off``, ``.obj`` or ``.ply`` file, complete or not at all.
+    """Write a triangle mesh to a file, completely or not at all.
 
-    An existing file is kept unless ``overwrite`` is given.
+    Parameters
+    ----------
+    mesh : Mesh
+        The mesh.
+    path : str or path-like
+        The suffix chooses the format: ``.off``, ``.obj`` or ``.ply``.
+    overwrite : bool, default False
+        Whether to replace an existing file.
+
+    Raises
+    ------
+    CothermError
+        If the file exists.
+
+    See Also
+    --------
+    read_mesh : Read a mesh.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "points.ply"
+    ...     ct.write_mesh(ct.Mesh([[0, 0, 0], [1, 0, 0]]), path)
+    ...     ct.read_mesh(path)
+    Mesh(2 vertices, 0 faces)
     """
     place = atomic.as_path(path)
     if not isinstance(mesh, Mesh):

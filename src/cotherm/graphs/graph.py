@@ -24,19 +24,67 @@ _LARGEST_TOTAL = np.finfo(np.float64).max / 4
 
 
 class Graph:
-    """An undirected graph without loops, with a weight w_e ≥ 0 on every edge e = (i, j), i < j.
+    """Undirected graph without loops, with a weight ≥ 0 on every edge.
 
     Parameters
     ----------
-    n : number of vertices, at least 1.
-    i, j : the two ends of every edge, integers in [0, n). An edge may be given either way round; it is
-        stored with the smaller end in ``i``. The order of the edges is kept.
-    w : the weights, finite and ≥ 0. A weight of 0 is an edge that carries no heat but may be given weight later.
-    coordinates : optional (n, d) positions of the vertices, for drawing.
-    labels : optional n labels, integers or strings.
-    name : optional name, for messages and figures.
+    n : int
+        Number of vertices, at least 1.
+    i, j : array_like of int
+        The two ends of every edge, in [0, n). Either end may come first; the smaller one is stored in ``i``. The
+        order of the edges is kept. No edge may be repeated.
+    w : array_like of float
+        Weights, finite and ≥ 0. An edge of weight 0 carries no heat, but methods may give it weight.
+    coordinates : array_like of shape (n, d), optional
+        Positions of the vertices, for drawing.
+    labels : array_like of int or str of shape (n,), optional
+        Labels of the vertices.
+    name : str, optional
+        Name for messages and figures.
 
-    The arrays are copies and cannot be written to; ``with_weights`` gives a graph with other weights.
+    Attributes
+    ----------
+    n : int
+        Number of vertices.
+    i, j : ndarray of int32 of shape (m,)
+        Ends of the edges, i < j.
+    w : ndarray of float64 of shape (m,)
+        Weights of the edges.
+    coordinates : ndarray of shape (n, d) or None
+        Positions of the vertices.
+    labels : ndarray of shape (n,) or None
+        Labels of the vertices.
+    name : str or None
+        Name of the graph.
+
+    Raises
+    ------
+    CothermError
+        If the arguments are not a graph: vertices out of range, loops, repeated edges, negative or infinite weights.
+
+    See Also
+    --------
+    Graph.from_adjacency : Graph of a weight matrix.
+    knn_graph : Graph of nearest neighbors.
+    read_graph : Graph from a file.
+
+    Notes
+    -----
+    A graph is immutable. The arrays are copies and read-only; :meth:`with_weights` returns a graph with other
+    weights.
+
+    The Laplacian is L = D − W, never normalized or rescaled.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> path = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0], name="path")
+    >>> path
+    Graph('path', n=3, m=2, total weight 3)
+    >>> path.laplacian().toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  3., -2.],
+           [ 0., -2.,  2.]])
     """
 
     __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "w")
@@ -79,17 +127,53 @@ class Graph:
         labels: ArrayLike | None = None,
         name: str | None = None,
     ) -> Graph:
-        """The graph of a symmetric matrix of weights with zero diagonal, dense or scipy.sparse.
+        """Build the graph of a symmetric weight matrix with zero diagonal.
 
-        Entries stored in a sparse matrix are edges, even where they are zero; in a dense matrix the non-zero
-        entries are. Edges come sorted by (i, j). The matrix must be symmetric to the last bit.
+        Parameters
+        ----------
+        W : array_like or sparse matrix of shape (n, n)
+            The weights. It must be symmetric to the last bit. All stored entries of a sparse matrix are edges, also
+            stored zeros; of a dense matrix only the nonzero entries are.
+        coordinates : array_like of shape (n, d), optional
+            Positions of the vertices, for drawing.
+        labels : array_like of int or str of shape (n,), optional
+            Labels of the vertices.
+        name : str, optional
+            Name of the graph.
+
+        Returns
+        -------
+        Graph
+            The graph, with edges sorted by (i, j).
+
+        Raises
+        ------
+        CothermError
+            If the matrix is not square and symmetric, has entries on the diagonal, or has negative entries.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> ct.Graph.from_adjacency([[0.0, 2.0], [2.0, 0.0]]).edges.tolist()
+        [[0, 1]]
         """
         n, i, j, w = _upper_triangle(W)
         with known_as("w", "W"):
             return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
 
     def with_weights(self, u: ArrayLike) -> Graph:
-        """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
+        """Return the same graph with other weights.
+
+        Parameters
+        ----------
+        u : array_like of float of shape (m,)
+            New weights ≥ 0, in the order of the edges.
+
+        Returns
+        -------
+        Graph
+            The new graph.
+        """
         other = object.__new__(Graph)
         for field in self.__slots__:
             assign(other, field, getattr(self, field))
@@ -97,7 +181,15 @@ class Graph:
         return other
 
     def bare(self) -> Graph:
-        """The same graph without coordinates and labels, which ``.csv`` and ``.mtx`` files cannot hold."""
+        """Return the same graph without coordinates and labels.
+
+        Files in the formats ``.csv`` and ``.mtx`` cannot store those.
+
+        Returns
+        -------
+        Graph
+            The new graph.
+        """
         other = self.with_weights(self.w)
         assign(other, "coordinates", None)
         assign(other, "labels", None)
@@ -110,23 +202,23 @@ class Graph:
 
     @property
     def edges(self) -> Indices:
-        """The edges as an (m, 2) array, i < j."""
+        """Ends of the edges, an array of shape (m, 2) with i < j."""
         return np.column_stack([self.i, self.j])
 
     @property
     def weights(self) -> Floats:
-        """The weights, the same array as ``w``."""
+        """Weights of the edges, the same array as ``w``."""
         return self.w
 
     @property
     def degrees(self) -> Floats:
-        """d_i = Σ_j w_ij, the diagonal of the Laplacian."""
+        """Degrees d_i = Σ_j w_ij, the diagonal of the Laplacian."""
         ends = np.bincount(self.i, self.w, self.n) + np.bincount(self.j, self.w, self.n)
         return np.asarray(ends, dtype=np.float64)
 
     @property
     def components(self) -> Indices:
-        """The number of its connected component for every vertex; edges of weight 0 connect nothing.
+        """Number of the connected component of every vertex; edges of weight 0 do not connect.
 
         Components are numbered from 0 in the order of their first vertices.
         """
@@ -146,27 +238,61 @@ class Graph:
         return int(self.components.max()) + 1
 
     def adjacency(self) -> sp.csr_array:
-        """The symmetric sparse matrix W of the weights; edges of weight 0 are stored."""
+        """Return the symmetric weight matrix W.
+
+        Returns
+        -------
+        csr_array of shape (n, n)
+            The weights. Edges of weight 0 are stored.
+        """
         rows = np.concatenate([self.i, self.j])
         columns = np.concatenate([self.j, self.i])
         return sp.coo_array((np.tile(self.w, 2), (rows, columns)), shape=(self.n, self.n)).tocsr()
 
     def laplacian(self) -> sp.csr_array:
-        """L = D − W, sparse, unnormalized; row sums vanish up to rounding."""
+        """Return the unnormalized Laplacian L = D − W.
+
+        Returns
+        -------
+        csr_array of shape (n, n)
+            The Laplacian. Its rows sum to zero up to rounding.
+        """
         return sp.csr_array(sp.diags_array(self.degrees).tocsr() - self.adjacency())
 
     def validity(self, laplacian: Any = None, *, tolerance: float = 1e-12) -> Validity:
-        """Is a matrix in the paper's set L(V, E) of this graph's edges, and if not, why not, where, by how much?
+        """Check whether a matrix is a valid Laplacian of this graph, and explain why not.
 
-        Without an argument the graph's own Laplacian is examined. ``tolerance`` is relative to the largest
-        entry of the matrix. See :class:`cotherm.graphs.validity.Validity`.
+        Parameters
+        ----------
+        laplacian : array_like or sparse matrix of shape (n, n), optional
+            The matrix. By default the Laplacian of the graph itself.
+        tolerance : float, default 1e-12
+            Allowed violation, relative to the largest entry of the matrix.
+
+        Returns
+        -------
+        Validity
+            The conditions of the set L(V, E) that fail, where, and by how much.
         """
         from cotherm.graphs.validity import examine
 
         return examine(self, self.laplacian() if laplacian is None else laplacian, tolerance)
 
     def is_valid(self, laplacian: Any = None, *, tolerance: float = 1e-12) -> bool:
-        """Whether a matrix (by default the graph's own Laplacian) is in L(V, E); ``validity`` says why not."""
+        """Check whether a matrix is a valid Laplacian of this graph.
+
+        Parameters
+        ----------
+        laplacian : array_like or sparse matrix of shape (n, n), optional
+            The matrix. By default the Laplacian of the graph itself.
+        tolerance : float, default 1e-12
+            Allowed violation, relative to the largest entry of the matrix.
+
+        Returns
+        -------
+        bool
+            Whether it is in L(V, E). :meth:`validity` says why not.
+        """
         return self.validity(laplacian, tolerance=tolerance).valid
 
     def __setattr__(self, field: str, value: object) -> None:

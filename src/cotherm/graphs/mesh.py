@@ -16,15 +16,38 @@ from cotherm.graphs.immutable import assign, read_only
 
 
 class Mesh:
-    """Points in three dimensions, and triangles between them.
+    """Triangle mesh: points in three dimensions and triangles between them.
 
     Parameters
     ----------
-    vertices : (n, 3) finite positions, n at least 1.
-    faces : (f, 3) corners of the triangles, integers in [0, n); none of them makes a point cloud.
+    vertices : array_like of shape (n, 3)
+        Finite positions, n ≥ 1.
+    faces : array_like of int of shape (f, 3), default ()
+        Corners of the triangles, in [0, n). A mesh without faces is a point cloud.
 
-    Nothing is asked of the shape: it may have holes, stray vertices and triangles without area. The arrays
-    are copies and cannot be written to. A mesh unpacks as ``vertices, faces = mesh``.
+    Attributes
+    ----------
+    vertices : ndarray of float64 of shape (n, 3)
+        Positions.
+    faces : ndarray of int32 of shape (f, 3)
+        Corners of the triangles.
+
+    See Also
+    --------
+    read_mesh : Read a mesh from a file.
+    mesh_graph : Graph of the edges of a mesh.
+
+    Notes
+    -----
+    The shape is not checked: a mesh may have holes, unused vertices and triangles without area. The arrays are copies
+    and read-only. A mesh unpacks as ``vertices, faces = mesh``.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> mesh = ct.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    >>> ct.mesh_graph(*mesh).edges.tolist()
+    [[0, 1], [0, 2], [1, 2]]
     """
 
     __slots__ = ("faces", "vertices")

@@ -17,7 +17,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failure:
-    """One condition of L(V, E) that does not hold: which, where it is worst, by how much, in how many places."""
+    """One condition of L(V, E) that does not hold.
+
+    Attributes
+    ----------
+    condition : str
+        Which condition: "i", "ii" or "iii", see :class:`cotherm.Validity`.
+    where : tuple of int
+        Where it is violated most: the entry (row, column), or the row.
+    amount : float
+        By how much.
+    count : int
+        Number of violations.
+    explanation : str
+        The worst violation in words.
+
+    See Also
+    --------
+    Validity : All failed conditions of a matrix.
+    """
 
     condition: str
     where: tuple[int, ...]
@@ -32,15 +50,33 @@ class Failure:
 
 @dataclass(frozen=True)
 class Validity:
-    """The outcome: ``valid``, and the failures among the paper's conditions
+    """Whether a matrix is in the set L(V, E) of valid Laplacians of a graph.
 
-    (i) l_ij ≤ 0 and l_ij = l_ji for i ≠ j; (ii) l_ij = 0 where (i, j) is not an edge; (iii) zero row sums.
+    The conditions are (i) l_ij ≤ 0 and l_ij = l_ji for i ≠ j, (ii) l_ij = 0 if (i, j) is not an edge, (iii) rows sum
+    to zero. The object is true if all of them hold; print it for an explanation.
+
+    Attributes
+    ----------
+    failures : tuple of Failure
+        The conditions that do not hold.
+
+    See Also
+    --------
+    Graph.validity : Check a matrix.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> g = ct.Graph(3, [0], [1], [1.0])
+    >>> print(g.validity([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]))
+    not in L(V, E): (ii) l[1, 2] is 1 off zero, but no edge
     """
 
     failures: tuple[Failure, ...]
 
     @property
     def valid(self) -> bool:
+        """Whether all conditions hold."""
         return not self.failures
 
     def __bool__(self) -> bool:

@@ -45,10 +45,22 @@ class _Found(NamedTuple):
 
 
 class Nearest(_Found):
-    """For every source its nearest vertices by diffusion distance, nearest first, itself left out.
+    """Nearest vertices of each source by diffusion distance, nearest first.
 
-    It unpacks as ``indices, distances``, and says how it was found: ``route`` is one of the names of ``method``, and
-    ``exact`` whether that route is.
+    It unpacks as ``indices, distances``. A source is not its own neighbor.
+
+    Attributes
+    ----------
+    indices : ndarray of int of shape (sources, nearest)
+        The nearest vertices.
+    distances : ndarray of float of shape (sources, nearest)
+        Their diffusion distances, ascending.
+    route : str
+        How they were found: "exact", "local", "modes" or "sketch".
+
+    See Also
+    --------
+    diffusion_distance : Find them with ``nearest=``.
     """
 
     route: str
@@ -60,7 +72,7 @@ class Nearest(_Found):
 
     @property
     def exact(self) -> bool:
-        """Whether indices and distances are right but for rounding; see ``diffusion_distance`` for the other routes."""
+        """Whether indices and distances are exact up to rounding."""
         return self.route == "exact"
 
 
@@ -100,38 +112,83 @@ def diffusion_distance(
     probes: int | None = None,
     seed: int = 0,
 ) -> Floats | Nearest:
-    """Diffusion distances d_t between vertices: how differently heat started at each has spread by time t.
+    r"""Compute diffusion distances: how differently heat from two vertices has spread by time t.
+
+    .. math::
+
+        d_t(p, q) = \|e^{-tL}(\delta_p - \delta_q)\|
+                  = \Big(\sum_k e^{-2t\lambda_k} (\phi_{kp} - \phi_{kq})^2\Big)^{1/2}
+
+    with the eigenvalues :math:`\lambda_k` and eigenvectors :math:`\phi_k` of the Laplacian [1]_.
 
     Parameters
     ----------
-    graph, t : the graph and the time t ≥ 0.
-    sources : vertices whose distances to all others are wanted; by default all.
-    nearest : give only this many nearest vertices of each source, as ``Nearest(indices, distances)``.
-    method : the route, one of
+    graph : Graph
+        The graph.
+    t : float
+        Time t ≥ 0.
+    sources : array_like of int, optional
+        Vertices whose distances to all vertices are computed. By default all.
+    nearest : int, optional
+        Compute only this many nearest vertices of each source.
+    method : {"auto", "exact", "local", "modes", "sketch"}, default "auto"
+        How to compute them:
 
-        - ``"exact"``: all pairs, up to 20,000 vertices; 16n² bytes.
-        - ``"local"``: heat is followed as far as it gets, for short times, 2tλ_max up to 1,000. Squared distances are
-          right to about 1e-5, and so is the choice of the nearest.
-        - ``"modes"``: the modes that are still warm, for times so long that they are fewer than 96, on more than 2,000
-          vertices. Distances are right to about 1e-4 of the largest.
-        - ``"sketch"``: random, any size and time. Distances are unbiased in the square, with a relative standard
-          deviation of at most 1/√(2·probes), 1.1 % by default. Nearest vertices are chosen among candidates: for up
-          to probes / (4·nearest + 16) sources by exact distances, for more with the error above, and part of the true
-          ones is missed where many are about as far. Of the true eight nearest of all vertices 95 to 99 % were found
-          on neighbor graphs of points and 59 to 92 % on random graphs; for a few sources, 96 to 100 %.
-        - ``"auto"``: exact up to 4,096 vertices and for all pairs; else the cheapest of the others, local preferred.
-    probes : the number of random heat flows of a sketch; the default is 4,096.
-    seed : of the random signs of the probes.
+        - "exact": all pairs, up to 20,000 vertices; takes 16n² bytes.
+        - "local": follow heat as far as it spreads, for short times, 2tλ_max ≤ 1,000. Squared distances have errors
+          of about 1e-5, and so has the choice of the nearest vertices.
+        - "modes": the eigenvectors that have not decayed, for times so long that there are fewer than 96 of them, on
+          more than 2,000 vertices. Errors are about 1e-4 of the largest distance.
+        - "sketch": random projection, for any size and time. Squared distances are unbiased; distances have a
+          relative standard deviation of at most 1/√(2·probes), 1.1 % by default. See Notes for the nearest vertices.
+        - "auto": exact up to 4,096 vertices and for all pairs; otherwise the cheapest of the others, "local"
+          preferred.
+    probes : int, optional
+        Number of random functions in a sketch, 4,096 by default.
+    seed : int, default 0
+        Seed of the random signs in a sketch.
 
     Returns
     -------
-    An (n, n) array; with ``sources`` an array (sources, n); with ``nearest`` a ``Nearest`` of two arrays
-    (sources, nearest), which also says which route was taken. The log (logger ``cotherm``) says so in every case.
+    ndarray of shape (n, n) or (sources, n), or Nearest
+        Without `nearest`, an array of distances: a row for every vertex, or for every one of `sources`. With
+        `nearest`, a :class:`cotherm.Nearest` with two arrays of shape (sources, nearest), which also records the
+        method that was used.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, if the result would not fit into memory, or if the method does not suit the
+        size or the time.
+
+    See Also
+    --------
+    diffusion_map : Coordinates whose Euclidean distances are diffusion distances.
+    heat_kernel : The matrix whose columns are compared.
 
     Notes
     -----
-    Only the exact route forms an n × n matrix. There vertices at equal distances come in the order of their numbers;
-    on the other routes their order is not defined, but the same in every run.
+    Only "exact" forms an n × n matrix. There, vertices at equal distances come in the order of their numbers; with
+    the other methods their order is undefined, but the same in every run. The method used is logged (logger
+    ``cotherm``).
+
+    With "sketch", nearest vertices are chosen among candidates: by exact distances for up to probes / (4·nearest +
+    16) sources, and by sketched distances for more. Some true neighbors are missed where many vertices are at similar
+    distances. Of the true eight nearest of all vertices 95 to 99 % were found on neighbor graphs of points and 59 to
+    92 % on random graphs; for a few sources, 96 to 100 %.
+
+    References
+    ----------
+    .. [1] R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis, 2006.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> path = ct.Graph(4, [0, 1, 2], [1, 2, 3], [1.0, 1.0, 1.0])
+    >>> ct.diffusion_distance(path, t=0.0).round(2)[0].tolist()
+    [0.0, 1.41, 1.41, 1.41]
+    >>> ct.diffusion_distance(path, t=1.0, nearest=1).indices.ravel().tolist()
+    [1, 0, 3, 2]
     """
     require_graph(graph)
     time = validation.real("t", t)
@@ -250,16 +307,51 @@ def _stays_near(matrix: Laplacian, t: float, probes: int) -> bool:
 
 
 def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
-    """The first k diffusion coordinates e^{−tλ_i} φ_i, i = 1 … k, of every vertex, as an (n, k) array.
+    r"""Compute the first k diffusion coordinates of every vertex.
 
-    The constant eigenvector is left out: it is the same for all. With k = n − 1 Euclidean distances in the map are
-    the diffusion distances. In a graph of several components the first coordinates (λ = 0) tell them apart.
-    The entry of largest absolute value in every coordinate is positive.
+    .. math:: \big(e^{-t\lambda_1} \phi_1, \dots, e^{-t\lambda_k} \phi_k\big)
 
-    Above 2,000 vertices the eigenpairs are found by iteration, until ‖Lφ − λφ‖ is below 1e-8 of the last eigenvalue
-    wanted (about; never below rounding, 1e-13 of the largest of all). A coordinate is then off by at most that
-    divided by the distance of its eigenvalue from the others: 1e-8 on a path of 5,000 vertices. Where eigenvalues
-    coincide, their coordinates are one of many equally good choices.
+    with the eigenvalues :math:`\lambda_i` and eigenvectors :math:`\phi_i` of the Laplacian in ascending order [1]_.
+    The constant eigenvector :math:`\phi_0` is left out.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    t : float
+        Time t ≥ 0.
+    k : int, default 2
+        Number of coordinates, at most n − 1.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        The coordinates. The entry of largest absolute value in every column is positive.
+
+    See Also
+    --------
+    diffusion_distance : Distances in the map with all coordinates.
+
+    Notes
+    -----
+    With k = n − 1 Euclidean distances in the map are diffusion distances. In a graph with several components the
+    first coordinates, with λ = 0, separate the components.
+
+    Above 2,000 vertices eigenpairs are found by iteration, until ‖Lφ − λφ‖ is below about 1e-8 of the last eigenvalue
+    wanted, but never below rounding, 1e-13 of the largest of all. The error of a coordinate is at most that divided
+    by the gap between its eigenvalue and the others: 1e-8 on a path of 5,000 vertices. Where eigenvalues coincide,
+    their coordinates are one of many equally good choices.
+
+    References
+    ----------
+    .. [1] R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis, 2006.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> path = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0])
+    >>> ct.diffusion_map(path, t=0.0, k=1).round(3).ravel().tolist()
+    [0.789, -0.211, -0.577]
     """
     require_graph(graph)
     require_two(graph)

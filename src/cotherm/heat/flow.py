@@ -38,23 +38,56 @@ def heat_flow(
     tolerance: float = 1e-8,
     engine: str | Engine = "cpu",
 ) -> Floats:
-    """Heat at the given times, started from the functions F: x(t) = e^{−tL}F with L = D − W as given.
+    r"""Diffuse functions on a graph: compute the heat flow at one or more times.
+
+    .. math:: x(t) = e^{-tL} F, \qquad L = D - W,
+
+    with the Laplacian as it is, never rescaled.
 
     Parameters
     ----------
-    graph : the graph; its Laplacian is not rescaled.
-    F : (n, q) functions as columns, or one function (n,).
-    times : one or more times t ≥ 0, in any order.
-    method : ``"exact"`` (dense eigendecomposition), ``"chebyshev"`` (sparse, any size), or ``"auto"``: exact up to
-        500 vertices, and up to 2,000 where the series would cost more than the decomposition.
-    tolerance : for Chebyshev, the error allowed in each column of the result relative to its norm. Rounding may add up
-        to ε(16 + √n + (td)^{3/4}) relative to the norm of the column of F, with ε = 2.2e-16 and d the largest degree;
-        most often it adds far less. A tolerance below 1e-10 asks for what rounding allows. Where that is worse than the
-        tolerance and than 1e-10, because heat has all but gone, a :class:`cotherm.CothermWarning` says what is reached.
+    graph : Graph
+        The graph.
+    F : array_like of shape (n, q) or (n,)
+        Initial functions as columns, or one function.
+    times : array_like of float
+        One or more times t ≥ 0, in any order.
+    method : {"auto", "exact", "chebyshev"}, default "auto"
+        "exact" is a dense eigendecomposition, "chebyshev" a polynomial for sparse graphs of any size. "auto" is exact
+        up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition.
+    tolerance : float, default 1e-8
+        Error of "chebyshev" in each column of the result, relative to its norm. See Notes for rounding.
+    engine : "cpu" or Engine, default "cpu"
+        What runs the array kernels: the name of an engine, or an object with the methods of
+        ``cotherm.engines.Engine``.
 
     Returns
     -------
-    Array of shape (times, n, q), also where there is one time or one function.
+    ndarray of shape (len(times), n, q)
+        Heat at each time. The shape has three axes also for one time or one function.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if "exact" is asked for on more than 20,000 vertices.
+
+    Warns
+    -----
+    CothermWarning
+        If rounding may exceed the tolerance because little heat is left in a column. The message says what is
+        reached.
+
+    See Also
+    --------
+    heat_kernel : The dense matrix e^{−tL}.
+    heat_trace : Its trace.
+    diffusion_distance : Distances between vertices in the heat kernel.
+
+    Notes
+    -----
+    Rounding may add an error of up to ε(16 + √n + (td)^{3/4}) relative to the norm of the column of F, where
+    ε = 2.2e-16 and d is the largest degree. Usually it adds far less. A tolerance below 1e-10 asks for the best that
+    rounding allows and does not warn until 1e-10 is exceeded.
 
     Examples
     --------
@@ -112,7 +145,42 @@ def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, to
 
 
 def heat_kernel(graph: Graph, t: float) -> Floats:
-    """The dense heat kernel H_t = e^{−tL}, n × n: symmetric, rows sum to 1. For graphs of up to 20,000 vertices."""
+    """Compute the dense heat kernel of a graph at one time.
+
+    .. math:: H_t = e^{-tL}
+
+    It is symmetric and its rows sum to 1.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph, of up to 20,000 vertices.
+    t : float
+        Time t ≥ 0.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The heat kernel.
+
+    Raises
+    ------
+    CothermError
+        If the graph is too large for a dense matrix.
+
+    See Also
+    --------
+    heat_flow : Apply the kernel to functions, on graphs of any size.
+    heat_trace : Trace of the kernel.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> edge = ct.Graph(2, [0], [1], [1.0])
+    >>> ct.heat_kernel(edge, 0.5).round(3)
+    array([[0.684, 0.316],
+           [0.316, 0.684]])
+    """
     require_graph(graph)
     time = validation.real("t", t)
     require_dense(graph)

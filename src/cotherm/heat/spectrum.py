@@ -39,13 +39,41 @@ _MOST_PARTS = 2_000
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues λ ascending and orthonormal eigenvectors Φ as columns: L Φ = Φ Diag(λ)."""
+    """Eigenvalues and eigenvectors of a symmetric matrix, such as a Laplacian.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues λ, ascending.
+    vectors : ndarray of shape (n, k)
+        Eigenvectors Φ as orthonormal columns, LΦ = Φ Diag(λ).
+
+    See Also
+    --------
+    JointResult.modes : The smoothest modes of every view.
+
+    Notes
+    -----
+    In the results of methods that compute common modes for several views, columns correspond between views. There the
+    values are Rayleigh quotients, and not every column need be an eigenvector.
+    """
 
     values: Floats
     vectors: Floats
 
     def decay(self, t: float | Floats) -> Floats:
-        """e^{−tλ} of every mode, along the last axis."""
+        """Compute the decay e^{−tλ} of every mode.
+
+        Parameters
+        ----------
+        t : float or ndarray of shape (..., 1)
+            Time, or times along the first axes.
+
+        Returns
+        -------
+        ndarray of shape (..., k)
+            The factor of every mode, along the last axis.
+        """
         with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
             return np.exp(-t * self.values)
 

@@ -19,11 +19,48 @@ _AT_ONCE = 2**25
 
 
 def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 0) -> Floats:
-    """tr e^{−tL} = Σ_k e^{−tλ_k} for every time, as an array with the shape of ``times``.
+    r"""Compute the trace of the heat kernel at one or more times.
 
-    Exact up to 2,000 vertices. Above, an unbiased estimate from ``probes`` random sign vectors z (Hutchinson),
-    zᵀe^{−tL}z = ‖e^{−(t/2)L}z‖². Its standard error is at most √(2 tr(e^{−2tL}) / probes): a fraction
-    √(2/probes) of the trace at worst (heat all but even), and of the order of 1/√(n·probes) at short times.
+    .. math:: \operatorname{tr} e^{-tL} = \sum_k e^{-t\lambda_k}
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    times : array_like of float
+        One or more times t ≥ 0.
+    probes : int, default 64
+        Number of random vectors for the estimate on large graphs.
+    seed : int, default 0
+        Seed of the random vectors.
+
+    Returns
+    -------
+    ndarray
+        The trace at each time, in the shape of `times`.
+
+    See Also
+    --------
+    heat_kernel : The kernel itself.
+    heat_flow : Heat flow of given functions.
+
+    Notes
+    -----
+    Exact up to 2,000 vertices. Above, the result is an unbiased estimate from random sign vectors z [1]_, by
+    zᵀe^{−tL}z = ‖e^{−(t/2)L}z‖². Its standard error is at most √(2 tr(e^{−2tL}) / probes). That is a fraction
+    √(2/probes) of the trace at worst, when heat is almost even, and of the order of 1/√(n·probes) at short times.
+
+    References
+    ----------
+    .. [1] M. F. Hutchinson, "A stochastic estimator of the trace of the influence matrix for Laplacian smoothing
+       splines", Communications in Statistics - Simulation and Computation, 1989.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> edge = ct.Graph(2, [0], [1], [1.0])
+    >>> ct.heat_trace(edge, [0.0, 0.5]).round(3)
+    array([2.   , 1.368])
     """
     require_graph(graph)
     moments = validation.times("times", times)

@@ -1,7 +1,7 @@
-"""To and from the neighbors' own nouns: networkx, igraph, PyTorch Geometric, pandas, AnnData and MuData.
+"""Convert graphs from and to networkx, igraph, PyTorch Geometric, pandas, AnnData and MuData.
 
-Each library is optional and loaded when a verb that needs it is called. Matrices of SciPy and NumPy need no converter:
-``Graph.from_adjacency`` and ``Graph.adjacency``.
+Each library is optional and loaded when a function that needs it is called. SciPy and NumPy matrices need no converter:
+use ``Graph.from_adjacency`` and ``Graph.adjacency``.
 """
 
 from cotherm.interop.anndata import Indicators, anndata_functions, anndata_graphs, from_anndata

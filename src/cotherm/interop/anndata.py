@@ -35,26 +35,56 @@ def from_anndata(
     labels: str | None = None,
     name: str | None = None,
 ) -> Graph:
-    """The graph of the cells of one AnnData; vertex v is ``adata.obs_names[v]``.
+    """Convert or build the graph of the cells of one AnnData; vertex v is ``adata.obs_names[v]``.
 
-    Either a graph that is there, by default the one of ``scanpy.pp.neighbors``, or a new one of nearest neighbors in a
-    representation: ``from_anndata(adata, rep="X_pca", k=15)``, which is ``knn_graph`` with its self-tuning weights. For
-    other weights or metrics call ``knn_graph(adata.obsm["X_pca"], ...)`` itself.
+    Either a stored graph, by default that of ``scanpy.pp.neighbors``, or a new graph of nearest neighbors in a
+    representation: ``from_anndata(adata, rep="X_pca", k=15)``, which is :func:`cotherm.knn_graph` with self-tuning
+    weights. For other weights or metrics call ``knn_graph(adata.obsm["X_pca"], ...)``. It needs anndata:
+    ``pip install 'cotherm[anndata]'``.
 
     Parameters
     ----------
-    adata : the cells.
-    key : where the weights are, by default "connectivities": a key of ``obsp``, or what scanpy calls ``neighbors_key``,
-        a key of ``uns`` that leads there.
-    rep : the representation to find neighbors in, a key of ``obsm`` or "X".
-    k : with ``rep``, the neighbors of every cell, 15 by default.
-    symmetrize : None, the matrix must be symmetric to the last bit, as scanpy's is; "max", "mean" or "min" say how to
-        combine the weights of the two directions. (Of ``scanpy.pp.neighbors(method="gauss")`` the two may differ by
-        rounding: "mean".)
-    labels : the column of ``obs`` that becomes the graph's labels.
-    name : of the graph.
+    adata : anndata.AnnData
+        The cells.
+    key : str, optional
+        Where the weights are, by default "connectivities": a key of ``obsp``, or a key of ``uns`` that refers to one,
+        the ``neighbors_key`` of scanpy.
+    rep : str, optional
+        Representation in which to find neighbors, a key of ``obsm`` or "X".
+    k : int, optional
+        With `rep`, the number of neighbors of every cell, 15 by default.
+    symmetrize : {"max", "mean", "min"}, optional
+        How to combine the weights of the two directions of a stored graph. By default the matrix must be symmetric to
+        the last bit, as that of scanpy is. (With ``scanpy.pp.neighbors(method="gauss")`` the two directions may
+        differ by rounding; use "mean".)
+    labels : str, optional
+        Column of ``obs`` that becomes the labels of the graph.
+    name : str, optional
+        Name of the graph.
 
-    It needs anndata: ``pip install 'cotherm[anndata]'``.
+    Returns
+    -------
+    Graph
+        The graph.
+
+    Raises
+    ------
+    CothermError
+        If there is no such graph, representation or column, or if the matrix is not symmetric.
+
+    See Also
+    --------
+    anndata_graphs : The graphs of several modalities.
+    anndata_functions : Corresponding functions from a column of ``obs``.
+    to_anndata : Write a result into AnnData.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> import cotherm as ct
+    >>> adata = anndata.AnnData(np.arange(10.0).reshape(10, 1))
+    >>> ct.interop.from_anndata(adata, rep="X", k=2).n
+    10
     """
     require_anndata("adata", adata)
     own = None if labels is None else _label_array(adata, labels)
@@ -71,11 +101,39 @@ def from_anndata(
 
 
 def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
-    """The graph of every modality; see :func:`from_anndata` for the options, which are the same for all.
+    """Convert or build the graph of every modality.
 
     Parameters
     ----------
-    adatas : a list of AnnData, or a MuData, whose modalities then name the graphs.
+    adatas : sequence of anndata.AnnData or mudata.MuData
+        The modalities. Those of a MuData name the graphs.
+    key : str, optional
+        Where the weights are, as for :func:`from_anndata`.
+    **options : object
+        Other options of :func:`from_anndata`, the same for all modalities.
+
+    Returns
+    -------
+    tuple of Graph
+        A graph for each modality.
+
+    Raises
+    ------
+    CothermError
+        If a graph cannot be made; the message names the modality.
+
+    See Also
+    --------
+    from_anndata : The graph of one modality.
+    anndata_functions : Corresponding functions from a column of ``obs``.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> import cotherm as ct
+    >>> rna, atac = (anndata.AnnData(np.arange(float(n)).reshape(n, 1)) for n in (10, 12))
+    >>> [graph.n for graph in ct.interop.anndata_graphs([rna, atac], rep="X", k=2)]
+    [10, 12]
     """
     graphs = []
     for k, (name, adata) in enumerate(modalities(adatas)):
@@ -88,26 +146,63 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
 
 
 class Indicators(NamedTuple):
-    """Functions for every modality; column c of each is the category ``categories[c]``."""
+    """Corresponding functions of several modalities: column c of each is the category ``categories[c]``.
+
+    Attributes
+    ----------
+    functions : tuple of ndarray of shape (n_k, q)
+        Functions of each modality.
+    categories : list
+        The categories.
+
+    See Also
+    --------
+    anndata_functions : Returns it.
+    """
 
     functions: tuple[Floats, ...]
     categories: list[Any]
 
 
 def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: bool = True) -> Indicators:
-    """Corresponding functions from a column of ``obs`` that all modalities have: the indicators of its categories.
-
-    Column c is the same category everywhere: those that occur in any modality, in the order that all modalities declare
-    (a categorical column with the same categories), else sorted. A cell whose category is missing (NaN) has a row of
-    zeros. A category that a modality has no cell of makes a column of zeros there, which to ``couple`` does not mean
-    "not known" but "nowhere": a :class:`cotherm.CothermWarning` names it.
+    """Make corresponding functions from a column of ``obs``: the indicators of its categories.
 
     Parameters
     ----------
-    adatas : two or more AnnData in a list, or a MuData.
-    column : of ``obs``; categories, strings, whole numbers or booleans.
-    unit : scale every function to unit norm, since a category has different numbers of cells in different modalities;
-        False leaves zeros and ones.
+    adatas : sequence of anndata.AnnData or mudata.MuData
+        Two or more modalities.
+    column : str
+        Column of ``obs`` that all modalities have: categories, strings, integers or booleans.
+    unit : bool, default True
+        Whether to scale every function to unit norm, because a category has different numbers of cells in different
+        modalities. False leaves zeros and ones.
+
+    Returns
+    -------
+    Indicators
+        The functions of each modality, and the categories. It unpacks as a tuple.
+
+    Raises
+    ------
+    CothermError
+        If a modality does not have the column, or if no category is in all modalities.
+
+    Warns
+    -----
+    CothermWarning
+        If a modality has no cell of a category.
+
+    See Also
+    --------
+    anndata_graphs : The graphs of the modalities.
+    cotherm.label_functions : Indicators from arrays of labels.
+
+    Notes
+    -----
+    The categories are those that occur in any modality, in the order that all modalities declare (a categorical
+    column with the same categories), otherwise sorted. A cell whose category is missing (NaN) has a row of zeros. A
+    category without cells in a modality gives a column of zeros there. To :func:`cotherm.couple` such a column does
+    not mean that the category is unknown, but that it is nowhere.
 
     Examples
     --------

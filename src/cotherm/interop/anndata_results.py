@@ -36,27 +36,53 @@ def to_anndata(
     k: int | None = None,
     t: float = 0.0,
 ) -> None:
-    """Write the answer of any method into the AnnData that its graphs came from, in place.
+    """Write the result of any method into the AnnData that its graphs came from, in place.
 
     Every modality gets
 
     - ``obsm["X_cotherm"]``: ``result.embedding(k, t=t)``;
-    - ``obsp["cotherm_connectivities"]``, if the method gives graphs: the weights, sparse and symmetric. Edges of weight
-      0 are not stored;
-    - ``obsp["cotherm_distances"]``, likewise: 1/w for every edge, its length if w is how well it conducts;
-    - ``uns["cotherm"]``: where those are, in the form that scanpy's ``neighbors_key="cotherm"`` reads, and how the
-      answer came about: settings, versions, status, costs.
-
-    All of it can be written to h5ad and h5mu. What an earlier call wrote under the same key is replaced; anything else
-    of these names is left alone, with an error. Nothing is written unless everything can be.
+    - ``obsp["cotherm_connectivities"]``, if the method gives graphs: the weights, sparse and symmetric. Edges of
+      weight 0 are not stored;
+    - ``obsp["cotherm_distances"]``, likewise: 1/w for every edge, its length if w is its conductance;
+    - ``uns["cotherm"]``: where those are, in the form that scanpy reads with ``neighbors_key="cotherm"``, and how the
+      result was computed: settings, versions, status, costs.
 
     Parameters
     ----------
-    result : the answer of a method of cotherm.
-    adatas : a list of AnnData, or a MuData, in the order in which the graphs were given to the method.
-    key : in place of "cotherm".
-    k : coordinates in the embedding; by default 10, or as many as there are.
-    t : time of the embedding, whose columns are multiplied by e^{−tλ}.
+    result : JointResult
+        The result of a method.
+    adatas : sequence of anndata.AnnData or mudata.MuData
+        The modalities, in the order in which the graphs were given to the method.
+    key : str, default "cotherm"
+        Name to use in place of "cotherm".
+    k : int, optional
+        Number of coordinates in the embedding. By default 10, or as many as there are.
+    t : float, default 0.0
+        Time of the embedding, whose columns are multiplied by e^{−tλ}.
+
+    Raises
+    ------
+    CothermError
+        If the numbers of cells do not fit, or if the key is used by something else. Then nothing is written.
+
+    See Also
+    --------
+    from_anndata : The graph of one modality.
+    cotherm.JointResult.embedding : The coordinates.
+
+    Notes
+    -----
+    Everything can be written to h5ad and h5mu files. What an earlier call wrote under the same key is replaced.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> import cotherm as ct
+    >>> graphs = ct.datasets.circles().graphs
+    >>> cells = [anndata.AnnData(np.zeros((graph.n, 1))) for graph in graphs]
+    >>> ct.interop.to_anndata(ct.average(graphs), cells, k=2)
+    >>> cells[0].obsm["X_cotherm"].shape
+    (64, 2)
     """
     if not isinstance(result, JointResult):
         raise CothermError("result", validation.describe(result), "the answer of a method, e.g. of couple")

@@ -21,18 +21,34 @@ if TYPE_CHECKING:
 
 
 def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str | None = "label") -> Graph:
-    """The graph of an ``igraph.Graph``: the same vertices and edges in the same order.
+    """Convert an igraph graph, with the same vertices and edges in the same order.
 
-    The vertex attribute "name" stays behind: keep ``G.vs["name"]``, and give it to :func:`to_igraph` as names. The
-    attributes "x", "y" and "z", as many as there are, become coordinates. The graph attribute "name" goes along.
+    The vertex attribute "name" is not stored in the result: keep ``G.vs["name"]``, and pass it to :func:`to_igraph`.
+    The vertex attributes "x", "y" and "z", as many as there are, become coordinates. The graph attribute "name" is
+    kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
 
     Parameters
     ----------
-    G : undirected, without parallel edges, loops or negative weights.
-    weight : the edge attribute that holds the weights, which every edge must have; None, every weight is 1.
-    labels : the vertex attribute that holds labels, at all vertices or at none; None, they are left out.
+    G : igraph.Graph
+        An undirected graph without parallel edges, loops or negative weights.
+    weight : str or None, default "weight"
+        Edge attribute with the weights, which every edge must have. None gives every edge weight 1.
+    labels : str or None, default "label"
+        Vertex attribute with labels, on all vertices or on none. None ignores them.
 
-    It needs igraph: ``pip install 'cotherm[igraph]'``.
+    Returns
+    -------
+    Graph
+        The graph.
+
+    Raises
+    ------
+    CothermError
+        If the graph cannot be converted.
+
+    See Also
+    --------
+    to_igraph : The other direction.
 
     Examples
     --------
@@ -59,13 +75,37 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
 
 
 def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> igraph.Graph:
-    """An ``igraph.Graph`` with the same edges in the same order, edges of weight 0 among them.
+    """Convert a graph to igraph, with the same edges in the same order.
+
+    Weights become the edge attribute "weight", coordinates (at most three columns) the vertex attributes "x", "y" and
+    "z", and labels "label". Edges of weight 0 are kept.
 
     Parameters
     ----------
-    graph : its weights become the edge attribute "weight", coordinates (at most three columns) the vertex attributes
-        "x", "y" and "z", labels "label".
-    names : for every vertex its attribute "name"; by default there is none.
+    graph : Graph
+        The graph.
+    names : iterable of hashable, optional
+        Vertex attribute "name" of every vertex. By default there is none.
+
+    Returns
+    -------
+    igraph.Graph
+        The igraph graph.
+
+    Raises
+    ------
+    CothermError
+        If there is not one distinct name for every vertex, or if there are more than three coordinates.
+
+    See Also
+    --------
+    from_igraph : The other direction.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.interop.to_igraph(ct.Graph(2, [0], [1], [2.0])).es["weight"]
+    [2.0]
     """
     igraph = require("igraph", "igraph")
     require_graph(graph)

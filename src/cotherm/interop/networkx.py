@@ -26,18 +26,35 @@ def from_networkx(
     coordinates: str | None = "pos",
     labels: str | None = "label",
 ) -> Graph:
-    """The graph of a ``networkx.Graph``; vertex v is ``list(G.nodes)[v]``.
+    """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
-    Nodes may have any names. They stay behind: keep ``list(G.nodes)``, and give it to :func:`to_networkx` as names.
-    Edges come sorted by (i, j). The graph's own name goes along.
+    Nodes may have any names. The names are not stored in the result: keep ``list(G.nodes)``, and pass it to
+    :func:`to_networkx`. The name of the graph is kept. It needs networkx: ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
-    G : undirected, without parallel edges, loops or negative weights.
-    weight : the edge attribute that holds the weights, which every edge must have; None, every weight is 1.
-    coordinates, labels : the node attributes that hold them, at all nodes or at none; None, they are left out.
+    G : networkx.Graph
+        An undirected graph without parallel edges, loops or negative weights.
+    weight : str or None, default "weight"
+        Edge attribute with the weights, which every edge must have. None gives every edge weight 1.
+    coordinates : str or None, default "pos"
+        Node attribute with coordinates, on all nodes or on none. None ignores them.
+    labels : str or None, default "label"
+        Node attribute with labels, on all nodes or on none. None ignores them.
 
-    It needs networkx: ``pip install 'cotherm[networkx]'``.
+    Returns
+    -------
+    Graph
+        The graph, with edges sorted by (i, j).
+
+    Raises
+    ------
+    CothermError
+        If the graph cannot be converted.
+
+    See Also
+    --------
+    to_networkx : The other direction.
 
     Examples
     --------
@@ -69,12 +86,37 @@ def from_networkx(
 
 
 def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> nx.Graph:
-    """A ``networkx.Graph`` with the edge attribute "weight"; edges of weight 0 are there.
+    """Convert a graph to networkx.
+
+    Weights become the edge attribute "weight", coordinates the node attribute "pos" and labels "label". Edges of
+    weight 0 are kept.
 
     Parameters
     ----------
-    graph : its coordinates, where it has them, become the node attribute "pos" and its labels "label".
-    names : for every vertex the name of its node, e.g. ``G.nodes`` of where it came from; by default 0 to n − 1.
+    graph : Graph
+        The graph.
+    names : iterable of hashable, optional
+        Name of the node of every vertex, such as ``G.nodes`` of the graph it came from. By default 0 to n − 1.
+
+    Returns
+    -------
+    networkx.Graph
+        The networkx graph.
+
+    Raises
+    ------
+    CothermError
+        If there is not one distinct name for every vertex.
+
+    See Also
+    --------
+    from_networkx : The other direction.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> list(ct.interop.to_networkx(ct.Graph(2, [0], [1], [2.0])).edges(data=True))
+    [(0, 1, {'weight': 2.0})]
     """
     nx = require("networkx", "networkx")
     require_graph(graph)

@@ -21,7 +21,19 @@ if TYPE_CHECKING:
 
 
 class EdgeList(NamedTuple):
-    """A graph and what its vertices are called: vertex v is ``names[v]``."""
+    """Graph and names of its vertices: vertex v is ``names[v]``.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph.
+    names : list
+        The names.
+
+    See Also
+    --------
+    from_pandas : Returns it.
+    """
 
     graph: Graph
     names: list[Any]
@@ -35,19 +47,39 @@ def from_pandas(
     *,
     names: Iterable[Hashable] | ArrayLike | None = None,
 ) -> EdgeList:
-    """The graph of a table with a row per edge, and the names of its vertices.
+    """Convert an edge list, a table with a row for each edge.
 
-    Edges keep the order of the rows; which end is the source says nothing.
+    Edges keep the order of the rows; the direction of an edge has no meaning. It needs pandas:
+    ``pip install 'cotherm[pandas]'``.
 
     Parameters
     ----------
-    frame : the table; no pair of vertices twice, no loops, no negative weights, nothing missing.
-    source, target : the columns with the names of both ends, strings or numbers.
-    weight : the column with the weights; None, every weight is 1.
-    names : the vertices in their order, those without edges among them, ``range(n)`` where the ends are vertex numbers;
-        by default all names that occur, sorted.
+    frame : pandas.DataFrame
+        The table, without repeated pairs, loops, negative weights or missing values.
+    source : hashable, default "source"
+        Column with one end of each edge, strings or numbers.
+    target : hashable, default "target"
+        Column with the other end.
+    weight : hashable or None, default "weight"
+        Column with the weights. None gives every edge weight 1.
+    names : iterable of hashable, optional
+        Names of the vertices in their order, also of those without edges; ``range(n)`` where the ends are vertex
+        numbers. By default all names that occur, sorted.
 
-    It needs pandas: ``pip install 'cotherm[pandas]'``.
+    Returns
+    -------
+    EdgeList
+        The graph and the names of its vertices. It unpacks as a tuple.
+
+    Raises
+    ------
+    CothermError
+        If the table cannot be converted.
+
+    See Also
+    --------
+    to_pandas : The other direction.
+    cotherm.read_graph : Read an edge list from a file.
 
     Examples
     --------
@@ -73,12 +105,36 @@ def from_pandas(
 
 
 def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> pd.DataFrame:
-    """A table with the columns "source", "target" and "weight", a row per edge in the graph's order.
+    """Convert a graph to an edge list, with a row for each edge in the order of the graph.
+
+    Edges of weight 0 are rows too. A vertex without edges is in no row: keep the names or their number.
 
     Parameters
     ----------
-    graph : its edges of weight 0 are rows too. A vertex without edges is in no row: keep the names or their number.
-    names : what the vertices are called; by default 0 to n − 1.
+    graph : Graph
+        The graph.
+    names : iterable of hashable, optional
+        Names of the vertices. By default 0 to n − 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, with the columns "source", "target" and "weight".
+
+    Raises
+    ------
+    CothermError
+        If there is not one distinct name for every vertex.
+
+    See Also
+    --------
+    from_pandas : The other direction.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.interop.to_pandas(ct.Graph(2, [0], [1], [2.0])).iloc[0].tolist()
+    [0.0, 1.0, 2.0]
     """
     pd = require("pandas", "pandas")
     require_graph(graph)

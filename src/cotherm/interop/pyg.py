@@ -26,16 +26,41 @@ def from_pyg(
     coordinates: str | None = "pos",
     labels: str | None = "y",
 ) -> Graph:
-    """The graph of a ``torch_geometric.data.Data``, edges sorted by (i, j).
+    """Convert a PyTorch Geometric ``Data`` object.
+
+    It needs torch and torch_geometric: ``pip install torch 'cotherm[pyg]'``.
 
     Parameters
     ----------
-    data : undirected: its ``edge_index`` has every edge in both directions, with the same weight, and no loops.
-    weight : the attribute that holds the weights, one for every column of ``edge_index``; None, every weight is 1.
-    coordinates : the attribute that holds positions, (n, d); left out where it is None or not there.
-    labels : the attribute that holds whole numbers, one per vertex; likewise.
+    data : torch_geometric.data.Data
+        An undirected graph: ``edge_index`` has every edge in both directions with the same weight, and no loops.
+    weight : str or None, default "edge_weight"
+        Attribute with the weights, one for every column of ``edge_index``. None gives every edge weight 1.
+    coordinates : str or None, default "pos"
+        Attribute with positions of shape (n, d). Ignored if it is None or missing.
+    labels : str or None, default "y"
+        Attribute with an integer for each vertex. Ignored if it is None or missing.
 
-    It needs torch and torch_geometric: ``pip install torch 'cotherm[pyg]'``.
+    Returns
+    -------
+    Graph
+        The graph, with edges sorted by (i, j).
+
+    Raises
+    ------
+    CothermError
+        If the data cannot be converted.
+
+    See Also
+    --------
+    to_pyg : The other direction.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> graph = ct.Graph(2, [0], [1], [2.0])
+    >>> ct.interop.from_pyg(ct.interop.to_pyg(graph)) == graph  # doctest: +SKIP
+    True
     """
     ends = _edge_index(data)
     w = np.ones(ends.shape[1]) if weight is None else _weights(data, weight, ends.shape[1])
@@ -48,14 +73,39 @@ def from_pyg(
 
 
 def to_pyg(graph: Graph, *, dtype: Any = None) -> Data:
-    """A ``torch_geometric.data.Data``: ``edge_index`` (2, 2m), every edge in both directions, and ``edge_weight`` (2m).
+    """Convert a graph to a PyTorch Geometric ``Data`` object.
+
+    ``edge_index`` has shape (2, 2m), every edge in both directions, and ``edge_weight`` shape (2m,). Coordinates
+    become ``pos`` and labels ``y``. Labels that are strings become their numbers in the sorted list ``label_names``,
+    which :func:`from_pyg` does not read.
 
     Parameters
     ----------
-    graph : coordinates become ``pos``, labels ``y``; labels that are strings become their numbers among
-        ``label_names``, sorted, which :func:`from_pyg` leaves behind.
-    dtype : of weights and positions; by default torch's own, ``torch.get_default_dtype()``, usually float32.
+    graph : Graph
+        The graph.
+    dtype : torch.dtype, optional
+        Floating-point type of weights and positions. By default ``torch.get_default_dtype()``, usually float32;
         ``torch.float64`` loses nothing.
+
+    Returns
+    -------
+    torch_geometric.data.Data
+        The data object.
+
+    Raises
+    ------
+    CothermError
+        If the weights do not fit the type.
+
+    See Also
+    --------
+    from_pyg : The other direction.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.interop.to_pyg(ct.Graph(2, [0], [1], [2.0])).edge_index.tolist()  # doctest: +SKIP
+    [[0, 1], [1, 0]]
     """
     torch = _torch()
     data_room = _data_room()

@@ -28,12 +28,30 @@ _MOST_MODES = 1_000
 
 @dataclass(frozen=True, eq=False)
 class Alignment(JointBases):
-    """The answer of :func:`cotherm.align`.
+    """Result of align: the modes of one graph that contains all graphs.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    bases : for each view ``vectors`` (n_v, k), its rows of the joint modes, and ``values``, the same for all views.
-    link : the number that all links between graphs were multiplied by.
+    spectra : tuple of Spectrum
+        For each view ``vectors`` of shape (n_v, k), its rows of the joint modes, and ``values``, the same for all
+        views.
+    link : float
+        Factor c by which the links between graphs were multiplied.
+    originals : tuple of Graph
+        The graphs that were given.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    align : Compute it.
     """
 
     spectra: tuple[Spectrum, ...]
@@ -45,7 +63,7 @@ class Alignment(JointBases):
 
     @lazy
     def bases(self) -> tuple[Spectrum, ...]:
-        """The rows of the joint modes that belong to each view."""
+        """The rows of the joint modes of each view, the same as ``spectra``."""
         return self.spectra
 
     def __str__(self) -> str:
@@ -65,21 +83,55 @@ def align(
     strength: float = 1.0,
     normalized: bool = False,
 ) -> Alignment:
-    """The k smoothest modes of one graph made of all: the given edges, and links between corresponding vertices.
+    r"""Align graphs by links between corresponding vertices, and compute the modes of the joined graph.
 
-    Vertices i of graph v and j of graph w are linked with weight c Σ_a F_v[i, a] F_w[j, a], summed over the functions a
-    in which both are positive, and likewise over those in which both are negative: landmarks tie pairs, labels tie
-    classes. The joint Laplacian is that of Ham et al. 2005; links are never written out, so that they cost no more than
-    the functions themselves.
+    Vertex i of graph v and vertex j of graph w are linked with the weight
+
+    .. math:: c \sum_a F_v[i, a] \, F_w[j, a],
+
+    summed over the functions a in which both are positive, and likewise over those in which both are negative. So
+    landmarks link pairs of vertices, and labels link classes. The joint Laplacian is that of semisupervised manifold
+    alignment [1]_, [2]_.
 
     Parameters
     ----------
-    graphs : two or more graphs, of any sizes.
-    functions : for each graph its corresponding functions (n_v, q); column a is the same function on every graph.
-    k : the number of modes, the constant one included.
-    strength : how strong links are, which fixes c: the total weight of the links of a linked vertex, on average, as a
-        multiple of the mean degree in the graphs.
-    normalized : modes of Lx = λDx instead of Lx = λx.
+    graphs : sequence of Graph
+        Two or more graphs of any sizes.
+    functions : sequence of array_like of shape (n_v, q)
+        Corresponding functions of each graph: column c is the same function on every graph.
+    k : int
+        Number of modes, including the constant one.
+    strength : float, default 1.0
+        Strength of the links, which sets c: the mean total weight of the links of a linked vertex, as a multiple of
+        the mean degree in the graphs.
+    normalized : bool, default False
+        Use modes of Lx = λDx instead of Lx = λx.
+
+    Returns
+    -------
+    Alignment
+        The modes of each view.
+
+    Raises
+    ------
+    CothermError
+        If the functions link no vertices, or if the modes do not converge.
+
+    See Also
+    --------
+    coupled_bases : Rotate the modes of every graph instead of joining the graphs.
+    couple : Change the weights of the graphs.
+    match : Vertex correspondence from the aligned modes.
+
+    Notes
+    -----
+    The links are never written out, so that they cost no more than the functions themselves.
+
+    References
+    ----------
+    .. [1] J. Ham, D. D. Lee and L. K. Saul, "Semisupervised alignment of manifolds", International Workshop on
+       Artificial Intelligence and Statistics, 2005.
+    .. [2] C. Wang and S. Mahadevan, "A general framework for manifold alignment", AAAI Fall Symposium, 2009.
 
     Examples
     --------

@@ -20,7 +20,26 @@ KINDS = {"arithmetic": 1.0, "geometric": 0.0, "harmonic": -1.0}
 
 @dataclass(frozen=True, eq=False)
 class Average(JointGraphs):
-    """The answer of :func:`cotherm.average`: ``graph``, which all views share."""
+    """Result of average: one graph that all views share.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
+
+    Attributes
+    ----------
+    graph : Graph
+        The average graph, with the coordinates and labels of the first graph.
+    originals : tuple of Graph
+        The graphs that were given.
+    distance : float
+        Distance Σ π_k ‖L_k − L̄‖² of the average from the graphs, in the Frobenius norm.
+    settings : dict
+        The other arguments as they were understood.
+
+    See Also
+    --------
+    average : Compute it.
+    """
 
     graph: Graph
     originals: tuple[Graph, ...]
@@ -29,7 +48,7 @@ class Average(JointGraphs):
 
     @property
     def graphs(self) -> tuple[Graph, ...]:  # type: ignore[override]
-        """The same graph for every view."""
+        """The average graph once for every view."""
         return (self.graph,) * len(self.originals)
 
     def __str__(self) -> str:
@@ -52,31 +71,51 @@ def average(
     power: float | str = 1.0,
     normalized: bool = False,
 ) -> Average:
-    """One graph on the union of the edges, its weights the means of the given ones; an absent edge has weight 0.
+    r"""Average graphs on the same vertices into one graph on the union of their edges.
 
-    With power p the mean of w_1, …, w_N is (Σ π_k w_k^p)^{1/p}: p = 1 is the paper's average Laplacian, the minimum of
-    Σ π_k ‖L_k − L̄‖². Towards p = ∞ an edge needs to be strong in one view; at p = 0 (the geometric mean) and below,
-    p = −1 being the harmonic mean, it has weight only if all views have it.
+    The weight of an edge is the power mean of its weights in the graphs,
+
+    .. math:: \Big(\sum_k \pi_k w_k^p\Big)^{1/p},
+
+    where an edge that a graph does not have counts with weight 0. For :math:`p = 1` this is the average Laplacian,
+    which minimizes :math:`\sum_k \pi_k \|L_k - \bar L\|_F^2`.
 
     Parameters
     ----------
-    graphs : two or more graphs on the same vertices, vertex v being the same thing in all.
-    graph_weights : π, how much each graph counts; scaled to sum to 1.
-    power : p, or "arithmetic", "geometric", "harmonic".
-    normalized : average w_ij / √(d_i d_j) instead of w_ij, so that a view with large weights or many edges does not
-        drown the others.
+    graphs : sequence of Graph
+        Two or more graphs on the same vertices: vertex v is the same item in all of them.
+    graph_weights : array_like of float, optional
+        Weight π > 0 of each graph, 1 by default. The weights are scaled to sum to 1.
+    power : float or {"arithmetic", "geometric", "harmonic"}, default 1.0
+        Power p; the names are 1, 0 and −1. The larger p, the more one strong weight counts. For p ≤ 0 an edge has
+        weight only if all graphs have it.
+    normalized : bool, default False
+        Average w_ij / √(d_i d_j) instead of w_ij, so that a view with large weights or many edges does not dominate.
 
     Returns
     -------
     Average
-        ``graph``; and as from all methods ``embedding``, ``distances``, ``clusters``.
+        The average graph.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices.
+
+    See Also
+    --------
+    power_mean : Power mean of the Laplacians as matrices.
+    fuse_similarity : One graph by similarity network fusion.
+    couple : Graphs of any sizes, each changed as little as possible.
 
     Examples
     --------
     >>> import cotherm as ct
     >>> g1, g2 = ct.Graph(3, [0, 1], [1, 2], [2.0, 4.0]), ct.Graph(3, [0], [1], [6.0])
-    >>> ct.average([g1, g2]).graph.w.tolist(), ct.average([g1, g2], power="harmonic").graph.w.tolist()
-    ([4.0, 2.0], [3.0, 0.0])
+    >>> ct.average([g1, g2]).graph.w.tolist()
+    [4.0, 2.0]
+    >>> ct.average([g1, g2], power="harmonic").graph.w.tolist()
+    [3.0, 0.0]
     """
     checked = checked_graphs(graphs)
     n = same_vertices(checked)

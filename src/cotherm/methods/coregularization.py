@@ -37,17 +37,36 @@ _ENDINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Coregularization(JointBases, HasStatus):
-    """The answer of :func:`cotherm.coregularize`; print it for a summary.
+    """Result of coregularize: modes of every view that span nearly the same space.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    vectors : U_v (n, k) for every view, orthonormal columns. Of the first view they diagonalize U₁ᵀ(I − K₁)U₁,
-        smoothest first; the others are rotated onto it, as close as rotations of columns bring them.
-    values : (N, k), the diagonals of U_vᵀ(I − K_v)U_v.
-    centroid : U* (n, k), rotated likewise; None if the kind is "pairwise".
-    originals : the graphs that were given.
-    history : the objective at the start, when every view stands alone, and after every round; it never falls.
-    status : "converged" or "out of budget".
+    vectors : tuple of ndarray of shape (n, k)
+        Modes U_v of every view, with orthonormal columns. Those of the first view diagonalize U₁ᵀ(I − K₁)U₁,
+        smoothest first; the others are rotated as close to them as rotations of columns allow.
+    values : ndarray of shape (N, k)
+        The diagonals of U_vᵀ(I − K_v)U_v.
+    centroid : ndarray of shape (n, k) or None
+        The centroid U*, rotated likewise; None if the kind is "pairwise".
+    originals : tuple of Graph
+        The graphs that were given.
+    history : tuple of float
+        Objective at the start, with every view by itself, and after every round. It never decreases.
+    status : str
+        "converged" or "out of budget".
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    coregularize : Compute it.
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
@@ -64,12 +83,12 @@ class Coregularization(JointBases, HasStatus):
 
     @lazy
     def bases(self) -> tuple[Spectrum, ...]:
-        """The modes of every view, with its own values."""
+        """Modes of every view with its own values, a tuple of :class:`cotherm.Spectrum`."""
         return tuple(Spectrum(values, U) for values, U in zip(self.values, self.vectors, strict=True))
 
     @property
     def objective(self) -> float:
-        """What was maximized, at the end."""
+        """The maximum that was reached, the last entry of ``history``."""
         return self.history[-1]
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
@@ -103,25 +122,61 @@ def coregularize(
     tolerance: float = 1e-8,
     max_iterations: int = 200,
 ) -> Coregularization:
-    """k orthonormal modes for every view that are smooth there and span nearly the same space in all views.
+    r"""Find modes for every view that are smooth there and span nearly the same space in all views.
 
-    With K_v = D^{−½}WD^{−½}, in which a vertex without neighbors has a row of zeros, and orthonormal U_v,
+    Co-regularized spectral clustering [1]_. With :math:`K_v = D^{-1/2} W D^{-1/2}` and orthonormal :math:`U_v`,
+    maximizes
 
-        pairwise: max Σ_v tr U_vᵀK_vU_v + λ Σ_{v<w} ‖U_vᵀU_w‖²,    centroid: max Σ_v tr U_vᵀK_vU_v + λ Σ_v ‖U_vᵀU*‖².
+    .. math::
 
-    Each round maximizes over one view after the other, in the order given: U_v are the first k eigenvectors of
-    K_v + λ Σ_{w≠v} U_wU_wᵀ, or of K_v + λ U*U*ᵀ, and then U* those of Σ_v U_vU_vᵀ. The objective cannot fall; its
-    limit may be a local maximum. Begun with the modes of every view by itself.
+        \sum_v \operatorname{tr} U_v^\top K_v U_v + \lambda \sum_{v<w} \|U_v^\top U_w\|_F^2
+        \qquad\text{or}\qquad
+        \sum_v \operatorname{tr} U_v^\top K_v U_v + \lambda \sum_v \|U_v^\top U_*\|_F^2
+
+    for the kinds "pairwise" and "centroid".
 
     Parameters
     ----------
-    graphs : two or more graphs on the same vertices. Above 2,000 vertices no n × n matrix is formed.
-    k : how many modes; to find c clusters, c.
-    strength : λ ≥ 0, how much agreement counts beside smoothness.
-    kind : "pairwise", every view with every other, or "centroid", every view with one U*, which is then what clusters
-        are found in.
-    tolerance : rounds end when one gains less than this part of the objective.
-    max_iterations : of rounds.
+    graphs : sequence of Graph
+        Two or more graphs on the same vertices. Above 2,000 vertices no n × n matrix is formed.
+    k : int
+        Number of modes; as many as clusters, to find clusters.
+    strength : float, default 0.5
+        Weight λ ≥ 0 of agreement.
+    kind : {"pairwise", "centroid"}, default "pairwise"
+        "pairwise" compares every view with every other. "centroid" compares every view with one U*, in which clusters
+        are then found.
+    tolerance : float, default 1e-8
+        Stop when a round gains less than this fraction of the objective.
+    max_iterations : int, default 200
+        Maximum number of rounds.
+
+    Returns
+    -------
+    Coregularization
+        The modes, the objective, and how the search ended.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices.
+
+    See Also
+    --------
+    joint_diagonalize : One basis for all views.
+    average : One graph for all views.
+
+    Notes
+    -----
+    Each round maximizes over one view after the other, in the order given: U_v are the first k eigenvectors of K_v +
+    λ Σ_{w≠v} U_wU_wᵀ, or of K_v + λ U*U*ᵀ, and then U* those of Σ_v U_vU_vᵀ. The objective cannot decrease; its limit
+    may be a local maximum. The start is the modes of every view by itself. A vertex without neighbors has a row of
+    zeros in K_v.
+
+    References
+    ----------
+    .. [1] A. Kumar, P. Rai and H. Daumé III, "Co-regularized multi-view spectral clustering", Advances in Neural
+       Information Processing Systems 24, 2011.
 
     Examples
     --------

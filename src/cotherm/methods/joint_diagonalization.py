@@ -33,16 +33,39 @@ _STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
 
 @dataclass(frozen=True, eq=False)
 class Diagonalization(JointBases, HasStatus):
-    """The answer of :func:`cotherm.joint_diagonalize`; print it for a summary.
+    """Result of joint_diagonalize: one orthonormal basis for all views.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    basis : Φ̂ (n, n), orthonormal columns, ordered by the mean of their values.
-    values : (N, n), the diagonals of Φ̂ᵀL_kΦ̂.
-    off : Σ_k π_k off(Φ̂ᵀL_kΦ̂), what was minimized, and ``off_before`` the same in the eigenbasis of the mean.
-    originals : the graphs or matrices that were given.
-    status : "converged", "stalled" or "out of budget"; ``optimality`` is the gradient relative to those that balance in
-        it, ``iterations`` the number of Newton steps.
+    basis : ndarray of shape (n, n)
+        The basis Φ as orthonormal columns, ordered by the mean of their values.
+    values : ndarray of shape (N, n)
+        The diagonals of ΦᵀL_kΦ.
+    off : float
+        The minimum, Σ π_k off(ΦᵀL_kΦ).
+    off_before : float
+        The same in the eigenbasis of the mean.
+    originals : tuple
+        The graphs or matrices that were given.
+    status : str
+        "converged", "stalled" or "out of budget".
+    optimality : float
+        Gradient relative to the gradients that balance in it.
+    iterations : int
+        Number of Newton steps.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    joint_diagonalize : Compute it.
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = DESCENT
@@ -61,17 +84,28 @@ class Diagonalization(JointBases, HasStatus):
 
     @lazy
     def bases(self) -> tuple[Spectrum, ...]:
-        """The joint basis with the values of every view."""
+        """The joint basis with the values of every view, a tuple of :class:`cotherm.Spectrum`."""
         return tuple(Spectrum(values, self.basis) for values in self.values)
 
     def matrices(self) -> tuple[Floats, ...]:
-        """L̂_k = Φ̂ Diag(Φ̂ᵀL_kΦ̂) Φ̂ᵀ: matrices that commute, the closest to the given ones that do."""
+        """Compute the closest commuting matrices.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n, n)
+            The matrices Φ Diag(ΦᵀL_kΦ) Φᵀ, which commute and are the closest to the given ones that do.
+        """
         return tuple(diagonal_in(self.basis, values) for values in self.values)
 
     def validity(self) -> tuple[Validity | None, ...]:
-        """Whether L̂_k is in the L(V, E) of its graph, and if not, why not; None for views given as matrices.
+        """Check whether the commuting matrices are valid Laplacians of their graphs.
 
-        Laplacians seldom survive: that is the reason for ``closest_commuting(..., valid=True)`` and for ``couple``.
+        They seldom are. For valid Laplacians use ``closest_commuting(..., valid=True)`` or :func:`cotherm.couple`.
+
+        Returns
+        -------
+        tuple of Validity or None
+            For each view the conditions that fail; None for views given as matrices.
         """
         pairs = zip(self.originals, self.matrices(), strict=True)
         return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
@@ -101,21 +135,57 @@ def joint_diagonalize(
     tolerance: float = 1e-6,
     max_iterations: int | None = None,
 ) -> Diagonalization:
-    """An orthonormal basis Φ̂ that minimizes Σ_k π_k off(Φ̂ᵀL_kΦ̂), off being the sum of squares off the diagonal.
+    r"""Find the orthonormal basis in which several Laplacians are closest to diagonal.
 
-    For graphs on the same vertices it is a common basis of modes (Eynard et al. 2012): to embed and cluster in, take
-    ``normalized=True``. The matrices Φ̂ Diag(Φ̂ᵀL_kΦ̂) Φ̂ᵀ commute and are the closest to the L_k that do; Laplacians
-    of the graphs they are seldom.
+    Minimizes
+
+    .. math:: \sum_k \pi_k \operatorname{off}(\Phi^\top L_k \Phi),
+        \qquad \operatorname{off}(A) = \sum_{i \ne j} a_{ij}^2,
+
+    over orthonormal :math:`\Phi`, by Jacobi sweeps [2]_ followed by Newton steps. For graphs on the same vertices it
+    is a common basis of modes [1]_.
 
     Parameters
     ----------
-    graphs : graphs on the same vertices, or symmetric matrices of one size, dense or sparse, or some of each; at most
-        8,000 rows. Two graphs of 145 vertices take some tenths of a second, two of 2,000 some minutes.
-    graph_weights : π, how much each counts; by default 1. A matrix with large entries counts for more as it is.
-    normalized : for graphs I − D^{−½}WD^{−½} instead of D − W.
-    tolerance : for the gradient relative to the gradients that balance in it.
-    max_iterations : Newton steps after the Jacobi sweeps; by default 200 up to 500 rows, 60 up to 1,000 and 30 above,
-        where they may all be used for gains in the fourth digit.
+    graphs : sequence of Graph, array_like or sparse matrix
+        Graphs on the same vertices, or symmetric matrices of one size, or some of each; at most 8,000 rows. Two
+        graphs of 145 vertices take some tenths of a second, two of 2,000 vertices some minutes.
+    graph_weights : array_like of float, optional
+        Weight π > 0 of each graph or matrix, 1 by default. Matrices with larger entries count more.
+    normalized : bool, default False
+        For graphs, use I − D^{−½}WD^{−½} instead of D − W. Recommended for embedding and clustering.
+    tolerance : float, default 1e-6
+        Stop when the gradient, relative to the gradients that balance in it, is below this.
+    max_iterations : int, optional
+        Maximum number of Newton steps after the Jacobi sweeps. By default 200 for up to 500 rows, 60 for up to 1,000
+        and 30 above, where all of them may be used for gains in the fourth digit.
+
+    Returns
+    -------
+    Diagonalization
+        The basis, the diagonals, and how the search ended.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices, or if a matrix is not symmetric.
+
+    See Also
+    --------
+    closest_commuting : The closest matrices or Laplacians that commute.
+    coupled_bases : The same for graphs of different sizes.
+
+    Notes
+    -----
+    The matrices Φ Diag(ΦᵀL_kΦ) Φᵀ commute and are the closest to the L_k that do. They are seldom Laplacians of the
+    graphs.
+
+    References
+    ----------
+    .. [1] D. Eynard, K. Glashoff, M. M. Bronstein and A. M. Bronstein, "Multimodal diffusion geometry by joint
+       diagonalization of Laplacians", arXiv preprint, 2012.
+    .. [2] J.-F. Cardoso and A. Souloumiac, "Jacobi angles for simultaneous diagonalization", SIAM Journal on Matrix
+       Analysis and Applications, 1996.
 
     Examples
     --------

@@ -27,7 +27,24 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class PowerMean(JointBases):
-    """The answer of :func:`cotherm.power_mean`: ``matrix``, which is symmetric, but no Laplacian of a graph."""
+    """Result of power_mean: one matrix for all views.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        The mean. It is symmetric, but not the Laplacian of a graph.
+    originals : tuple of Graph
+        The graphs that were given.
+    settings : dict
+        The other arguments as they were understood.
+
+    See Also
+    --------
+    power_mean : Compute it.
+    """
 
     matrix: Floats
     originals: tuple[Graph, ...]
@@ -56,20 +73,55 @@ def power_mean(
     shift: float = 0.1,
     normalized: bool = True,
 ) -> PowerMean:
-    """The matrix power mean (Σ π_k (L_k + εI)^p)^{1/p} of the Laplacians of graphs on the same vertices.
+    r"""Compute the matrix power mean of the Laplacians of graphs on the same vertices.
 
-    Where :func:`cotherm.average` takes means weight by weight and gives a graph, this takes them mode by mode, and
-    gives a matrix with modes to embed and cluster in. p = 1 is the mean of the Laplacians. For p < 0, p = −1 being the
-    harmonic mean, a mode is smooth in the mean if it is smooth in some view.
+    .. math:: \Big(\sum_k \pi_k (L_k + \varepsilon I)^p\Big)^{1/p}
+
+    :func:`cotherm.average` takes means weight by weight and gives a graph. This takes means mode by mode and gives a
+    matrix with modes for embedding and clustering [1]_. For :math:`p = 1` it is the mean of the Laplacians. For
+    :math:`p < 0`, for example the harmonic mean :math:`p = -1`, a mode is smooth in the mean if it is smooth in some
+    view.
 
     Parameters
     ----------
-    graphs : two or more graphs on the same vertices, at most 8,000.
-    graph_weights : π, how much each graph counts; scaled to sum to 1.
-    power : p, between 0.001 and 100 in size, of either sign.
-    shift : ε ≥ 0, added because Laplacians have no inverse; for p ≤ 0 greater than 0. For plain Laplacians in units of
-        their mean degree.
-    normalized : I − D^{−½}WD^{−½}, as is usual in clustering, instead of D − W.
+    graphs : sequence of Graph
+        Two or more graphs on the same vertices, at most 8,000.
+    graph_weights : array_like of float, optional
+        Weight π > 0 of each graph, 1 by default. The weights are scaled to sum to 1.
+    power : float, default -1.0
+        Power p of either sign, between 0.001 and 100 in absolute value.
+    shift : float, default 0.1
+        Shift ε ≥ 0, added because Laplacians are singular. For p < 0 it must be positive. For unnormalized Laplacians
+        it is in units of their mean degree.
+    normalized : bool, default True
+        Use I − D^{−½}WD^{−½}, as is usual in clustering, instead of D − W.
+
+    Returns
+    -------
+    PowerMean
+        The matrix and its modes.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices, or if the power leaves eigenvalues below rounding.
+
+    See Also
+    --------
+    average : Average weight by weight.
+    coregularize : Modes for every view that nearly agree.
+
+    References
+    ----------
+    .. [1] P. Mercado, A. Gautier, F. Tudisco and M. Hein, "The power mean Laplacian for multilayer graph clustering",
+       International Conference on Artificial Intelligence and Statistics, 2018.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> result = ct.power_mean(ct.datasets.circles().graphs)
+    >>> result.matrix.shape
+    (64, 64)
     """
     checked = checked_graphs(graphs)
     pi = share("graph_weights", graph_weights, len(checked), "graphs")

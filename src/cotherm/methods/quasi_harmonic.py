@@ -38,16 +38,44 @@ _REPEATED = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class QuasiHarmonic(JointBases, HasStatus):
-    """The answer of :func:`cotherm.coupled_bases`; print it for a summary.
+    """Result of coupled_bases: modes that correspond between graphs of any sizes.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    bases : for each view ``vectors`` Φ_v A_v (n_v, k) and ``values``, the diagonal of A_vᵀΛ_vA_v; column c corresponds
-        in all views, and the mean of the values ascends.
-    rotations : the A_v, (N, k, k).
-    off : Σ_v off(A_vᵀΛ_vA_v), how far the bases are from harmonic.
-    coupling_before, coupling : (Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖²)^{1/2} with modes as they come, and after.
-    cost : off + μ coupling².
+    spectra : tuple of Spectrum
+        For each view ``vectors`` Φ_vA_v of shape (n_v, k) and ``values``, the diagonal of A_vᵀΛ_vA_v. Column c
+        corresponds in all views, and the mean of the values ascends.
+    rotations : ndarray of shape (N, k, k)
+        The orthogonal matrices A_v.
+    off : float
+        Σ off(A_vᵀΛ_vA_v), how far the bases are from harmonic.
+    coupling_before, coupling : float
+        (Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖²)^{1/2} for the modes as they are, and after.
+    cost : float
+        The minimum, off + μ coupling².
+    mu : float
+        Weight μ used.
+    originals : tuple of Graph
+        The graphs that were given.
+    status : str
+        "converged", "stalled" or "out of budget".
+    optimality : float
+        Gradient relative to the gradients of both terms that balance in it.
+    iterations : int
+        Number of Newton steps.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    coupled_bases : Compute it.
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = DESCENT
@@ -69,7 +97,7 @@ class QuasiHarmonic(JointBases, HasStatus):
 
     @lazy
     def bases(self) -> tuple[Spectrum, ...]:
-        """The coupled modes of every view."""
+        """The coupled modes of every view, the same as ``spectra``."""
         return self.spectra
 
     def __str__(self) -> str:
@@ -94,24 +122,60 @@ def coupled_bases(
     restarts: int = 12,
     seed: int = 0,
 ) -> QuasiHarmonic:
-    """Turn the first k modes of every graph so that corresponding functions have the same coefficients in all.
+    r"""Rotate the first modes of every graph so that corresponding functions have equal coefficients.
 
-    With L_v Φ_v = Φ_v Λ_v, minimizes Σ_v off(A_vᵀΛ_vA_v) + μ Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖² over orthogonal A_v.
-    The bases Φ_vA_v are almost harmonic, and in them a function on one graph and its counterpart on another have nearly
-    equal coefficients: a common space for graphs of different sizes.
+    With :math:`L_v \Phi_v = \Phi_v \Lambda_v`, minimizes
+
+    .. math::
+
+        \sum_v \operatorname{off}(A_v^\top \Lambda_v A_v)
+        + \mu \sum_{v<w} \|F_v^\top \Phi_v A_v - F_w^\top \Phi_w A_w\|_F^2
+
+    over orthogonal :math:`A_v` [1]_. The bases :math:`\Phi_v A_v` are almost harmonic, and in them a function on one
+    graph and its counterpart on another have nearly equal coefficients: a common space for graphs of different sizes.
 
     Parameters
     ----------
-    graphs : two or more graphs, of any sizes; above 2,000 vertices modes are found by iteration.
-    functions : for each graph its corresponding functions (n_v, q); column c is the same function on every graph. They
-        are taken as they are: functions on graphs of different sizes are best scaled to unit norm.
-    k : the number of modes, the constant one included. What q functions can tell apart are about q modes.
-    mu : μ; by default the mean of ‖Λ_v‖² over the mean of ‖F_vᵀΦ_v‖², which gives both terms the same say.
-    tolerance : for the gradient relative to the gradients of both terms that balance in it.
-    max_iterations : Newton steps from every start.
-    restarts : the cost has many minima, so beside two starts, the modes as they come and modes paired up by the
-        functions, this many turned at random from the second are tried.
-    seed : of the random turns.
+    graphs : sequence of Graph
+        Two or more graphs of any sizes. Above 2,000 vertices the modes are found by iteration.
+    functions : sequence of array_like of shape (n_v, q)
+        Corresponding functions of each graph: column c is the same function on every graph. They are not rescaled;
+        functions on graphs of different sizes are best scaled to unit norm.
+    k : int
+        Number of modes, including the constant one. q functions can distinguish about q modes.
+    mu : float, optional
+        Weight μ of the coupling term. By default the mean of ‖Λ_v‖² divided by the mean of ‖F_vᵀΦ_v‖², which gives
+        both terms equal weight.
+    tolerance : float, default 1e-6
+        Stop when the gradient, relative to the gradients of both terms that balance in it, is below this.
+    max_iterations : int, default 300
+        Maximum number of Newton steps from every start.
+    restarts : int, default 12
+        Number of random starts. The cost has many minima. Two other starts are always tried: the modes as they are,
+        and modes paired by the functions; the random starts are rotations of the second.
+    seed : int, default 0
+        Seed of the random starts.
+
+    Returns
+    -------
+    QuasiHarmonic
+        The coupled modes, the cost, and how the search ended.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used.
+
+    See Also
+    --------
+    joint_diagonalize : One basis for graphs on the same vertices.
+    align : Manifold alignment.
+    match : Vertex correspondence from the coupled bases.
+
+    References
+    ----------
+    .. [1] A. Kovnatsky, M. M. Bronstein, A. M. Bronstein, K. Glashoff and R. Kimmel, "Coupled quasi-harmonic bases",
+       Computer Graphics Forum, 2013.
 
     Examples
     --------

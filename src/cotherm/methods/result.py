@@ -31,27 +31,87 @@ _MOST_GROWTH = 600.0
 
 
 class JointResult(ABC):
-    """The answer of a method: one geometry per view, in the order in which the views were given.
+    """Base class of all results: one geometry for each view, in the order in which the views were given.
 
-    ``embedding``, ``distances`` and ``clusters`` work alike for all methods. Each returns a tuple with an array for
-    each view.
+    ``modes``, ``embedding``, ``distances`` and ``clusters`` work alike for all methods. Each returns a tuple with one
+    entry for each view.
+
+    See Also
+    --------
+    couple : Heat kernel coupling.
+    average : Average graph.
+    coupled_bases : Coupled quasi-harmonic bases.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> result = ct.average(ct.datasets.circles().graphs)
+    >>> [coordinates.shape for coordinates in result.embedding(2)]
+    [(64, 2), (64, 2)]
     """
 
     @property
     @abstractmethod
     def common(self) -> bool:
-        """Whether rows of all views are points of one space, so that they may be compared across views."""
+        """Whether the rows of all views are points of one space, so that they can be compared across views."""
 
     @abstractmethod
     def modes(self, k: int) -> tuple[Spectrum, ...]:
-        """The k smoothest modes of every view: ``values``, and ``vectors`` as columns."""
+        """Compute the k smoothest modes of every view.
+
+        Parameters
+        ----------
+        k : int
+            Number of modes.
+
+        Returns
+        -------
+        tuple of Spectrum
+            For each view ``values``, ascending, and ``vectors`` as columns.
+        """
 
     @abstractmethod
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> tuple[Floats, ...]:
-        """Diffusion distances at time t in every view: all pairs, or rows for some sources."""
+        """Compute diffusion distances in every view.
+
+        Parameters
+        ----------
+        t : float
+            Time t ≥ 0.
+        sources : array_like of int, optional
+            Vertices whose distances to all vertices are computed. By default all.
+
+        Returns
+        -------
+        tuple of ndarray of shape (sources, n_k)
+            The distances in each view.
+
+        See Also
+        --------
+        cotherm.diffusion_distance : Diffusion distances on one graph.
+        """
 
     def embedding(self, k: int = 2, *, t: float = 0.0) -> tuple[Floats, ...]:
-        """k coordinates of every vertex, (n, k): the modes after the first, each times e^{−tλ}."""
+        r"""Embed the vertices of every view.
+
+        Coordinates are the modes after the first, each multiplied by :math:`e^{-t\lambda}`.
+
+        Parameters
+        ----------
+        k : int, default 2
+            Number of coordinates.
+        t : float, default 0.0
+            Time t ≥ 0 of the diffusion map.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n_k, k)
+            The coordinates in each view.
+
+        See Also
+        --------
+        cotherm.diffusion_map : Diffusion coordinates on one graph.
+        """
         if self._most_modes() < 2:
             raise CothermError(
                 "graphs", "a single mode, which is constant", "views with two vertices or modes, or more"
@@ -61,10 +121,36 @@ class JointResult(ABC):
         return self._coordinates(k, time)
 
     def clusters(self, k: int, *, seed: int = 0) -> tuple[Ints, ...]:
-        """Spectral clustering: k-means on the first k modes, rows scaled to unit length; numbers from 0 to k − 1.
+        """Cluster the vertices of every view by spectral clustering.
 
-        In a common space all views are clustered together and numbers mean the same in all; elsewhere each view has
-        numbers of its own. In a graph a vertex without neighbors makes no mode; all such vertices count as alike.
+        k-means on the first k modes, with rows scaled to unit length [1]_.
+
+        Parameters
+        ----------
+        k : int
+            Number of clusters.
+        seed : int, default 0
+            Seed of k-means.
+
+        Returns
+        -------
+        tuple of ndarray of int of shape (n_k,)
+            Cluster of each vertex, from 0 to k − 1, in each view.
+
+        See Also
+        --------
+        common_clusters : One clustering for all views.
+
+        Notes
+        -----
+        If the views have a common space, all views are clustered together and cluster numbers mean the same in all of
+        them. Otherwise each view has numbers of its own. In a graph a vertex without neighbors contributes to no
+        mode; all such vertices count as alike.
+
+        References
+        ----------
+        .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an algorithm", Advances in
+           Neural Information Processing Systems 14, 2002.
         """
         k = validation.integer("k", k, least=1, most=self._most_modes())
         seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
@@ -78,7 +164,31 @@ class JointResult(ABC):
         return tuple(by_rows[id(X)] for X in rows)
 
     def common_clusters(self, k: int, *, seed: int = 0) -> Ints:
-        """One clustering for views of the same vertices: as :meth:`clusters`, on the rows of all views side by side."""
+        """Cluster the vertices once for all views, which must have the same vertices.
+
+        Like :meth:`clusters`, on the rows of all views side by side.
+
+        Parameters
+        ----------
+        k : int
+            Number of clusters.
+        seed : int, default 0
+            Seed of k-means.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Cluster of each vertex, from 0 to k − 1.
+
+        Raises
+        ------
+        CothermError
+            If the views have different numbers of vertices.
+
+        See Also
+        --------
+        clusters : A clustering for each view.
+        """
         k = validation.integer("k", k, least=1, most=self._most_modes())
         seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
         rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
@@ -100,7 +210,13 @@ class JointResult(ABC):
 
 
 class JointGraphs(JointResult):
-    """A graph for each view: ``graphs``."""
+    """Result with a graph for each view.
+
+    Attributes
+    ----------
+    graphs : tuple of Graph
+        The graph of each view.
+    """
 
     graphs: tuple[Graph, ...]
 
@@ -134,15 +250,15 @@ class JointGraphs(JointResult):
 
 
 class JointBases(JointResult):
-    """Modes for each view in common coordinates: column c of ``bases[v].vectors`` is the same mode in every view v.
+    """Result with common modes: column c of the vectors is the same mode in every view.
 
-    Where they are fewer than the vertices, distances see only those.
+    Where there are fewer modes than vertices, distances are computed from those modes alone.
     """
 
     @lazy
     @abstractmethod
     def bases(self) -> tuple[Spectrum, ...]:
-        """The modes of every view."""
+        """Modes of every view, a tuple of :class:`cotherm.Spectrum`."""
 
     @property
     def common(self) -> bool:

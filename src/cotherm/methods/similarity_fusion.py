@@ -23,13 +23,25 @@ LARGEST = 8_000
 
 @dataclass(frozen=True, eq=False)
 class SimilarityFusion(JointGraphs):
-    """The answer of :func:`cotherm.fuse_similarity`: ``graph``, which all views share.
+    """Result of fuse_similarity: one graph that all views share.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    graph : the fused graph; nearly all pairs of vertices are edges.
-    originals : the graphs that were given.
-    changes : for every step how far the mean of the P_v moved, ‖P̄_new − P̄‖ / ‖P̄‖.
+    graph : Graph
+        The fused graph. Nearly all pairs of vertices are edges.
+    originals : tuple of Graph
+        The graphs that were given.
+    changes : tuple of float
+        Relative change ‖P̄_new − P̄‖ / ‖P̄‖ of the mean of the P_v in every step.
+    settings : dict
+        The other arguments as they were understood.
+
+    See Also
+    --------
+    fuse_similarity : Compute it.
     """
 
     graph: Graph
@@ -39,46 +51,70 @@ class SimilarityFusion(JointGraphs):
 
     @property
     def graphs(self) -> tuple[Graph, ...]:  # type: ignore[override]
-        """The same graph for every view."""
+        """The fused graph once for every view."""
         return (self.graph,) * len(self.originals)
 
     def __str__(self) -> str:
         return (
-            f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['neighbors']} neighbors, "
+            f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['n_neighbors']} neighbors, "
             f"{self.settings['steps']} steps: {self.graph.n} vertices, {self.graph.m} edges\n"
             f"  the last step changed similarities by {self.changes[-1]:.1e}"
         )
 
 
 def fuse_similarity(graphs: Sequence[Graph], *, n_neighbors: int = 20, steps: int = 20) -> SimilarityFusion:
-    """One graph by similarity network fusion: similarities in one view spread along strong neighbors in the others.
+    r"""Fuse graphs on the same vertices into one by similarity network fusion.
 
-    As in the authors' R package SNFtool. Write N(X) for the matrix with X_ij / (2 Σ_{k≠i} X_ik) off the
-    diagonal and ½ on it, and sym X = (X + Xᵀ)/2. Then for every view v
+    Similarities in one view spread along strong neighbors in the others [1]_. Write :math:`N(X)` for the matrix with
+    :math:`X_{ij} / (2 \sum_{k \ne i} X_{ik})` off the diagonal and ½ on it, and
+    :math:`\operatorname{sym} X = (X + X^\top)/2`. Each view v starts with
 
-        P_v = sym N(W_v),    S_v = the ``neighbors`` largest entries of each row of P_v, scaled to sum to 1,
+    .. math:: P_v = \operatorname{sym} N(W_v),
 
-    the vertex itself being one of them, and in every step, for all views at once,
+    and :math:`S_v` has the `n_neighbors` largest entries of each row of :math:`P_v`, the vertex itself included,
+    scaled to sum to 1. Every step replaces, for all views at once,
 
-        P_v ← sym N(S_v P̄_v S_vᵀ),    P̄_v = the mean of P_w over w ≠ v.
+    .. math:: P_v \leftarrow \operatorname{sym} N(S_v \bar P_v S_v^\top),
 
-    The fused graph has the weights sym N(mean of the P_v), off the diagonal.
-
-    A vertex without neighbors in a view has there a row of P_v with ½ on the diagonal and zeros elsewhere, and
-    S_v leaves it where it is, so that it gets its similarities from the other views; without neighbors in any view, it
-    has none in the fused graph.
+    where :math:`\bar P_v` is the mean of :math:`P_w` over the other views. The weights of the fused graph are
+    :math:`\operatorname{sym} N` of the mean of the :math:`P_v`, off the diagonal.
 
     Parameters
     ----------
-    graphs : two or more graphs on the same vertices, at most 8,000: all matrices are dense.
-    n_neighbors : how many entries of a row make the local kernel S_v, at least 2; all where the row has fewer. Among
-        equal ones those with the larger vertex numbers are taken.
-    steps : how often similarities are diffused.
+    graphs : sequence of Graph
+        Two or more graphs on the same vertices, at most 8,000; all matrices are dense.
+    n_neighbors : int, default 20
+        Number of entries of a row in S_v, at least 2; all of them if there are fewer. Of equal entries those with the
+        larger vertex numbers are taken.
+    steps : int, default 20
+        Number of steps.
 
     Returns
     -------
     SimilarityFusion
-        ``graph``; and as from all methods ``embedding``, ``distances``, ``clusters``.
+        The fused graph.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices or are too large.
+
+    See Also
+    --------
+    average : Average graph, which stays sparse.
+    coregularize : Modes for every view that nearly agree.
+
+    Notes
+    -----
+    The computation follows the authors' R package SNFtool.
+
+    If a vertex has no neighbors in a view, its row of P_v there is ½ on the diagonal and zero elsewhere, and it gets
+    its similarities from the other views. If it has no neighbors in any view, it has none in the fused graph.
+
+    References
+    ----------
+    .. [1] B. Wang, A. M. Mezlini, F. Demir, M. Fiume, Z. Tu, M. Brudno, B. Haibe-Kains and A. Goldenberg, "Similarity
+       network fusion for aggregating data types on a genomic scale", Nature Methods, 2014.
 
     Examples
     --------

@@ -7,19 +7,27 @@ from typing import ClassVar
 
 
 class HasStatus:
-    """An answer with a ``status``, one of the keys of ``advice_by_status``."""
+    """Result of a search, with a status.
+
+    Attributes
+    ----------
+    status : str
+        How the search ended, one of the keys of ``advice_by_status``.
+    advice_by_status : dict of str to str
+        What to do about each status.
+    """
 
     status: str
     advice_by_status: ClassVar[Mapping[str, str]]
 
     @property
     def converged(self) -> bool:
-        """Whether the search came to its end."""
+        """Whether the search converged."""
         return self.status == "converged"
 
     @property
     def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
+        """What to do about the status; empty if there is nothing to do."""
         return self.advice_by_status[self.status]
 
 

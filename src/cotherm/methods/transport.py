@@ -44,16 +44,39 @@ _SIMPLEX_STEPS = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Transport(JointBases, HasStatus):
-    """The answer of :func:`cotherm.transport`; print it for a summary.
+    """Result of transport: the plan that moves one graph onto another.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`: in the first graph by its own modes, in the second by the same modes carried over.
 
     Attributes
     ----------
-    plan : T (n₁, n₂), how much mass goes from vertex to vertex; rows sum to 1/n₁, columns to 1/n₂.
-    cost : (1 − α) · ``feature_cost`` + α · ``structure_cost``, of the plan.
-    scale : s, the number that both matrices of diffusion distances were divided by.
-    originals : the two graphs.
-    times : of the diffusion distances, one for each graph.
-    status : "converged" or "out of budget"; ``iterations`` is the number of linear programs that were solved.
+    plan : ndarray of shape (n₁, n₂)
+        Mass that goes from vertex to vertex. Rows sum to 1/n₁, columns to 1/n₂.
+    cost : float
+        Cost of the plan, (1 − α) · feature_cost + α · structure_cost.
+    feature_cost, structure_cost : float
+        Its two terms.
+    scale : float
+        Number s by which both matrices of diffusion distances were divided.
+    originals : tuple of Graph
+        The two graphs.
+    times : tuple of float
+        Time of the diffusion distances in each graph.
+    status : str
+        "converged" or "out of budget".
+    iterations : int
+        Number of linear programs solved.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    transport : Compute it.
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
@@ -81,7 +104,15 @@ class Transport(JointBases, HasStatus):
         return self._both(Spectrum(spectrum.values, vectors))
 
     def match(self) -> tuple[Ints, Ints]:
-        """For every vertex of the first graph the vertex of the second that gets most of it, and the other way."""
+        """Match every vertex to the one that it exchanges most mass with.
+
+        Returns
+        -------
+        there : ndarray of int of shape (n₁,)
+            For every vertex of the first graph a vertex of the second.
+        back : ndarray of int of shape (n₂,)
+            For every vertex of the second graph a vertex of the first.
+        """
         return self.plan.argmax(axis=1), self.plan.argmax(axis=0)
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
@@ -113,33 +144,73 @@ def transport(
     tolerance: float = 1e-9,
     max_iterations: int = 1_000,
 ) -> Transport:
-    """The plan that moves one graph onto another at the least cost in functions and in distances.
+    r"""Find the plan that moves one graph onto another at the least cost in functions and distances.
 
-    Over all T ≥ 0 with rows that sum to 1/n₁ and columns that sum to 1/n₂ it minimizes
+    Fused Gromov-Wasserstein transport [1]_ with diffusion distances: minimizes
 
-        (1 − α) Σ_ij T_ij ‖F_i − G_j‖² + α Σ_ijkl T_ij T_kl (C_ik − D_jl)²,
+    .. math::
 
-    F_i and G_j being rows of the corresponding functions and C, D the diffusion distances in the two graphs divided by
-    one number s. It makes both terms of one size: s² is the mean squared distance, of both graphs, divided by the mean
-    of ‖F_i − G_j‖², or by 1 where that is 0. Functions are taken as they are. The minimum found, by conditional
-    gradients from the plan that spreads everything evenly, may be a local one.
+        (1 - \alpha) \sum_{ij} T_{ij} \|F_i - G_j\|^2 + \alpha \sum_{ijkl} T_{ij} T_{kl} (C_{ik} - D_{jl})^2
 
-    As for all methods there are ``embedding``, ``distances`` and ``clusters``: in the first graph by its own modes, in
-    the second by the same modes carried over, each vertex of it the mean of those it comes from (the barycentric
-    projection n₂Tᵀ). Give the graph to be trusted first.
+    over :math:`T \ge 0` with rows that sum to :math:`1/n_1` and columns that sum to :math:`1/n_2`. Here :math:`F_i`
+    and :math:`G_j` are rows of the corresponding functions, and :math:`C` and :math:`D` are the diffusion distances
+    in the two graphs, divided by one number :math:`s`.
 
     Parameters
     ----------
-    graphs : two graphs, of any sizes up to 5,000 vertices: all matrices are dense. Two of 500 take some tenths of a
-        second, two of 2,000 some ten seconds or more.
-    functions : for each graph its corresponding functions, (n_k, q); column c is the same function on both.
-    times : of the diffusion distances, one number ≥ 0 or one for each graph; by default for each graph 20 divided by
-        the median degree of the vertices that have neighbors, so that heat makes about twenty moves along edges.
-    alpha : α from 0, functions only, to 1, distances only.
-    tolerance : steps end when one lowers the cost by less than this part of it, or of the mean of ‖F_i − G_j‖².
-    max_iterations : of steps, each a linear program.
+    graphs : sequence of Graph
+        Two graphs of any sizes up to 5,000 vertices; all matrices are dense. Two of 500 vertices take some tenths of
+        a second, two of 2,000 some ten seconds or more. Put the graph that you trust first.
+    functions : sequence of array_like of shape (n_k, q)
+        Corresponding functions of each graph: column c is the same function on both. They are not rescaled.
+    times : array_like of float, optional
+        Time t ≥ 0 of the diffusion distances, one for both graphs or one for each. By default 20 divided by the
+        median degree of the vertices with neighbors, for each graph, about twenty moves along edges.
+    alpha : float, default 0.5
+        Weight α of distances, from 0 (functions only) to 1 (distances only).
+    tolerance : float, default 1e-9
+        Stop when a step lowers the cost by less than this fraction of it, or of the mean of ‖F_i − G_j‖².
+    max_iterations : int, default 1000
+        Maximum number of steps. Each step is a linear program.
 
-    It needs POT, the extra ``transport``: ``pip install 'cotherm[transport]'``.
+    Returns
+    -------
+    Transport
+        The plan, its cost, and how the search ended.
+
+    Raises
+    ------
+    CothermError
+        If there are not two graphs, if they are too large, or if POT is missing: ``pip install
+        'cotherm[transport]'``.
+
+    See Also
+    --------
+    match : Vertex correspondence by functional maps, on graphs of any size.
+    coupled_bases : A common space without dense matrices.
+
+    Notes
+    -----
+    The number s makes both terms the same size: s² is the mean squared distance in both graphs, divided by the mean
+    of ‖F_i − G_j‖², or by 1 where that is 0.
+
+    The minimum is found by conditional gradients from the plan that spreads everything evenly. It may be a local one.
+
+    ``embedding``, ``distances`` and ``clusters`` of the second graph use the modes of the first, carried over by the
+    barycentric projection n₂Tᵀ: each vertex gets the mean of the vertices it comes from.
+
+    References
+    ----------
+    .. [1] T. Vayer, L. Chapel, R. Flamary, R. Tavenard and N. Courty, "Optimal transport for structured data with
+       application on graphs", International Conference on Machine Learning, 2019.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring(30)
+    >>> result = ct.transport(views.graphs, views.functions)
+    >>> result.status, result.plan.shape
+    ('converged', (30, 30))
     """
     began = clock.perf_counter()
     checked, columns = checked_views(graphs, functions)

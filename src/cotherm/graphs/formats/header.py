@@ -1,6 +1,6 @@
-"""The line that marks a graph file as cotherm's own: ``cotherm graph`` and a JSON object, all in ASCII.
+r"""The line that marks a graph file as cotherm's own: ``cotherm graph`` and a JSON object, all in ASCII.
 
-For example ``cotherm graph {"version": 1, "n": 5, "m": 4, "name": "a \\"quoted\\" name", "extras": []}``. It
+For example ``cotherm graph {"version": 1, "n": 5, "m": 4, "name": "a \"quoted\" name", "extras": []}``. It
 carries what the foreign formats have no place for (isolated vertices in an edge list, the name), and the
 number of edges and which of coordinates and labels are present, so that a file cut short is noticed. A new
 version is needed whenever an old reader would misread a new file.

@@ -23,11 +23,21 @@ _GOOD_RECALL = 0.95
 
 
 class Neighbors(NamedTuple):
-    """The neighbors of n points.
+    """Nearest neighbors of n points.
 
-    indices : (n, k), the numbers of the k nearest other points of every point, nearest first; −1 for none.
-    distances : (n, k), how far they are, ascending; infinite for none.
-    recall : the share of true neighbors among those found: 1 if exact, else measured on a sample of points.
+    Attributes
+    ----------
+    indices : ndarray of int of shape (n, k)
+        The k nearest other points of every point, nearest first; −1 for none.
+    distances : ndarray of float of shape (n, k)
+        Distances to them, ascending; infinite for none.
+    recall : float
+        Fraction of the true neighbors that were found: 1 for the exact search, otherwise measured on a sample of
+        points.
+
+    See Also
+    --------
+    nearest_neighbors : Find them.
     """
 
     indices: Ints
@@ -43,21 +53,54 @@ def nearest_neighbors(
     search: str = "auto",
     seed: int = 0,
 ) -> Neighbors:
-    """The k nearest other points of every point.
+    """Find the k nearest other points of every point.
 
     Parameters
     ----------
-    X : the points, (n, d), dense or scipy.sparse.
-    k : how many neighbors, at most n − 1.
-    metric : "euclidean", d_ij = ‖x_i − x_j‖, or "cosine", d_ij = 1 − x_i·x_j / (‖x_i‖ ‖x_j‖).
-    search : "exact"; "approximate" (pynndescent, the extra ``neighbors``); or "auto", which is exact up to
-        50,000 points, and for any number of points in at most 15 dimensions.
-    seed : for the approximate search and the sample that measures its recall; the same seed, the same answer.
+    X : array_like or sparse matrix of shape (n, d)
+        The points.
+    k : int
+        Number of neighbors, at most n − 1.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Distance d_ij = ‖x_i − x_j‖, or d_ij = 1 − x_i·x_j / (‖x_i‖ ‖x_j‖).
+    search : {"auto", "exact", "approximate"}, default "auto"
+        "approximate" is nearest neighbor descent by pynndescent, which needs the extra ``neighbors``. "auto" is exact
+        for up to 50,000 points and for any number of points in at most 15 dimensions.
+    seed : int, default 0
+        Seed of the approximate search and of the sample that measures its recall. The same seed gives the same
+        result.
 
-    A point is not its own neighbor, but its copies are, at distance 0. Which of several points at the k-th
-    distance are taken is arbitrary but reproducible. Under "cosine" a zero row has no direction: it has no
-    neighbors (index −1, distance infinite) and is nobody's neighbor; a CothermWarning says how many there
-    are. Another says so if the recall is below 0.95.
+    Returns
+    -------
+    Neighbors
+        Indices, distances and recall. It unpacks as a tuple.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if "approximate" is asked for without pynndescent.
+
+    Warns
+    -----
+    CothermWarning
+        If the recall is below 0.95, if rows are zero under "cosine", or if an exact search will be slow.
+
+    See Also
+    --------
+    knn_graph : Graph of nearest neighbors.
+
+    Notes
+    -----
+    A point is not its own neighbor, but its copies are, at distance 0. Which of several points at the k-th distance
+    are taken is arbitrary but reproducible. Under "cosine" a zero row has no direction: it has no neighbors (index
+    −1, distance infinite) and is not a neighbor of any point.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> found = ct.nearest_neighbors([[0.0], [1.0], [3.0]], k=1)
+    >>> found.indices.ravel().tolist(), found.distances.ravel().tolist(), found.recall
+    ([1, 0, 1], [1.0, 1.0, 2.0], 1.0)
     """
     k = validation.integer("k", k, least=1)
     search, seed = search_options(search, seed)

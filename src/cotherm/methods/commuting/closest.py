@@ -47,15 +47,35 @@ _ROUNDING = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Commuting(JointBases, HasStatus):
-    """The answer of :func:`cotherm.closest_commuting`; print it for a summary.
+    """Result of closest_commuting: matrices that commute, and their joint eigenbasis.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    laplacians : the matrices L̃_k that commute.
-    graphs : with ``valid=True`` the graphs whose Laplacians they are, edges and all; else None.
-    distance : Σ_k ‖L̃_k − L_k‖_F², what was minimized.
-    commutator_before, commutator : the largest ‖[L_k, L_l]‖ / (‖L_k‖ ‖L_l‖), before and after.
-    status : "converged", "stalled", "out of budget"; with ``valid=True`` also "interrupted" and "emptied".
+    laplacians : tuple of ndarray of shape (n, n)
+        The matrices that commute.
+    graphs : tuple of Graph or None
+        With ``valid=True``, the graphs whose Laplacians they are.
+    distance : float
+        The minimum, Σ ‖L̃_k − L_k‖² in the Frobenius norm.
+    commutator_before, commutator : float
+        Largest ‖[L_k, L_l]‖ / (‖L_k‖ ‖L_l‖) before and after.
+    originals : tuple
+        The graphs or matrices that were given.
+    status : str
+        "converged", "stalled" or "out of budget"; with ``valid=True`` also "interrupted" and "emptied".
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    closest_commuting : Compute it.
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
@@ -84,11 +104,23 @@ class Commuting(JointBases, HasStatus):
         return tuple(Spectrum(row[order], basis) for row in values)
 
     def matrices(self) -> tuple[Floats, ...]:
-        """The same as ``laplacians``, as from :func:`cotherm.joint_diagonalize`."""
+        """Return the commuting matrices, as the result of joint_diagonalize does.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n, n)
+            The same as ``laplacians``.
+        """
         return self.laplacians
 
     def validity(self) -> tuple[Validity | None, ...]:
-        """Whether L̃_k is in the L(V, E) of its graph, and if not, why not; None for views given as matrices."""
+        """Check whether the commuting matrices are valid Laplacians of their graphs.
+
+        Returns
+        -------
+        tuple of Validity or None
+            For each view the conditions that fail; None for views given as matrices.
+        """
         pairs = zip(self.originals, self.laplacians, strict=True)
         return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
 
@@ -118,25 +150,62 @@ def closest_commuting(
     restarts: int | None = None,
     seed: int = 0,
 ) -> Commuting:
-    """Matrices L̃_k that commute, with Σ_k ‖L̃_k − L_k‖_F² as small as can be (Bronstein et al. 2013).
+    r"""Find the closest matrices, or the closest Laplacians, that commute.
 
-    Without restriction they are Φ̂ Diag(Φ̂ᵀL_kΦ̂) Φ̂ᵀ in the basis Φ̂ of :func:`cotherm.joint_diagonalize`, and the minimum
-    is the same number: the theorem of the paper. Matrices like these have entries between vertices that share no edge.
-    With ``valid=True`` the search is among the Laplacians of the given graphs: new weights ≥ 0 on the same edges. There
-    commuting is a severe condition: edges are cut, and sometimes whole graphs fall into pieces.
+    Minimizes
+
+    .. math::
+
+        \sum_k \|\tilde L_k - L_k\|_F^2
+        \quad\text{subject to}\quad \tilde L_k \tilde L_l = \tilde L_l \tilde L_k
+
+    over symmetric matrices or, with `valid`, over the Laplacians of the given graphs: new weights ≥ 0 on the same
+    edges [1]_.
 
     Parameters
     ----------
-    graphs : graphs on the same vertices; without ``valid`` symmetric matrices will do as well. With ``valid`` at most
-        2,000 vertices and 20,000 edges: graphs of 70 vertices take seconds, of 145 vertices and 5,000 edges minutes.
-    valid : whether the answer must be Laplacians of the given graphs, to the last bit.
-    tolerance : with ``valid`` the commutator that counts as none, as a part of that of the given graphs, 1e-9 by
-        default; it is brought as near to rounding as can be in any case. Without, that of the joint diagonalization,
-        1e-6.
-    max_iterations : without ``valid``, Newton steps of the joint diagonalization.
-    restarts : with ``valid``, how many starts drawn at random are tried beside the given weights and the shared edges;
-        by default 192 for graphs of up to 100 edges in all, 144 up to 200, 48 up to 400, 12 up to 1,000, then none.
-    seed : of the random starts.
+    graphs : sequence of Graph, array_like or sparse matrix
+        Graphs on the same vertices; without `valid` also symmetric matrices. With `valid` at most 2,000 vertices and
+        20,000 edges: graphs of 70 vertices take seconds, of 145 vertices and 5,000 edges minutes.
+    valid : bool, default False
+        Whether the result must be Laplacians of the given graphs, to the last bit.
+    tolerance : float, optional
+        With `valid`, the commutator that counts as zero, as a fraction of that of the given graphs, 1e-9 by default;
+        it is brought as close to rounding as possible in any case. Without `valid`, the tolerance of the joint
+        diagonalization, 1e-6 by default.
+    max_iterations : int, optional
+        Without `valid`, the maximum number of Newton steps of the joint diagonalization.
+    restarts : int, optional
+        With `valid`, the number of random starts, in addition to the given weights and the shared edges. By default
+        192 for graphs of up to 100 edges in all, 144 up to 200, 48 up to 400, 12 up to 1,000, then none.
+    seed : int, default 0
+        Seed of the random starts.
+
+    Returns
+    -------
+    Commuting
+        The matrices, their commutator, and how the search ended.
+
+    Raises
+    ------
+    CothermError
+        If the graphs have different numbers of vertices or are too large, or if an option does not apply.
+
+    See Also
+    --------
+    joint_diagonalize : The joint basis of the unrestricted problem.
+    couple : Graphs of any sizes on which heat diffuses alike.
+
+    Notes
+    -----
+    Without `valid` the minimum is that of :func:`cotherm.joint_diagonalize`: the matrices are Φ Diag(ΦᵀL_kΦ) Φᵀ in
+    its basis Φ, and the two costs are equal [1]_. Such matrices have entries between vertices that share no edge.
+
+    Commuting is a severe condition on valid Laplacians: edges are cut, and sometimes whole graphs fall apart.
+
+    References
+    ----------
+    .. [1] M. M. Bronstein, K. Glashoff and T. A. Loring, "Making Laplacians commute", arXiv preprint, 2013.
 
     Examples
     --------

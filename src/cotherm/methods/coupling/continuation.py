@@ -37,7 +37,31 @@ _MOST_STAGES = 40
 
 @dataclass(frozen=True)
 class Stage:
-    """An intermediate problem: its times, its α, and whether distance is measured robustly."""
+    """One stage of a continuation: the times and α of an easier problem.
+
+    Parameters
+    ----------
+    times : tuple of float
+        Diffusion times of the stage.
+    alpha : float
+        Weight α of the coupling term in the stage.
+    robust : bool, default True
+        Whether to measure the distance robustly: for changes d of a weight beyond 0.3 of the mean weight it grows
+        like :math:`|d|` instead of :math:`d^2`. A sum of squares prefers many small changes to one cut edge; the
+        robust distance prefers the cut.
+
+    See Also
+    --------
+    couple : Takes a list of stages as ``continuation``.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> stages = [ct.Stage(times=(1.0,), alpha=1e4), ct.Stage(times=(1.0, 5.0), alpha=1e5)]
+    >>> ct.couple(views.graphs, views.functions, times=[1, 5, 10], alpha=1e6, continuation=stages).converged
+    True
+    """
 
     times: tuple[float, ...]
     alpha: float

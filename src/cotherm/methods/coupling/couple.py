@@ -41,58 +41,121 @@ def couple(
     callback: Callable[[Step], Any] | None = None,
     engine: str | Engine = "cpu",
 ) -> Coupling:
-    """Couple two or more graphs: new edge weights u ≥ 0, as near the old as can be, with which heat flows alike on all.
+    r"""Change edge weights as little as possible so that heat diffuses alike on all graphs.
 
-    Minimizes Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F², Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k:
-    for two graphs the paper's cost (hkc1). Edges may lose their weight, never their place: the graphs keep their edge
-    sets.
+    Minimizes
+
+    .. math::
+
+        \sum_k \rho_k \|L(u_k) - L(w_k)\|_F^2
+        + \alpha \sum_t \sum_{k<l} \pi_k \pi_l \|Q_k(t) - Q_l(t)\|_F^2,
+        \qquad Q_k(t) = F_k^\top e^{-t L(u_k)} F_k,
+
+    over edge weights :math:`u_k \ge 0`, where :math:`w_k` are the given weights of graph k, :math:`L` is the
+    unnormalized Laplacian and the columns of :math:`F_k` are the corresponding functions on graph k. For two graphs
+    this is the cost (hkc1) of [1]_. An edge may lose its weight, but the edge sets stay the same.
 
     Parameters
     ----------
-    graphs : two or more graphs, of any sizes; no correspondence of vertices is needed. An edge of weight zero may be
-        switched on.
-    functions : for each graph its corresponding functions (n_k, q); column c is the same function seen on every graph.
-        Smooth bumps lead to surgery, bare points do not: see :func:`cotherm.landmark_functions`. Their size counts: Q
-        grows with the square of F, so F times 10 is α times 10⁴.
-    times : when heat is compared, one or more times t ≥ 0 of e^{−tL}; or "auto", four times from when heat has made
-        two moves along edges to when the functions have lost four fifths of their variation.
-    alpha : α, how much coupling counts against distance; or "auto", 10⁴ times the α at which they weigh alike, which
-        depends neither on the unit of the weights nor on the size of the functions.
-        :mod:`cotherm.methods.coupling.auto` says exactly; the answer's ``times`` and ``alpha`` are what was chosen.
-        The paper takes 10⁶.
-    frozen : for each graph which edges keep their weight: None, True for all, a mask or edge numbers.
-    rigidity : ρ, for each graph how dear its changes are; a trusted view gets more than 1.
-    graph_weights : π, for each graph how much its agreement with the others counts.
-    function_weights : for each function how much it counts: a pair of functions a, b counts ω_a ω_b.
-    continuation : "auto", or one of "direct", "times", "alpha" (the guide on the method says what they do), or a list
-        of :class:`cotherm.Stage` to pass before the problem itself. "auto" tries all three on graphs of up to 300
-        vertices, keeping the best answer, and "times" on larger ones.
-    start : weights to start from: graphs with the same edges, or an earlier answer. "auto" is then "direct".
-    tolerance : for the projected gradient relative to the gradients that balance in it.
-    max_iterations : steps in all.
-    memory : how much the whole process may take at its peak, in bytes or as "8GiB"; "auto" is what the machine has
-        free. Derivatives are kept in memory if they fit, else computed anew whenever needed or read from a temporary
-        file; :func:`cotherm.coupling_memory` says beforehand. What cannot fit is refused at once.
-    precision : "float64", or "float32" to keep derivatives in half the memory: heat, cost and weights stay float64, and
-        the answer changes in its seventh digit or so.
-    callback : called with a :class:`Step` after every step; a true answer stops the search.
-    engine : "cpu", or an object with the methods of :class:`cotherm.engines.Engine`, which runs the array kernels.
+    graphs : sequence of Graph
+        Two or more graphs of any sizes. The vertices need not correspond. An edge of weight zero may get weight.
+    functions : sequence of array_like of shape (n_k, q)
+        Corresponding functions of each graph: column c is the same function on every graph. The scale matters: Q is
+        quadratic in F, so multiplying F by 10 is the same as multiplying `alpha` by 10⁴. Smooth bumps let coupling
+        find wrong edges, single points do not: see :func:`cotherm.landmark_functions`.
+    times : "auto" or array_like of float, default "auto"
+        Diffusion times t ≥ 0 at which the graphs are compared. "auto" takes four times evenly spaced in log t, from
+        about two moves along edges to the time at which the functions have lost four fifths of their variation; fewer
+        times on large graphs, see Notes.
+    alpha : "auto" or float, default "auto"
+        Weight α of the coupling term. "auto" is 10⁴ times the α at which the two terms of the cost have equal weight.
+        The value in the paper is 10⁶.
+    frozen : sequence of {None, bool, array_like}, optional
+        Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, a boolean
+        mask, or edge numbers.
+    rigidity : array_like of float, optional
+        Penalty ρ > 0 on changing each graph, 1 by default. Give a graph that you trust more than 1.
+    graph_weights : array_like of float, optional
+        Weight π > 0 of each graph in the coupling term, 1 by default.
+    function_weights : array_like of float, optional
+        Weight ω > 0 of each function, 1 by default. A pair of functions a, b has weight ω_a ω_b.
+    continuation : {"auto", "direct", "times", "alpha"} or sequence of Stage, default "auto"
+        Sequence of easier problems to solve first, because the cost has many poor local minima. "direct" solves the
+        problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto" tries all three and
+        keeps the best on graphs of up to 300 vertices, and takes "times" on larger ones. A list of
+        :class:`cotherm.Stage` gives the stages explicitly.
+    start : sequence of Graph or Coupling, optional
+        Weights to start from: graphs with the same edges, or an earlier result. With a start, "auto" continuation
+        means "direct".
+    tolerance : float, default 1e-6
+        Stop when the projected gradient, relative to the gradients of the two terms that balance in it, is below
+        this.
+    max_iterations : int, default 2000
+        Maximum number of steps in all.
+    memory : "auto", float or str, default "auto"
+        Memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto" is the
+        memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed or read from a
+        temporary file. :func:`cotherm.coupling_memory` predicts the amounts.
+    precision : {"float64", "float32"}, default "float64"
+        Precision of the stored derivatives. "float32" halves their memory. Heat, cost and weights are always float64,
+        and the result changes in about the seventh digit.
+    callback : callable, optional
+        Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
+    engine : "cpu" or Engine, default "cpu"
+        What runs the array kernels: the name of an engine, or an object with the methods of
+        ``cotherm.engines.Engine``.
 
     Returns
     -------
     Coupling
-        The coupled graphs and how they came about. An interrupt from the keyboard returns the best so far.
+        The coupled graphs, the cost, and how the search ended. On a keyboard interrupt, the best weights so far.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if the problem does not fit into `memory`.
+
+    See Also
+    --------
+    landmark_functions : Smooth bumps around corresponding vertices.
+    label_functions : Indicators of corresponding classes.
+    coupling_error : How far heat is from diffusing alike on the graphs.
+    coupling_memory : Memory that coupling will need.
+    match : Vertex correspondence between the coupled graphs.
+    average : One graph from several graphs on the same vertices.
+
+    Notes
+    -----
+    No weights can reconcile functions that differ at t = 0, because Q(0) = FᵀF does not depend on the weights.
+    ``result.mismatch`` measures that difference. If it is large, make the functions alike or lower `alpha`.
+
+    "auto" times and α do not depend on units: multiplying all weights by c divides the times by c and multiplies α
+    by c², and multiplying the functions by c divides α by c⁴. On graphs of more than 5,000 vertices "auto" takes two
+    times, the last after about eight moves along edges, and on more than 50,000 vertices that last one alone. Give
+    `times` to compare structure on a larger scale. ``result.times`` and ``result.alpha`` are the values used.
+
+    References
+    ----------
+    .. [1] M. M. Bronstein and K. Glashoff, "Heat kernel coupling for multiple graph analysis", arXiv preprint,
+       December 2013.
 
     Examples
     --------
+    A ring and the same ring with a crack. Coupling cuts the edges that cross the crack:
+
     >>> import cotherm as ct
     >>> views = ct.datasets.ring()
+    >>> result = ct.couple(views.graphs, views.functions)
+    >>> result.status
+    'converged'
+    >>> result.changes()[0].edges("cut").tolist()
+    [[0, 69], [0, 68], [1, 69]]
+
+    The same with given times and the paper's α:
+
     >>> result = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10], alpha=1e6)
-    >>> result.changes()[0].edges("cut").tolist()
-    [[0, 69], [0, 68], [1, 69]]
-    >>> result = ct.couple(views.graphs, views.functions)  # times and alpha from the data
-    >>> result.changes()[0].edges("cut").tolist()
-    [[0, 69], [0, 68], [1, 69]]
+    >>> bool(result.coupling.max() < 0.05 * result.coupling_before.max())
+    True
     """
     began = time.perf_counter()
     options = Options.checked(
@@ -125,7 +188,29 @@ def coupling_memory(
     frozen: Sequence[Any] | None = None,
     precision: str = "float64",
 ) -> CouplingMemory:
-    """How much memory :func:`couple` would take at its peak with the same arguments, without running it.
+    """Predict the memory that couple needs at its peak, without running it.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        Two or more graphs, as for :func:`cotherm.couple`.
+    functions : sequence of array_like of shape (n_k, q)
+        Corresponding functions of each graph.
+    times : "auto" or array_like of float, default "auto"
+        Diffusion times at which the graphs are compared.
+    frozen : sequence of {None, bool, array_like}, optional
+        Edges that keep their weight, as for :func:`cotherm.couple`.
+    precision : {"float64", "float32"}, default "float64"
+        Precision of the stored derivatives.
+
+    Returns
+    -------
+    CouplingMemory
+        Bytes for each way of keeping the derivatives.
+
+    See Also
+    --------
+    couple : Run the coupling; its argument ``memory`` sets a limit.
 
     Examples
     --------

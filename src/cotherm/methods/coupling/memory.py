@@ -36,9 +36,26 @@ _PART = 0.9
 
 @dataclass(frozen=True)
 class CouplingMemory:
-    """Bytes that coupling takes at its peak, besides what the process uses already, for each way to keep derivatives.
+    """Peak memory of a coupling for each way of keeping its derivatives, in bytes.
 
-    ``in_use`` is what the process uses already, 0 if that is not known.
+    The largest part is the Jacobian, with a row for every edge and a column for every pair of functions at every
+    time. The amounts come on top of what the process uses already. Print the object for a table.
+
+    Attributes
+    ----------
+    stored : int
+        With the Jacobian in memory. This is the fastest way.
+    recomputed : int
+        With the Jacobian recomputed whenever it is needed.
+    streamed : int
+        With the Jacobian read from a temporary file.
+    in_use : int
+        Memory that the process uses already; 0 if that is not known.
+
+    See Also
+    --------
+    coupling_memory : Predict these amounts.
+    couple : Takes the fastest way that fits.
     """
 
     stored: int

@@ -34,7 +34,23 @@ _MISMATCH = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """The edges of one graph before and after; ``kind`` is cut, weakened, kept, strengthened or switched on."""
+    """Edges of one graph before and after coupling.
+
+    The arrays have one entry for each edge, in the order of the graph's edges.
+
+    Attributes
+    ----------
+    i, j : ndarray of int
+        Ends of the edges.
+    before, after : ndarray of float
+        Weights before and after.
+    kind : ndarray of str
+        What happened to each edge: "cut", "weakened", "kept", "strengthened" or "switched on".
+
+    See Also
+    --------
+    Coupling.changes : Classify the edges of a coupling.
+    """
 
     i: NDArray[Any]
     j: NDArray[Any]
@@ -43,14 +59,31 @@ class Changes:
     kind: NDArray[np.str_]
 
     def edges(self, kind: str) -> NDArray[Any]:
-        """The edges of one kind as rows (i, j), those that changed most first."""
+        """Return the edges of one kind, those with the largest change first.
+
+        Parameters
+        ----------
+        kind : {"cut", "weakened", "kept", "strengthened", "switched on"}
+            Which edges.
+
+        Returns
+        -------
+        ndarray of int of shape (m, 2)
+            The ends (i, j) of the edges.
+        """
         kind = validation.choice("kind", kind, _KINDS)
         chosen = np.flatnonzero(self.kind == kind)
         chosen = chosen[np.argsort(-np.abs(self.after - self.before)[chosen], kind="stable")]
         return np.column_stack([self.i[chosen], self.j[chosen]])
 
     def counts(self) -> dict[str, int]:
-        """How many edges of each kind."""
+        """Count the edges of each kind.
+
+        Returns
+        -------
+        dict of str to int
+            Number of edges for every kind, zeros included.
+        """
         return {kind: int(np.sum(self.kind == kind)) for kind in _KINDS}
 
 
@@ -59,22 +92,59 @@ _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 @dataclass(frozen=True, eq=False)
 class Coupling(JointGraphs, HasStatus):
-    """The answer of :func:`cotherm.couple`; print it for a summary.
+    """Result of couple: the coupled graphs, the cost and how the search ended.
+
+    Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
+    :class:`cotherm.JointResult`.
 
     Attributes
     ----------
-    graphs : the coupled graphs, same vertices and edges as the originals, weights ≥ 0.
-    originals, functions : the graphs and the corresponding functions that were given.
-    times, alpha : of the cost.
-    cost : distance + α · Σ coupling², pairs of graphs and functions weighted as asked.
-    distance : Σ_k ρ_k ‖L̃_k − L_k‖_F², the first term of the cost.
-    coupling_before, coupling : the weak coupling error at each time, before and after, unweighted.
-    mismatch : how far the functions differ at t = 0, ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size: no weights can mend it.
-    status : "converged", "stalled", "out of budget" or "interrupted".
-    optimality : the projected gradient, relative to the gradients of the two terms that balance in it.
-    history : one row per step: route, stage, iteration, cost of the stage, its coupling term Σ coupling², optimality.
-    settings, versions : the other arguments as understood, and of what ran.
-    seconds : how long it took.
+    graphs : tuple of Graph
+        Coupled graphs, with the vertices and edges of the originals and weights ≥ 0.
+    originals : tuple of Graph
+        The graphs that were given.
+    functions : tuple of ndarray of shape (n_k, q)
+        The corresponding functions that were given.
+    times : tuple of float
+        Diffusion times used.
+    alpha : float
+        Weight α used.
+    cost : float
+        Final cost: distance + α · Σ coupling², with pairs of graphs and functions weighted as asked.
+    distance : float
+        First term of the cost, Σ ρ_k ‖L(u_k) − L(w_k)‖² in the Frobenius norm.
+    coupling_before, coupling : ndarray of float
+        Weak coupling error at each time before and after, unweighted; see :func:`cotherm.coupling_error`.
+    mismatch : float
+        How much the functions differ at t = 0: ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size. No weights can change it.
+    status : str
+        "converged", "stalled", "out of budget" or "interrupted".
+    optimality : float
+        Projected gradient relative to the gradients of the two terms that balance in it.
+    history : tuple of dict
+        One entry for each step: route, stage, iteration, cost of the stage, its coupling term Σ coupling²,
+        optimality.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    couple : Compute it.
+    match : Vertex correspondence between the coupled graphs.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> result = ct.couple(views.graphs, views.functions)
+    >>> result.converged
+    True
+    >>> result.changes()[0].counts()["cut"]
+    3
     """
 
     advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
@@ -97,10 +167,27 @@ class Coupling(JointGraphs, HasStatus):
     seconds: float
 
     def changes(self, *, cut: float = 0.02, weak: float = 0.5, strong: float = 2.0) -> tuple[Changes, ...]:
-        """Which edges were cut, weakened or strengthened, for each graph.
+        """Classify the edges of each graph by how their weight changed.
 
-        An edge is cut below ``cut`` of its weight, weakened below ``weak``, strengthened above ``strong``; "switched
-        on" is an edge of weight zero that got one.
+        Parameters
+        ----------
+        cut : float, default 0.02
+            An edge below this fraction of its weight counts as cut.
+        weak : float, default 0.5
+            An edge below this fraction of its weight counts as weakened.
+        strong : float, default 2.0
+            An edge above this multiple of its weight counts as strengthened. An edge of weight zero that got weight
+            counts as switched on.
+
+        Returns
+        -------
+        tuple of Changes
+            The edges of each graph.
+
+        Raises
+        ------
+        CothermError
+            Unless 0 ≤ cut ≤ weak ≤ 1 ≤ strong.
         """
         limits = [validation.real("cut", cut), validation.real("weak", weak), validation.real("strong", strong)]
         if sorted(limits) != limits or limits[1] > 1.0 or limits[2] < 1.0:
@@ -108,14 +195,41 @@ class Coupling(JointGraphs, HasStatus):
         return tuple(_changes(old, new, *limits) for old, new in zip(self.originals, self.graphs, strict=True))
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write everything to one .npz file, which :meth:`load` reads back; no pickles."""
+        """Write the whole result to a ``.npz`` file, without pickles.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write.
+        overwrite : bool, default False
+            Whether to replace an existing file.
+
+        See Also
+        --------
+        load : Read the file again.
+        """
         from cotherm.methods.coupling import file as coupling_file
 
         coupling_file.save(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Coupling:
-        """Read what :meth:`save` wrote."""
+        """Read a result that was written by save.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The ``.npz`` file.
+
+        Returns
+        -------
+        Coupling
+            The same result.
+
+        See Also
+        --------
+        save : Write the file.
+        """
         from cotherm.methods.coupling import file as coupling_file
 
         return coupling_file.load(path)

@@ -27,10 +27,28 @@ _NEAR = 1.05
 
 @dataclass(frozen=True)
 class Step:
-    """The argument of a callback, after every step.
+    """State of the search after one step, as passed to the callback of couple.
 
-    ``cost`` is that of the stage and ``coupling`` its Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖²; ``weights`` are all edge
-    weights, graph by graph.
+    Attributes
+    ----------
+    route : str
+        Name of the continuation, such as "times".
+    stage : int
+        Number of the stage within it.
+    iteration : int
+        Number of the step within the stage.
+    cost : float
+        Cost of the stage.
+    coupling : float
+        Its coupling term Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖², without α.
+    optimality : float
+        Relative projected gradient.
+    weights : tuple of ndarray
+        All edge weights, one array for each graph.
+
+    See Also
+    --------
+    couple : Takes a callback.
     """
 
     route: str

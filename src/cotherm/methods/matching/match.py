@@ -47,45 +47,88 @@ def match(
     n_neighbors: int = 10,
     refine: bool = True,
 ) -> Match:
-    """Which vertex of one graph is which of another, softly and hard, and the functional map between them.
+    r"""Find which vertices of two graphs correspond, and the functional map between them.
 
-    Three steps. Heat from the corresponding functions at several times, e^{−tL}F, makes signatures. The functional map
-    C of the first modes that carries those of the target to those of the source, and commutes with the Laplacians as
-    nearly as it can, minimizes ‖CB − A‖² + μ‖CΛ_t − Λ_sC‖² (Ovsjanikov et al. 2012). Then C is upsampled to all modes,
-    in both directions at once (ZoomOut, Melzi et al. 2019). Vertices that are near in the modes correspond. Nothing of
-    size n × n is made.
+    In three steps:
 
-    A body and its mirror image have the same modes: heat alone does not tell left from right. The functions do. Give
-    some on either side of every symmetry, such as a bump on each hand; without them matches are mirrored here and
-    there, and look consistent.
+    1. The heat flow of the corresponding functions at several times, :math:`e^{-tL} F`, gives signatures of vertices.
+    2. The functional map C of the first modes minimizes
 
-    Wrong edges, such as those between hands that touch, mislead all of this. Then :func:`cotherm.couple` the graphs
-    first, and give its answer.
+       .. math:: \|C B - A\|_F^2 + \mu \|C \Lambda_t - \Lambda_s C\|_F^2,
+
+       where A and B are the coefficients of the signatures on source and target: C carries the signatures of the
+       target to those of the source and nearly commutes with the Laplacians [1]_.
+    3. C is upsampled to all modes, in both directions at once [2]_. Vertices that are close in the modes correspond.
 
     Parameters
     ----------
-    result : an answer with graphs, such as that of :func:`cotherm.couple`, or a sequence of graphs, of any sizes. Or an
-        answer whose bases correspond (:func:`cotherm.coupled_bases`, :func:`cotherm.align`, :func:`cotherm.transport`):
-        then these make the first correspondence, and there are no functions to give.
-    functions : for each graph its corresponding functions (n_v, q); column c is the same function on every graph. Bumps
-        on landmarks (:func:`cotherm.landmark_functions`), labels or features. By default those that were coupled.
-    source, target : which two of the graphs. For all pairs call it for each.
-    n_modes : how many modes in the end; by default 150, or a quarter of the vertices of the smaller graph but no
-        less than 30.
-    n_initial_modes : how many of them the signatures decide; by default 15.
-    times : of the signatures, in units of the target's e^{−tL}; on the source they are divided by how many times faster
-        heat is there, by the ratio of the eigenvalues. By default six, from what the last of the first modes sees to
-        what the smoothest does.
-    normalization : which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been
-        divided by the degrees of both ends, which undoes uneven density of vertices (Coifman & Lafon 2006).
-    n_neighbors : how many vertices share a vertex in the soft correspondence, at most.
-    refine : False leaves it at the first functional map, or at the bases that were given.
+    result : JointResult or sequence of Graph
+        A result with graphs, such as that of :func:`cotherm.couple`, or a sequence of graphs of any sizes. Or a
+        result whose bases correspond (:func:`cotherm.coupled_bases`, :func:`cotherm.align`,
+        :func:`cotherm.transport`): then the bases replace steps 1 and 2, and no functions are given.
+    functions : sequence of array_like of shape (n_v, q), optional
+        Corresponding functions of each graph: column c is the same function on every graph. By default those of the
+        coupling.
+    source : int, default 0
+        Which graph to match from. For all pairs call the function for each.
+    target : int, default 1
+        Which graph to match to.
+    n_modes : int, optional
+        Number of modes in the end. By default 150, or a quarter of the vertices of the smaller graph but at least 30.
+    n_initial_modes : int, optional
+        Number of modes that the signatures determine, 15 by default.
+    times : array_like of float, optional
+        Times of the signatures, in units of the target. On the source they are divided by how many times faster heat
+        diffuses there, from the ratio of the eigenvalues. By default six times, from the scale of the last of the
+        initial modes to that of the smoothest.
+    normalization : {"none", "random-walk", "density"}, default "none"
+        Which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been divided by the
+        degrees of both ends, which corrects for uneven density of the vertices [3]_.
+    n_neighbors : int, default 10
+        Maximum number of vertices that share a vertex in the soft correspondence.
+    refine : bool, default True
+        Whether to upsample. False stops at the first functional map, or at the bases that were given.
+
+    Returns
+    -------
+    Match
+        Hard and soft correspondence in both directions, confidence, and the functional map.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used, or if there are no functions.
+
+    See Also
+    --------
+    couple : Remove wrong edges first.
+    transport : Correspondence by optimal transport.
+    evaluate.geodesic_error : Compare a match with the truth.
+
+    Notes
+    -----
+    A body and its mirror image have the same modes: heat alone does not distinguish left from right. The functions
+    do. Give some on either side of every symmetry, such as a bump on each hand. Without them parts of a match may be
+    mirrored and still look consistent.
+
+    Wrong edges, such as those between hands that touch, mislead all steps. In that case run :func:`cotherm.couple`
+    first and pass its result.
+
+    Nothing of size n × n is formed.
+
+    References
+    ----------
+    .. [1] M. Ovsjanikov, M. Ben-Chen, J. Solomon, A. Butscher and L. Guibas, "Functional maps: a flexible
+       representation of maps between shapes", ACM Transactions on Graphics, 2012.
+    .. [2] S. Melzi, J. Ren, E. Rodolà, A. Sharma, P. Wonka and M. Ovsjanikov, "ZoomOut: spectral upsampling for
+       efficient shape correspondence", ACM Transactions on Graphics, 2019.
+    .. [3] R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis, 2006.
 
     Examples
     --------
     >>> import cotherm as ct
     >>> views = ct.datasets.ring()
-    >>> coupled = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10])
+    >>> coupled = ct.couple(views.graphs, views.functions, times=[1, 2, 5, 10], alpha=1e6)
     >>> found = ct.match(coupled)
     >>> found.hard.tolist() == list(range(70))  # vertex v is the same in both
     True

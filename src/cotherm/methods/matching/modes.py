@@ -17,9 +17,22 @@ NORMALIZATIONS = ("none", "random-walk", "density")
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Eigenvalues λ ascending, eigenvectors Φ as columns and masses M of total 1: ΦᵀMΦ = I.
+    """Modes of a graph whose vertices have masses, Lφ = λMφ.
 
-    With a total of 1, values of a mode are of one size on graphs of any number of vertices.
+    The masses sum to 1, so that the values of a mode have the same size on graphs of any number of vertices.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Eigenvalues λ, ascending.
+    vectors : ndarray of shape (n, k)
+        Eigenvectors Φ as columns, ΦᵀMΦ = I.
+    mass : ndarray of shape (n,)
+        Masses M of the vertices.
+
+    See Also
+    --------
+    Match : Holds the modes of source and target.
     """
 
     values: Floats
@@ -27,11 +40,33 @@ class Modes:
     mass: Floats
 
     def coefficients(self, functions: Floats) -> Floats:
-        """ΦᵀMF."""
+        """Compute the coefficients ΦᵀMF of functions.
+
+        Parameters
+        ----------
+        functions : ndarray of shape (n, q)
+            Functions as columns.
+
+        Returns
+        -------
+        ndarray of shape (k, q)
+            Their coefficients.
+        """
         return np.asarray(self.vectors.T @ (self.mass[:, np.newaxis] * functions))
 
     def first(self, k: int) -> Modes:
-        """The k smoothest of them."""
+        """Return the k smoothest modes.
+
+        Parameters
+        ----------
+        k : int
+            Number of modes.
+
+        Returns
+        -------
+        Modes
+            The first k columns.
+        """
         return Modes(self.values[:k], self.vectors[:, :k], self.mass)
 
 

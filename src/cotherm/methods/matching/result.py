@@ -27,20 +27,40 @@ STATUSES = tuple(_ENDINGS)
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The answer of :func:`cotherm.match`; print it for a summary.
+    """Result of match: a correspondence of vertices and functions, and how certain it is.
+
+    Print it for a summary.
 
     Attributes
     ----------
-    hard : for every vertex of the source a vertex of the target, (n_s,).
-    soft : for every vertex of the source shares of a few vertices of the target, (n_s, n_t), sparse; rows sum to 1.
-    confidence : for every vertex of the source the chance to come back to it or a neighbor by way of the shares there
-        and back, from 0 to 1.
-    hard_back, soft_back : the same from the target to the source.
-    functional_map : C (k, k), coefficients of functions on the target to coefficients of the same on the source.
-    bases : the modes of source and target: ``values``, ``vectors`` Φ (n, k) and ``mass`` M, ΦᵀMΦ = I. For answers that
-        came with common bases, those.
-    source, target : which of the graphs.
-    status : "consistent", or "uncertain" where the mean confidence is below a half.
+    hard : ndarray of int of shape (n_s,)
+        For every vertex of the source a vertex of the target.
+    soft : csr_array of shape (n_s, n_t)
+        For every vertex of the source the shares of a few vertices of the target. Rows sum to 1.
+    confidence : ndarray of shape (n_s,)
+        For every vertex of the source the probability, from 0 to 1, to return to it or to a neighbor when going to
+        the target and back by the shares.
+    hard_back, soft_back : ndarray and csr_array
+        The same from the target to the source.
+    functional_map : ndarray of shape (k, k)
+        The functional map C: from coefficients of a function on the target to its coefficients on the source.
+    bases : tuple of Modes
+        The modes of source and target. For results with common bases, those bases.
+    source, target : int
+        Which of the graphs.
+    status : str
+        "consistent", or "uncertain" if the mean confidence is below a half.
+    settings : dict
+        The other arguments as they were understood.
+    versions : dict of str to str
+        Versions of Python and of the libraries that computed the result.
+    seconds : float
+        Run time.
+
+    See Also
+    --------
+    match : Compute it.
+    evaluate.geodesic_error : Compare it with the truth.
     """
 
     hard: Ints
@@ -59,17 +79,29 @@ class Match:
 
     @property
     def advice(self) -> str:
-        """What to do about the status; empty where there is nothing to do."""
+        """What to do about the status; empty if there is nothing to do."""
         return _ENDINGS[self.status]
 
     def transfer(self, values: ArrayLike, *, to: str = "target") -> NDArray[Any]:
-        """Values on the vertices of one graph, carried to the other.
+        """Carry values from the vertices of one graph to the other.
 
         Parameters
         ----------
-        values : floats, (n,) or (n, q), are functions: at every vertex the mean by its shares. Whole numbers, strings
-            and truth values, (n,), are labels: the one with the greatest share.
-        to : "target", values being those on the source, or "source", the other way.
+        values : array_like of shape (n,) or (n, q)
+            Floats are functions: every vertex gets the mean by its shares. Integers, strings and booleans of shape
+            (n,) are labels: every vertex gets the label with the largest share.
+        to : {"target", "source"}, default "target"
+            Where to carry the values. With "target" they are given on the source, and the other way round.
+
+        Returns
+        -------
+        ndarray
+            The values on the other graph.
+
+        Raises
+        ------
+        CothermError
+            If there is not one value for every vertex.
         """
         to = validation.choice("to", to, ("target", "source"))
         T = self.soft_back if to == "target" else self.soft
@@ -90,9 +122,20 @@ class Match:
         return np.asarray(classes[np.asarray(votes.argmax(axis=1)).ravel()])
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write everything to an .npz file, which :meth:`load` reads back, or the matches alone to a .csv file.
+        """Write the result to a ``.npz`` file, or the correspondence alone to a ``.csv`` file.
 
         The table has a line for each vertex of the source: source,target,confidence.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write. The suffix chooses the format.
+        overwrite : bool, default False
+            Whether to replace an existing file.
+
+        See Also
+        --------
+        load : Read the ``.npz`` file again.
         """
         from cotherm.methods.matching import file as match_file
 
@@ -100,7 +143,22 @@ class Match:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Match:
-        """Read the .npz file that :meth:`save` wrote."""
+        """Read a result that was written to a ``.npz`` file by save.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        Match
+            The same result.
+
+        See Also
+        --------
+        save : Write the file.
+        """
         from cotherm.methods.matching import file as match_file
 
         return match_file.load(path)
