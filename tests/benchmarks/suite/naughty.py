@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 
 # Where a contestant leaves the number of a process it started.
 CHILD = "COTHERM_TEST_CHILD"

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from cotherm.benchmarks import couple as optimizers
-from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
-from cotherm.benchmarks.suite.parts import Family, Figure, Limits
+from benchmarks import couple as optimizers
+from benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
+from benchmarks.suite.parts import Family, Figure, Limits
 from cotherm.datasets import ambiguous, circles, ring, shortcuts
 from cotherm.heat.chebyshev import ordered
 
@@ -54,7 +54,7 @@ def test_problems_can_be_found_by_name(quick: bool) -> None:
     ],
 )
 def test_contestants_solve_a_tiny_problem(name: str, contestant: str) -> None:
-    """One of every kind; those that take long to compile are left to ``cotherm bench suite --quick``."""
+    """One of every kind; those that take long to compile are left to ``python -m benchmarks suite --quick``."""
     family: Family = import_module(module_of(name)).FAMILY
     solver = next(one for one in family.contestants if one.name == contestant)
     if solver.needs is not None and find_spec(solver.needs.module) is None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cotherm.benchmarks.suite import judge
-from cotherm.benchmarks.suite.parts import Limits, Row
+from benchmarks.suite import judge
+from benchmarks.suite.parts import Limits, Row
 from tests.benchmarks.suite import naughty
 
 _MODULE = "tests.benchmarks.suite.naughty"

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cotherm.benchmarks.suite.runner as runs
-from cotherm import cli
-from cotherm.benchmarks import suite
-from cotherm.benchmarks.suite import machine, plots
-from cotherm.benchmarks.suite.families import NAMES
+import benchmarks.suite.runner as runs
+from benchmarks import cli, suite
+from benchmarks.suite import machine, plots
+from benchmarks.suite.families import NAMES
 from tests.problems import refused
 
 
@@ -30,7 +29,7 @@ def only_naughty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("only_naughty")
 def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, page = tmp_path / "new" / "out", tmp_path / "docs" / "suite.md"
-    cli.main(["bench", "suite", "--quick", "--out", str(out), "--page", str(page)])
+    cli.main(["suite", "--quick", "--out", str(out), "--page", str(page)])
     printed = capsys.readouterr()
     report = json.loads((out / "suite.json").read_text(encoding="utf-8"))
     rows = {(row["problem"], row["contestant"]): row for row in report["rows"]}
@@ -67,7 +66,7 @@ def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        suite.run(quick=True, out=tmp_path, say=stop)
+        suite.run(quick=True, out=tmp_path, log=stop)
     rows = json.loads((tmp_path / "suite.json").read_text(encoding="utf-8"))["rows"]
     assert [row["contestant"] for row in rows] == ["good"]
 
@@ -141,7 +140,7 @@ def test_plots_have_a_line_a_contestant_and_mark_failures() -> None:
 
 
 def test_a_page_escapes_what_would_break_its_table() -> None:
-    from cotherm.benchmarks.suite.page import page
+    from benchmarks.suite.page import page
 
     text = page(_report(), {})
     assert "failed: a \\| b" in text
@@ -151,10 +150,10 @@ def test_a_page_escapes_what_would_break_its_table() -> None:
 
 
 def test_a_page_names_the_command_that_wrote_it() -> None:
-    from cotherm.benchmarks.suite.page import page
+    from benchmarks.suite.page import page
 
     asked = "--quick --family heat --data DIR --patience 0.5 --largest 100 --memory 8GiB"
-    assert f"`cotherm bench suite {asked} --page FILE`" in page(_report(), {})
+    assert f"`python -m benchmarks suite {asked} --page FILE`" in page(_report(), {})
 
 
 @pytest.mark.usefixtures("only_naughty")
@@ -193,36 +192,6 @@ def test_bad_input_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("COTHERM_DATA", nowhere)
     assert "data" in refused(suite.run)
     assert blocked.read_text() == "in the way"
-
-
-def test_options_of_the_suite_are_refused_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, expected in (
-        (["heat", "--family", "heat"], "--family"),
-        (["scale", "--memory", "3"], "--memory"),
-        (["suite", "--family", "unknown"], "--family"),
-        (["unknown"], "invalid choice"),
-    ):
-        with pytest.raises(SystemExit) as stop:
-            cli.main(["bench", *arguments])
-        assert stop.value.code == 2
-        assert expected in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("as_json", [True, False])
-def test_all_runs_every_benchmark(
-    as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from cotherm.cli.commands import bench
-
-    monkeypatch.setattr(bench, "_measured", lambda name, _: ({"benchmark": name}, f"table of {name}"))
-    cli.main(["bench", "all", "--quick", *(["--json"] if as_json else [])])
-    printed = capsys.readouterr().out
-    if as_json:
-        assert list(json.loads(printed)) == list(bench.NAMES)
-    else:
-        assert [line for line in printed.splitlines() if line] == [f"table of {name}" for name in bench.NAMES]
-    modules = {path.stem for path in Path(suite.__file__).parent.parent.iterdir()} - {"__init__", "__pycache__"}
-    assert set(bench.NAMES) == modules
 
 
 def test_bandwidth_and_versions() -> None:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats, Ints
-from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.graphs.search.neighbors import MOST_EXACT, nearest_neighbors
 
 _OURS, _SKLEARN, _TREE = "cotherm nearest_neighbors", "scikit-learn NearestNeighbors", "SciPy cKDTree"

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import couple as optimizers
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.benchmarks import couple as optimizers
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, human, man, nus, ring, shortcuts
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph

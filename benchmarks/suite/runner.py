@@ -10,11 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from cotherm import validation
-from cotherm.benchmarks.suite import machine
-from cotherm.benchmarks.suite.families import NAMES, module_of
-from cotherm.benchmarks.suite.judge import judged
-from cotherm.benchmarks.suite.parts import (
+from benchmarks.suite import machine
+from benchmarks.suite.families import NAMES, module_of
+from benchmarks.suite.judge import judged
+from benchmarks.suite.parts import (
     NO_DATA,
     OUT_OF_MEMORY,
     OUT_OF_TIME,
@@ -26,6 +25,7 @@ from cotherm.benchmarks.suite.parts import (
     Problem,
     Row,
 )
+from cotherm import validation
 from cotherm.datasets.directory import VARIABLE, locate
 from cotherm.errors import CothermError, known_as
 from cotherm.io import atomic
@@ -45,7 +45,7 @@ class _Runner:
     patience: float
     memory: float
     bandwidth: float
-    say: Callable[[str], Any]
+    log: Callable[[str], Any]
     done: Callable[[], Any] = lambda: None
     families: list[Family] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
@@ -59,7 +59,7 @@ class _Runner:
             self.failed.setdefault((row.family, row.series, row.contestant), row)
         self.rows.append(row)
         taken = "" if row.seconds is None else f", {row.seconds:.3g} s"
-        self.say(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
+        self.log(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
         self.done()
 
     def _judged(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> Row:
@@ -88,7 +88,7 @@ def run(
     seconds: float | None = None,
     patience: float | None = None,
     memory: float | None = None,
-    say: Callable[[str], Any] = lambda _: None,
+    log: Callable[[str], Any] = lambda _: None,
 ) -> dict[str, Any]:
     """Run the suite; the report holds the machine, the families and a row for every contestant on every problem.
 
@@ -104,7 +104,7 @@ def run(
     seconds : the limit for every contestant on every problem; by default each problem has its own.
     patience : what the problems' own limits are multiplied by; not beside ``seconds``.
     memory : the limit of each contestant's process in bytes; by default three quarters of the machine's.
-    say : called with a line for every row as it is done.
+    log : called with a line for every row as it is done.
     """
     chosen = _chosen(NAMES if families is None else families)
     _check_data(data)
@@ -119,7 +119,7 @@ def run(
         patience=1.0 if patience is None else validation.real("patience", patience, positive=True),
         memory=_SHARE * machine.memory() if memory is None else validation.real("memory", memory, positive=True),
         bandwidth=0.0,
-        say=say,
+        log=log,
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
@@ -212,8 +212,8 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     if out is None and place is None:
         return
     # Only now: the worker, which imports this folder for every row, draws nothing.
-    from cotherm.benchmarks.suite.page import page
-    from cotherm.benchmarks.suite.plots import plots
+    from benchmarks.suite.page import page
+    from benchmarks.suite.plots import plots
 
     pictures = plots(report)
     if out is not None:

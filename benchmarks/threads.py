@@ -129,7 +129,7 @@ def _answer(pool: ProcessPoolExecutor, work: Work) -> Measured:
     except TimeoutError:
         for process in multiprocessing.active_children():
             process.kill()
-        raise CothermError("bench threads", f"no answer within {_PATIENCE:g} seconds", "a process that ends") from None
+        raise CothermError("threads", f"no answer within {_PATIENCE:g} seconds", "a process that ends") from None
 
 
 def _forked_amid(work: Work) -> list[Measured]:

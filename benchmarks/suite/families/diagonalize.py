@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from benchmarks import diagonalize as duels
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.benchmarks import diagonalize as duels
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, nus, shortcuts
 from cotherm.engines.threads import limited_blas
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cotherm.benchmarks.suite.table import cells, headline
+from benchmarks.suite.table import cells, headline
 
 _HEAD = """# Benchmark suite
 
@@ -28,7 +28,7 @@ def page(report: dict[str, Any], pictures: Mapping[str, str]) -> str:
 def _command(report: dict[str, Any]) -> str:
     """What was asked for, as one would type it."""
     asked = report["asked"]
-    words = ["cotherm bench suite"]
+    words = ["python -m benchmarks suite"]
     words += ["--quick"] if report["quick"] else []
     words += [f"--family {name}" for name in asked["families"] or ()]
     words += ["--data DIR"] if asked["data"] else []

@@ -17,7 +17,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from cotherm.benchmarks.suite.parts import (
+from benchmarks.child import environment
+from benchmarks.suite.parts import (
     FAILED,
     NOT_INSTALLED,
     OK,
@@ -113,15 +114,14 @@ def _started(task: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Simp
     """The process, the events it tells as they come, None after the last, and what it complains of; then it is gone."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cotherm.benchmarks.suite.worker"],
+            [sys.executable, "-m", "benchmarks.suite.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=complaints,
             text=True,
             encoding="utf-8",
-            # It finds whatever is found here, and with it go all processes it may have started.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,
+            env=environment(),
+            start_new_session=True,  # killed with all processes it may have started
         )
         assert process.stdin is not None
         assert process.stdout is not None

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.benchmarks.suite import machine
+from benchmarks.suite import machine
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
 SIZE, QUICK = 1_000_000, 35_000

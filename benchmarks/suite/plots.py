@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from cotherm.benchmarks.suite.parts import OK, OUT_OF_MEMORY, OUT_OF_TIME
+from benchmarks.suite.parts import OK, OUT_OF_MEMORY, OUT_OF_TIME
 
 # Told apart with every kind of color blindness (Okabe & Ito); ours in black, and markers say it again.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

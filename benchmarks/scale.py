@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.child import environment
 from cotherm.datasets.directory import locate
 from cotherm.errors import CothermError
 from cotherm.memory import peak
@@ -137,8 +138,9 @@ def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str,
 
 
 def _measured(call: str) -> dict[str, Any]:
-    code = f"from cotherm.benchmarks import scale; scale.{call}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    code = f"from benchmarks import scale; scale.{call}"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     if done.returncode:
         raise RuntimeError(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
 
-from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Limits, Problem
+from benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Limits, Problem
 
 # The tiny problem need not be solved well.
 _WARM_SECONDS = 1.0
