@@ -37,7 +37,7 @@ _IMAGES = "images"
 
 @dataclass
 class _Runner:
-    """What all rows of a run share, and who has failed where."""
+    """What all rows of a run share, and which contestants ran out of time or memory."""
 
     quick: bool
     data: Data
@@ -46,12 +46,12 @@ class _Runner:
     memory: float
     bandwidth: float
     log: Callable[[str], Any]
-    done: Callable[[], Any] = lambda: None
+    save: Callable[[], Any] = lambda: None
     families: list[Family] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     failed: dict[tuple[str, str, str], Row] = field(default_factory=dict)
 
-    def one(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> None:
+    def run_one(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> None:
         row = self._judged(module, family, problem, contestant)
         if row.bytes_moved is not None:
             row = replace(row, least_seconds=row.bytes_moved / self.bandwidth)
@@ -60,18 +60,18 @@ class _Runner:
         self.rows.append(row)
         taken = "" if row.seconds is None else f", {row.seconds:.3g} s"
         self.log(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
-        self.done()
+        self.save()
 
     def _judged(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> Row:
         smaller = self.failed.get((family.name, problem.series, contestant.name))
         if smaller is not None and smaller.size < problem.size:
-            why = f"{smaller.status} at n = {smaller.size:,}"
-            return Row.of(family, problem, contestant, SKIPPED, why=why)
+            reason = f"{smaller.status} at n = {smaller.size:,}"
+            return Row.of(family, problem, contestant, SKIPPED, reason=reason)
         if problem.file is not None:
             try:
                 locate(problem.file, self.data)
             except CothermError:
-                return Row.of(family, problem, contestant, NO_DATA, why=problem.file)
+                return Row.of(family, problem, contestant, NO_DATA, reason=problem.file)
         seconds = self.patience * problem.seconds if self.seconds is None else self.seconds
         limits = Limits(seconds, self.memory)
         return judged(module, family, problem, contestant, limits, quick=self.quick, data=self.data)
@@ -123,7 +123,7 @@ def run(
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
-    asked = {
+    options = {
         "families": None if families is None else chosen,
         "data": bool(data or os.environ.get(VARIABLE)),
         "largest": most,
@@ -131,12 +131,18 @@ def run(
         "patience": None if patience is None else runner.patience,
         "memory": None if memory is None else runner.memory,
     }
-    about = {"benchmark": "suite", "quick": quick, "asked": asked, "machine": described, "versions": machine.versions()}
+    header = {
+        "benchmark": "suite",
+        "quick": quick,
+        "options": options,
+        "machine": described,
+        "versions": machine.versions(),
+    }
     # A run may take hours: what is done is kept, should it end early.
-    runner.done = lambda: _write_numbers(about | _report(runner), folders[0])
+    runner.save = lambda: _write_numbers(header | _report(runner), folders[0])
     for name in chosen:
         _family(module_of(name), runner, most)
-    report = about | _report(runner)
+    report = header | _report(runner)
     _write(report, *folders)
     return report
 
@@ -158,12 +164,12 @@ def _family(module: str, runner: _Runner, largest: int | None) -> None:
     for problem in sorted(problems, key=lambda one: (series.index(one.series), one.size)):
         if largest is None or problem.size <= largest:
             for contestant in family.entered(problem):
-                runner.one(module, family, problem, contestant)
+                runner.run_one(module, family, problem, contestant)
 
 
 def _described(family: Family) -> dict[str, Any]:
-    figures = [{"name": one.name, "better": one.better, "form": one.form} for one in family.figures]
-    return {"name": family.name, "about": family.about, "figures": figures}
+    figures = [{"name": one.name, "better": one.better, "format": one.format} for one in family.figures]
+    return {"name": family.name, "description": family.description, "figures": figures}
 
 
 def _chosen(families: Sequence[str]) -> list[str]:

@@ -16,6 +16,6 @@ def test_costs_are_computed_from_weights_alone() -> None:
     weights = np.concatenate([g.w for g in result.graphs])
     assert couple.judged_cost(views, weights, 1e6) == pytest.approx(result.cost, rel=1e-6)
     start = np.concatenate([g.w for g in views.graphs])
-    verdict = couple._verdict("someone", [(1.0, start), (2.0, weights), (3.0, start)], views)
-    assert verdict["got_there_after"] == 2.0
+    verdict = couple._judged("someone", [(1.0, start), (2.0, weights), (3.0, start)], views)
+    assert verdict["reached_after"] == 2.0
     assert verdict["best_cost"] == pytest.approx(result.cost, rel=1e-6)

@@ -23,12 +23,12 @@ def test_planted_short_cuts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     assert poses["left"] < 0.02
     assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)
-    assert [row["precision"] for row in report["kept"]] == ["float64", "float32"]
-    assert all(row["cost_differs"] < 1e-6 for row in report["kept"])
-    assert f"{report['kept'][1]['way']}, float32" in scale.table(report)
+    assert [row["precision"] for row in report["derivatives"]] == ["float64", "float32"]
+    assert all(row["cost_differs"] < 1e-6 for row in report["derivatives"])
+    assert f"{report['derivatives'][1]['way']}, float32" in scale.table(report)
     assert f"{poses['wrong']} edges between the hands" in scale.table(report)
-    known = report["known"]
-    assert known["cut"]["cost"] == pytest.approx(known["given"]["cost"], rel=1e-6)
+    starts = report["starts"]
+    assert starts["cut"]["cost"] == pytest.approx(starts["given"]["cost"], rel=1e-6)
     assert "short cuts cut" in scale.table(report)
 
 

@@ -43,7 +43,7 @@ def points(n: int, dimensions: int) -> Floats:
 
 def _problems(quick: bool) -> Sequence[Problem]:
     if quick:
-        return [replace(_of(2_000, d, 20.0), among=_SOON_READY) for d in _DIMENSIONS]
+        return [replace(_of(2_000, d, 20.0), contestants=_SOON_READY) for d in _DIMENSIONS]
     return [_of(n, d, seconds) for d in _DIMENSIONS for n, seconds in _SECONDS.items()]
 
 
@@ -99,7 +99,8 @@ def _recall(X: Floats, v: int, named: Ints) -> float:
 
 FAMILY = Family(
     name="neighbors",
-    about=f"The {_K} nearest neighbors of every point. Recall is measured on {_SAMPLE} points; ours also claims one.",
+    description=f"The {_K} nearest neighbors of every point. Recall is measured on {_SAMPLE} points; ours also claims "
+    "one.",
     problems=_problems,
     contestants=(
         Contestant(_OURS, _ours),

@@ -18,15 +18,15 @@ from tests.problems import refused
 
 
 @pytest.fixture
-def only_naughty(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_misbehaving(monkeypatch: pytest.MonkeyPatch) -> None:
     """The family of the judge's tests in place of all others; no real measurement of the machine."""
-    monkeypatch.setattr(runs, "NAMES", ("naughty",))
+    monkeypatch.setattr(runs, "NAMES", ("misbehaving",))
     monkeypatch.setattr(runs, "module_of", lambda name: f"tests.benchmarks.suite.{name}")
     monkeypatch.setattr(machine, "bandwidth", lambda: 1e6)
     monkeypatch.delenv("COTHERM_DATA", raising=False)
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, page = tmp_path / "new" / "out", tmp_path / "docs" / "suite.md"
     cli.main(["suite", "--quick", "--out", str(out), "--page", str(page)])
@@ -36,15 +36,15 @@ def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFix
     assert [row["size"] for row in report["rows"] if row["contestant"] == "good"] == [10, 100, 1_000, 5, 7]
     assert rows["number 10", "sleeps"]["status"] == "ok"
     assert rows["number 100", "sleeps"]["status"] == "out of time"
-    assert rows["number 1000", "sleeps"]["why"] == "out of time at n = 100"
+    assert rows["number 1000", "sleeps"]["reason"] == "out of time at n = 100"
     assert rows["number 1000", "sleeps"]["status"] == "skipped"
     assert rows["of data", "good"]["status"] == "no data"
-    assert rows["of data", "good"]["why"] == "nowhere/to-be-found.csv"
+    assert rows["of data", "good"]["reason"] == "nowhere/to-be-found.csv"
     good = rows["number 1000", "good"]
     assert good["least_seconds"] == 1.0
     assert good["times_least"] == good["seconds"]
     assert rows["number 10", "sleeps"]["times_least"] is None
-    picture = "suite-naughty-numbers.png"
+    picture = "suite-misbehaving-numbers.png"
     for place in (out / picture, page.parent / "images" / picture):
         assert place.read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in out.iterdir()) == [picture, "suite.json"]
@@ -52,11 +52,11 @@ def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFix
     assert f"![{picture}](images/{picture})" in text
     assert "| number 10 | good |" in text
     assert "skipped: out of time at n = 100" in printed.out
-    assert "naughty: number 100: sleeps: out of time" in printed.err
+    assert "misbehaving: number 100: sleeps: out of time" in printed.err
     assert len(printed.err.splitlines()) == len(report["rows"])
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
     lines: list[str] = []
 
@@ -76,7 +76,7 @@ def _row(contestant: str, size: int, status: str, **more: Any) -> dict[str, Any]
         "seconds": None,
         "memory": None,
         "limit_seconds": 9.0,
-        "why": "",
+        "reason": "",
         "figures": {},
         "times_least": None,
     }
@@ -90,11 +90,11 @@ def _report() -> dict[str, Any]:
         _row("other", 10, "ok", seconds=1.5, memory=0.0, figures={"error": 1e-3}),
         _row("cotherm", 100, "ok", seconds=5.0, memory=2e7, figures={"error": None}),
         _row("other", 100, "out of time"),
-        _row("third", 100, "failed", why="a | b"),
+        _row("third", 100, "failed", reason="a | b"),
     ]
     return {
         "quick": True,
-        "asked": {
+        "options": {
             "families": ["heat"],
             "data": True,
             "largest": 100,
@@ -105,7 +105,7 @@ def _report() -> dict[str, Any]:
         "machine": {"processors": 2, "memory": 2**34, "bandwidth": 1e10, "system": "here", "python": "3"},
         "versions": {"numpy": "2", "absent": None},
         "memory_limit": 2**33,
-        "families": [{"name": "heat", "about": "flow", "figures": [{"name": "error", "form": ".1e"}]}],
+        "families": [{"name": "heat", "description": "flow", "figures": [{"name": "error", "format": ".1e"}]}],
         "rows": rows,
     }
 
@@ -156,7 +156,7 @@ def test_a_page_names_the_command_that_wrote_it() -> None:
     assert f"`python -m benchmarks suite {asked} --page FILE`" in page(_report(), {})
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_patience_multiplies_the_limits_of_the_problems() -> None:
     as_they_are, shorter = (suite.run(patience=patience)["rows"] for patience in (None, 0.5))
     given = [row["limit_seconds"] for row in as_they_are if row["limit_seconds"] is not None]
