@@ -267,7 +267,8 @@ def _compare(name: str, make: Callable[[], Views], limit: float) -> dict[str, An
     except CothermError as error:
         return {"problem": name, "skipped": str(error)}
     problem = coupling_problem(views)
-    couple(views.graphs, views.functions, views.times, max_iterations=2)  # compiled and warm before anything is timed
+    # Compiled and warm before anything is timed.
+    couple(views.graphs, views.functions, views.times, _ALPHA, max_iterations=2)
     rows = []
     with limited_blas(0):
         trajectories = {who: _trajectory(contestant, problem, limit) for who, contestant in _contestants().items()}
