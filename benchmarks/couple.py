@@ -237,7 +237,7 @@ def _dense_laplacian(graph: Graph, weights: Floats) -> Floats:
 
 
 def coupling_problem(views: Views, alpha: float = _ALPHA) -> CouplingProblem:
-    """The cost over all edges of all graphs, none dearer than another."""
+    """The cost over all edges of all graphs, all of the same penalty."""
     ones = np.ones(len(views.graphs))
     free = [np.arange(g.m) for g in views.graphs]
     times = np.array(views.times)

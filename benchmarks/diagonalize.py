@@ -1,6 +1,6 @@
 """Joint diagonalization of real Laplacians: ours against pyRiemann's ``rjd`` and qndiag, one judge.
 
-Every contestant is given the same two matrices and hands in a basis; the judge alone computes Σ off(UᵀL_kU). qndiag's
+Every contestant is given the same two matrices and returns a basis; the judge alone computes Σ off(UᵀL_kU). qndiag's
 answer is not orthogonal: it is judged by the orthogonal matrix nearest to it, and the distance to that is reported. It
 also wants positive definite matrices, so it is given L + εI, which changes no off().
 """

@@ -1,6 +1,6 @@
 """Correspondence between two poses of a body: ours, uncoupled and coupled, against pyFM's ZoomOut and POT, one judge.
 
-Every contestant is given the same two graphs or meshes and the same landmarks and hands in a vertex of the pose with
+Every contestant is given the same two graphs or meshes and the same landmarks and returns a vertex of the pose with
 hands apart for every vertex of the pose with hands joined; the judge alone knows which is right. Errors are lengths of
 shortest paths on the body with hands apart, divided by the square root of its area, as is customary, and by its
 diameter. ``nearest`` is the least error possible: where the graphs are samples, the right point may be no vertex.

@@ -205,9 +205,9 @@ def measure_derivatives(n: int, way: str, precision: str, place: str) -> None:
 
 
 def measure_starts(n: int) -> None:
-    """Couple from the graphs as they are, and from where the planted edges are cut already: what coarser graphs tell.
+    """Couple from the graphs as given, and from graphs whose planted edges are cut: what coarser graphs could save.
 
-    What graphs of fewer vertices would tell is above all which edges to cut, and coupling them would take time as well.
+    Graphs of fewer vertices would show above all which edges to cut, and coupling them would take time as well.
     """
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple

@@ -1,4 +1,4 @@
-"""Clusters of several views: contestants hand in a cluster for every item, without having seen the classes."""
+"""Clusters of several views: contestants return a cluster for every item, without having seen the classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correspondence between two poses: contestants hand in a vertex for every vertex, the judge knows the right ones."""
+"""Correspondence between two poses: contestants return a vertex for every vertex, the judge knows the right ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joint diagonalization: contestants hand in a basis for several Laplacians."""
+"""Joint diagonalization: contestants return a basis for several Laplacians."""
 
 from __future__ import annotations
 

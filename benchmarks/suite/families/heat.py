@@ -1,4 +1,4 @@
-"""Heat flow e^{−tL}F on growing graphs: contestants hand in the warm functions."""
+"""Heat flow e^{−tL}F on growing graphs: contestants return the warm functions."""
 
 from __future__ import annotations
 

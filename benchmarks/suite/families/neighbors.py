@@ -1,4 +1,4 @@
-"""Nearest neighbors: contestants hand in the numbers of ten neighbors of every point, exact or not."""
+"""Nearest neighbors: contestants return the numbers of ten neighbors of every point, exact or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surgery: contestants hand in new edge weights; the judge looks at the paper's cost and at edges known to be wrong."""
+"""Surgery: contestants return new edge weights; the judge looks at the paper's cost and at edges known to be wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAPERS_ALPHA = 1e6
 _SHORT_CUT_ALPHA = 15.0
 # Up to here the judge takes dense exponentials, above heat flow to this tolerance.
 _DENSE, _TOLERANCE = 1_000, 1e-11
-# Those who improve their answer as long as they may leave time to hand it in.
+# Those who improve their answer as long as they may leave time to return it.
 _OWN_SHARE = 0.8
 # Of the memory, what a coupling may plan for: its forecast is good to a tenth or two.
 _PLANNED = 0.85
@@ -157,7 +157,7 @@ FAMILY = Family(
     name="surgery",
     description="Two graphs, corresponding functions; edge weights that cost little and make heat agree. Some edges "
     f"are known to be wrong: an edge below {CUT:.0%} of its weight counts as cut. The optimizers are given our cost "
-    "and gradient; all hand in the best they have when four fifths of their time are over.",
+    "and gradient; all return the best they have when four fifths of their time are over.",
     problems=_problems,
     contestants=(
         Contestant(optimizers.OURS, _coupled),
