@@ -1,7 +1,10 @@
 # Everything runs in .venv, which is made on first use and refreshed when pyproject.toml changes.
+# Three files in it say what it holds: the package with what it requires, the tools of development, those of the site.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DEV := .venv/.dev-ready
+SITE := .venv/.docs-ready
 
 .PHONY: help demo test fuzz lint bench reproduce docs clean
 
@@ -11,20 +14,42 @@ help:
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
-	@echo "make bench  the heat benchmark, about ten minutes"
+	@echo "make bench  the heat benchmark, about ten minutes; another: BENCH=routes, with options: ARGS=--quick"
 	@echo "make docs   the pages, the reference and the gallery as a site in out/docs"
 	@echo "make clean  remove .venv and caches"
 
-# Without ensurepip (some Linux distributions split it off) the outer pip installs into the environment.
-$(READY): pyproject.toml
+# `$(call install,WHAT)` installs by the pip of the environment. While that has none, by the pip of $(PYTHON), which is
+# quicker than ensurepip, and is there where Linux distributions split ensurepip off; without either, by ensurepip.
+# Bytecode is left to the first import: to compile all of SciPy and Numba takes longer than the demo.
+PIP_OPTIONS := --quiet --disable-pip-version-check --no-compile
+define install
+	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then pip="$(BIN)/python -m pip"; \
+	  elif $(PYTHON) -m pip --python $(BIN)/python --version >/dev/null 2>&1; then pip="$(PYTHON) -m pip --python $(BIN)/python"; \
+	  else $(PYTHON) -m venv .venv && pip="$(BIN)/python -m pip"; fi \
+	  && $$pip install $(PIP_OPTIONS) pip $(1)
+endef
+
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "cotherm needs Python 3.11 or newer; set PYTHON=/path/to/python3.11 (found: $$($(PYTHON) --version 2>&1))"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv >/dev/null 2>&1 \
-	  || $(PYTHON) -m venv --clear --without-pip .venv
-	@echo "Installing cotherm and what it needs into .venv ..."
-	@if $(BIN)/python -m pip --version >/dev/null 2>&1; \
-	  then $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
-	  else $(PYTHON) -m pip --python $(BIN)/python install --quiet --disable-pip-version-check -e '.[dev]'; fi
+	@$(PYTHON) -m venv --without-pip .venv
+
+$(READY): pyproject.toml | $(BIN)/python
+	@echo "Installing cotherm and what it requires into .venv ..."
+	$(call install,-e .)
+	@touch $@
+
+# Tests start many processes, which should not compile what they import: all of it at once, on all processors. Some
+# packages hold files that are not meant to compile.
+$(DEV): $(READY)
+	@echo "Installing the tools of development into .venv ..."
+	$(call install,-e '.[dev]')
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
+	@touch $@
+
+$(SITE): $(DEV)
+	@echo "Installing the tools of the site into .venv ..."
+	$(call install,-e '.[docs]')
 	@touch $@
 
 demo: $(READY)
@@ -36,29 +61,29 @@ test: lint
 
 CASES ?= 50000
 SEED ?= 0
-fuzz: $(READY)
+fuzz: $(DEV)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
-lint: $(READY)
+lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python tools/check_docstrings.py
 
-reproduce: $(READY)
+# Some experiments use extras where they are installed.
+reproduce: $(DEV)
 	@$(BIN)/python -m cotherm reproduce all
 
-bench: $(READY)
-	@$(BIN)/python -m cotherm bench heat
+BENCH ?= heat
+ARGS ?=
+bench: $(DEV)
+	@$(BIN)/python -m benchmarks $(BENCH) $(ARGS)
 
-# The site's tools are not needed for anything else.
-docs: $(READY)
-	@$(BIN)/python -m sphinx --version >/dev/null 2>&1 || $(BIN)/python -m pip install --quiet -e '.[docs]'
-	@$(BIN)/python docs/make_api.py
-	@$(BIN)/python -m sphinx -q docs out/docs
+docs: $(SITE)
+	@$(BIN)/python -m sphinx -W --keep-going -q docs out/docs
 	@echo "Open out/docs/index.html"
 
 clean:
 	rm -rf .venv build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.benchmarks import scale
 from cotherm.datasets.shortcuts import SURFACES
 from tests.problems import refused
 
@@ -43,32 +40,3 @@ def test_seeds_and_refusals() -> None:
     assert refused(lambda: ct.datasets.shortcuts(10)) == "n"
     assert refused(lambda: ct.datasets.shortcuts(200, surface="torus")) == "surface"
     assert refused(lambda: ct.datasets.shortcuts(200, wrong=-1)) == "wrong"
-
-
-def test_the_benchmark_counts_what_was_planted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scale, "QUICK", (400, 800))
-    monkeypatch.setattr(scale, "QUICK_BODY", 600)
-    monkeypatch.setattr(scale, "_WAYS", (("stored", "float64"), ("streamed", "float32")))
-    report = scale.run(quick=True)
-    assert [row["vertices"] for row in report["sizes"]] == [400, 800]
-    assert all(row["recall"] >= 0.9 for row in report["sizes"])
-    assert all(row["memory"] > 1e7 for row in report["sizes"])
-    poses = report["poses"]
-    assert (poses["body"], poses["vertices"]) == ("modeled", 600)
-    assert poses["left"] < 0.02
-    assert poses["others"][0] < 0.01 * poses["edges"]
-    assert "precision" in scale.table(report)
-    assert [row["precision"] for row in report["kept"]] == ["float64", "float32"]
-    assert all(row["cost_differs"] < 1e-6 for row in report["kept"])
-    assert f"{report['kept'][1]['way']}, float32" in scale.table(report)
-    assert f"{poses['wrong']} edges between the hands" in scale.table(report)
-    known = report["known"]
-    assert known["cut"]["cost"] == pytest.approx(known["given"]["cost"], rel=1e-6)
-    assert "short cuts cut" in scale.table(report)
-
-
-def test_the_benchmark_does_not_pass_over_data_that_are_not_there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(scale, "SIZES", ())
-    assert refused(lambda: scale.run(data=tmp_path)) == "data"

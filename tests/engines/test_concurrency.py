@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cotherm.benchmarks import threads
+from benchmarks import threads
 
 # Python 3.12 and later warn of any fork beside threads.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -121,7 +121,7 @@ def test_waiting_leaves_the_interpreter_as_it_was() -> None:
 
 def test_a_long_call_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """The child then has one BLAS thread for good, and the parent as many as before."""
-    from cotherm.benchmarks.threads import blas_threads
+    from benchmarks.threads import blas_threads
 
     monkeypatch.setattr(fork_safety, "_come_to_rest", lambda: False)
     before = blas_threads()

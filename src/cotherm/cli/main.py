@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import IO
@@ -22,7 +22,7 @@ GROUPS = {
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("distances", "retrieve", "cluster", "match"),
     "look": ("show", "info"),
-    "about cotherm": ("demo", "reproduce", "bench"),
+    "about cotherm": ("demo", "reproduce"),
 }
 
 DESCRIPTION = """\
@@ -47,28 +47,37 @@ Every command has examples of its own: cotherm couple --help
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; exit with 2 and one line on bad input."""
-    _prepare_streams()
     given = sys.argv[1:] if arguments is None else list(arguments)
+    run_program("cotherm", lambda: _run(given))
+
+
+def run_program(name: str, task: Callable[[], None]) -> None:
+    """Run a task; turn an error or a signal into one line that begins with ``name``, and an exit code."""
+    _prepare_streams()
     try:
         with ended_in_order():
-            _run(given)
+            _flushed(task)
     except CothermError as error:
-        _stop(2, f"error: {error}")
+        _stop(name, 2, f"error: {error}")
     except BrokenPipeError:  # the reader of our output has gone, as in `cotherm info x | head -1`
-        _stop(128 + 13, None)  # as if by SIGPIPE, which ends other tools
+        _stop(name, 128 + 13, None)  # as if by SIGPIPE, which ends other tools
     except OSError as error:
-        _stop(2, f"error: {error.filename or 'system'}: {error.strerror or error}")
+        _stop(name, 2, f"error: {error.filename or 'system'}: {error.strerror or error}")
     except MemoryError:
-        _stop(2, "error: out of memory; needed: a smaller problem or a larger machine.")
+        _stop(name, 2, "error: out of memory; needed: a smaller problem or a larger machine.")
     except KeyboardInterrupt:
-        _stop(130, "interrupted")
+        _stop(name, 130, "interrupted")
 
 
 def _run(given: Sequence[str]) -> None:
+    options = _parser(given).parse_args(given)
+    _refuse_own_input(options)
+    options.run(options)
+
+
+def _flushed(task: Callable[[], None]) -> None:
     try:
-        options = _parser(given).parse_args(given)
-        _refuse_own_input(options)
-        options.run(options)
+        task()
     except SystemExit:  # help, or a version, has been printed
         sys.stdout.flush()
         raise
@@ -123,10 +132,10 @@ def _real(path: str) -> str:
         return path
 
 
-def _stop(code: int, message: str | None) -> None:
+def _stop(name: str, code: int, message: str | None) -> None:
     with suppress(OSError, ValueError):  # no one reads it, and the code says it too
         if message is not None:
-            print("cotherm: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)
+            print(f"{name}: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
         _give_up_unwritten(stream)
     sys.exit(code)

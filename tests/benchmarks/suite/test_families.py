@@ -1,4 +1,4 @@
-"""What the judge measures, against slow and obvious references; and every contestant on a tiny problem."""
+"""What the judge measures, against slow and obvious references; and every contestant on a small problem."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from cotherm.benchmarks import couple as optimizers
-from cotherm.benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
-from cotherm.benchmarks.suite.parts import Family, Figure, Limits
+from benchmarks import couple as optimizers
+from benchmarks.suite.families import NAMES, clusters, heat, module_of, neighbors, surgery
+from benchmarks.suite.parts import Family, Figure, Limits
 from cotherm.datasets import ambiguous, circles, ring, shortcuts
 from cotherm.engines.cpu.laplacian import reordered_laplacian
 
@@ -31,7 +31,7 @@ def test_problems_can_be_found_by_name(quick: bool) -> None:
         assert len(known) == len(family.contestants)
         for problem in family.problems(quick):
             assert family.entered(problem)
-            assert problem.among is None or known.issuperset(problem.among)
+            assert problem.contestants is None or known.issuperset(problem.contestants)
             assert problem.seconds > 0.0
 
 
@@ -54,13 +54,13 @@ def test_problems_can_be_found_by_name(quick: bool) -> None:
     ],
 )
 def test_contestants_solve_a_tiny_problem(name: str, contestant: str) -> None:
-    """One of every kind; those that take long to compile are left to ``cotherm bench suite --quick``."""
+    """One of every kind; those that take long to compile are left to ``python -m benchmarks suite --quick``."""
     family: Family = import_module(module_of(name)).FAMILY
     solver = next(one for one in family.contestants if one.name == contestant)
     if solver.needs is not None and find_spec(solver.needs.module) is None:
         pytest.skip(solver.needs.install)
-    tiny = family.problems(True)[0].tiny()
-    figures = family.judge(tiny, solver.solve(solver.given(tiny), Limits(0.3, 8e9)))
+    warmup = family.problems(True)[0].warmup()
+    figures = family.judge(warmup, solver.solve(solver.prepare(warmup), Limits(0.3, 8e9)))
     assert list(figures) == [figure.name for figure in family.figures]
     for figure in family.figures:
         _sensible(figure, figures[figure.name])
@@ -72,7 +72,7 @@ def _sensible(figure: Figure, value: float | None) -> None:
     assert figure.better in ("higher", "lower")
     assert value is None or np.isfinite(value)
     if value is not None:
-        assert format(value, figure.form)
+        assert format(value, figure.format)
 
 
 def test_surgery_costs_alike_by_both_ways() -> None:
@@ -110,14 +110,14 @@ def test_surgery_without_a_truth_is_judged_by_its_cost() -> None:
 
 
 def test_optimizers_hand_in_the_lowest_they_passed() -> None:
-    watch = optimizers.Lowest(60.0)
-    cost = watch.over(lambda u: (float(np.sum((u - 2.0) ** 2)), 2.0 * (u - 2.0)))
+    recorder = optimizers.BestWeights(60.0)
+    cost = recorder.wrap(lambda u: (float(np.sum((u - 2.0) ** 2)), 2.0 * (u - 2.0)))
     for x in (5.0, 2.5, -1.0, 3.0):
         cost(np.array([x]))
-    assert watch.weights is not None
-    assert watch.weights.tolist() == [2.5]
-    late = optimizers.Lowest(-1.0)
-    late.guard(lambda: late.over(lambda u: (0.0, u))(np.ones(1)))
+    assert recorder.weights is not None
+    assert recorder.weights.tolist() == [2.5]
+    late = optimizers.BestWeights(-1.0)
+    late.run(lambda: late.wrap(lambda u: (0.0, u))(np.ones(1)))
     assert late.weights is None
 
 
@@ -157,7 +157,7 @@ def test_clusters_are_found_without_the_classes() -> None:
     problem = clusters._labeled(ambiguous())
     assert problem.items.graphs[0].labels is not None
     for contestant in clusters.FAMILY.contestants:
-        seen: Any = contestant.given(problem)
+        seen: Any = contestant.prepare(problem)
         assert all(graph.labels is None for graph in seen.graphs)
         assert not hasattr(seen, "labels")
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from cotherm.benchmarks.suite import judge
-from cotherm.benchmarks.suite.parts import Limits, Row
-from tests.benchmarks.suite import naughty
+from benchmarks.suite import judge
+from benchmarks.suite.parts import Limits, Row
+from tests.benchmarks.suite import misbehaving
 
-_MODULE = "tests.benchmarks.suite.naughty"
+_MODULE = "tests.benchmarks.suite.misbehaving"
 _LIMITS = Limits(seconds=20.0, memory=1e9)
 
 
 def _judged(contestant: str, limits: Limits = _LIMITS, problem: str = "number 10") -> Row:
-    family = naughty.FAMILY
+    family = misbehaving.FAMILY
     chosen = next(one for one in family.contestants if one.name == contestant)
     asked = next(one for one in family.problems(False) if one.name == problem)
     return judge.judged(_MODULE, family, asked, chosen, limits, quick=False, data=None)
@@ -27,7 +27,7 @@ def _judged(contestant: str, limits: Limits = _LIMITS, problem: str = "number 10
 
 def test_a_good_answer_is_judged() -> None:
     row = _judged("good")
-    assert (row.status, row.why, row.size, row.series) == ("ok", "", 10, "numbers")
+    assert (row.status, row.reason, row.size, row.series) == ("ok", "", 10, "numbers")
     assert row.figures == {"answer": 10.0, "off": 0.0}
     assert row.bytes_moved == 1e4
     assert row.seconds is not None
@@ -35,7 +35,7 @@ def test_a_good_answer_is_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("contestant", "limits", "status", "why"),
+    ("contestant", "limits", "status", "reason"),
     [
         ("sleeps with a child", Limits(0.3, 1e9), "out of time", ""),
         ("grows", Limits(60.0, 3e8), "out of memory", ""),
@@ -46,13 +46,13 @@ def test_a_good_answer_is_judged() -> None:
     ],
 )
 def test_whatever_goes_wrong_is_recorded(
-    contestant: str, limits: Limits, status: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    contestant: str, limits: Limits, status: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child = tmp_path / "child"
-    monkeypatch.setenv(naughty.CHILD, str(child))
+    monkeypatch.setenv(misbehaving.CHILD, str(child))
     row = _judged(contestant, limits)
     assert row.status == status
-    assert why in row.why
+    assert reason in row.reason
     assert not row.figures
     if child.exists():
         assert _gone(int(child.read_text()))
@@ -73,7 +73,7 @@ def _gone(pid: int) -> bool:
 
 def test_a_problem_that_cannot_be_made_is_a_failure() -> None:
     row = _judged("good", problem="never made")
-    assert (row.status, row.why) == ("failed", "RuntimeError: no such problem")
+    assert (row.status, row.reason) == ("failed", "RuntimeError: no such problem")
 
 
 def test_a_tiny_problem_is_solved_before_the_clock_starts() -> None:
@@ -84,20 +84,20 @@ def test_a_tiny_problem_is_solved_before_the_clock_starts() -> None:
 def test_memory_is_that_of_solving() -> None:
     memory = _judged("holds").memory
     assert memory is not None
-    assert 49 * naughty.MB < memory < 80 * naughty.MB
+    assert 49 * misbehaving.MB < memory < 80 * misbehaving.MB
 
 
 def test_problems_must_be_made_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "_UNMEASURED", 0.0)
     row = _judged("good")
     assert row.status == "failed"
-    assert row.why.startswith("making took over")
+    assert row.reason.startswith("making took over")
 
 
 def test_nothing_runs_on_when_the_judge_is_killed(tmp_path: Path) -> None:
     child = tmp_path / "child"
     code = "from tests.benchmarks.suite.test_judge import _judged; _judged('sleeps with a child')"
-    environment = {**os.environ, naughty.CHILD: str(child), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = {**os.environ, misbehaving.CHILD: str(child), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with subprocess.Popen([sys.executable, "-c", code], env=environment) as parent:
         while not (child.exists() and child.read_text()):
             assert parent.poll() is None

@@ -10,42 +10,41 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cotherm.benchmarks.suite.runner as runs
-from cotherm import cli
-from cotherm.benchmarks import suite
-from cotherm.benchmarks.suite import machine, plots
-from cotherm.benchmarks.suite.families import NAMES
+import benchmarks.suite.runner as runs
+from benchmarks import cli, suite
+from benchmarks.suite import machine, plots
+from benchmarks.suite.families import NAMES
 from tests.problems import refused
 
 
 @pytest.fixture
-def only_naughty(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_misbehaving(monkeypatch: pytest.MonkeyPatch) -> None:
     """The family of the judge's tests in place of all others; no real measurement of the machine."""
-    monkeypatch.setattr(runs, "NAMES", ("naughty",))
+    monkeypatch.setattr(runs, "NAMES", ("misbehaving",))
     monkeypatch.setattr(runs, "module_of", lambda name: f"tests.benchmarks.suite.{name}")
     monkeypatch.setattr(machine, "bandwidth", lambda: 1e6)
     monkeypatch.delenv("COTHERM_DATA", raising=False)
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, page = tmp_path / "new" / "out", tmp_path / "docs" / "suite.md"
-    cli.main(["bench", "suite", "--quick", "--out", str(out), "--page", str(page)])
+    cli.main(["suite", "--quick", "--out", str(out), "--page", str(page)])
     printed = capsys.readouterr()
     report = json.loads((out / "suite.json").read_text(encoding="utf-8"))
     rows = {(row["problem"], row["contestant"]): row for row in report["rows"]}
     assert [row["size"] for row in report["rows"] if row["contestant"] == "good"] == [10, 100, 1_000, 5, 7]
     assert rows["number 10", "sleeps"]["status"] == "ok"
     assert rows["number 100", "sleeps"]["status"] == "out of time"
-    assert rows["number 1000", "sleeps"]["why"] == "out of time at n = 100"
+    assert rows["number 1000", "sleeps"]["reason"] == "out of time at n = 100"
     assert rows["number 1000", "sleeps"]["status"] == "skipped"
     assert rows["of data", "good"]["status"] == "no data"
-    assert rows["of data", "good"]["why"] == "nowhere/to-be-found.csv"
+    assert rows["of data", "good"]["reason"] == "nowhere/to-be-found.csv"
     good = rows["number 1000", "good"]
     assert good["least_seconds"] == 1.0
     assert good["times_least"] == good["seconds"]
     assert rows["number 10", "sleeps"]["times_least"] is None
-    picture = "suite-naughty-numbers.png"
+    picture = "suite-misbehaving-numbers.png"
     for place in (out / picture, page.parent / "images" / picture):
         assert place.read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in out.iterdir()) == [picture, "suite.json"]
@@ -53,11 +52,11 @@ def test_the_command_writes_everything(tmp_path: Path, capsys: pytest.CaptureFix
     assert f"![{picture}](images/{picture})" in text
     assert "| number 10 | good |" in text
     assert "skipped: out of time at n = 100" in printed.out
-    assert "naughty: number 100: sleeps: out of time" in printed.err
+    assert "misbehaving: number 100: sleeps: out of time" in printed.err
     assert len(printed.err.splitlines()) == len(report["rows"])
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
     lines: list[str] = []
 
@@ -67,7 +66,7 @@ def test_what_is_done_is_kept_when_a_run_ends_early(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        suite.run(quick=True, out=tmp_path, say=stop)
+        suite.run(quick=True, out=tmp_path, log=stop)
     rows = json.loads((tmp_path / "suite.json").read_text(encoding="utf-8"))["rows"]
     assert [row["contestant"] for row in rows] == ["good"]
 
@@ -77,7 +76,7 @@ def _row(contestant: str, size: int, status: str, **more: Any) -> dict[str, Any]
         "seconds": None,
         "memory": None,
         "limit_seconds": 9.0,
-        "why": "",
+        "reason": "",
         "figures": {},
         "times_least": None,
     }
@@ -91,11 +90,11 @@ def _report() -> dict[str, Any]:
         _row("other", 10, "ok", seconds=1.5, memory=0.0, figures={"error": 1e-3}),
         _row("cotherm", 100, "ok", seconds=5.0, memory=2e7, figures={"error": None}),
         _row("other", 100, "out of time"),
-        _row("third", 100, "failed", why="a | b"),
+        _row("third", 100, "failed", reason="a | b"),
     ]
     return {
         "quick": True,
-        "asked": {
+        "options": {
             "families": ["heat"],
             "data": True,
             "largest": 100,
@@ -106,7 +105,7 @@ def _report() -> dict[str, Any]:
         "machine": {"processors": 2, "memory": 2**34, "bandwidth": 1e10, "system": "here", "python": "3"},
         "versions": {"numpy": "2", "absent": None},
         "memory_limit": 2**33,
-        "families": [{"name": "heat", "about": "flow", "figures": [{"name": "error", "form": ".1e"}]}],
+        "families": [{"name": "heat", "description": "flow", "figures": [{"name": "error", "format": ".1e"}]}],
         "rows": rows,
     }
 
@@ -141,7 +140,7 @@ def test_plots_have_a_line_a_contestant_and_mark_failures() -> None:
 
 
 def test_a_page_escapes_what_would_break_its_table() -> None:
-    from cotherm.benchmarks.suite.page import page
+    from benchmarks.suite.page import page
 
     text = page(_report(), {})
     assert "failed: a \\| b" in text
@@ -151,13 +150,13 @@ def test_a_page_escapes_what_would_break_its_table() -> None:
 
 
 def test_a_page_names_the_command_that_wrote_it() -> None:
-    from cotherm.benchmarks.suite.page import page
+    from benchmarks.suite.page import page
 
     asked = "--quick --family heat --data DIR --patience 0.5 --largest 100 --memory 8GiB"
-    assert f"`cotherm bench suite {asked} --page FILE`" in page(_report(), {})
+    assert f"`python -m benchmarks suite {asked} --page FILE`" in page(_report(), {})
 
 
-@pytest.mark.usefixtures("only_naughty")
+@pytest.mark.usefixtures("only_misbehaving")
 def test_patience_multiplies_the_limits_of_the_problems() -> None:
     as_they_are, shorter = (suite.run(patience=patience)["rows"] for patience in (None, 0.5))
     given = [row["limit_seconds"] for row in as_they_are if row["limit_seconds"] is not None]
@@ -193,36 +192,6 @@ def test_bad_input_is_refused_before_anything_runs(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("COTHERM_DATA", nowhere)
     assert "data" in refused(suite.run)
     assert blocked.read_text() == "in the way"
-
-
-def test_options_of_the_suite_are_refused_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments, expected in (
-        (["heat", "--family", "heat"], "--family"),
-        (["scale", "--memory", "3"], "--memory"),
-        (["suite", "--family", "unknown"], "--family"),
-        (["unknown"], "invalid choice"),
-    ):
-        with pytest.raises(SystemExit) as stop:
-            cli.main(["bench", *arguments])
-        assert stop.value.code == 2
-        assert expected in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("as_json", [True, False])
-def test_all_runs_every_benchmark(
-    as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from cotherm.cli.commands import bench
-
-    monkeypatch.setattr(bench, "_measured", lambda name, _: ({"benchmark": name}, f"table of {name}"))
-    cli.main(["bench", "all", "--quick", *(["--json"] if as_json else [])])
-    printed = capsys.readouterr().out
-    if as_json:
-        assert list(json.loads(printed)) == list(bench.NAMES)
-    else:
-        assert [line for line in printed.splitlines() if line] == [f"table of {name}" for name in bench.NAMES]
-    modules = {path.stem for path in Path(suite.__file__).parent.parent.iterdir()} - {"__init__", "__pycache__"}
-    assert set(bench.NAMES) == modules
 
 
 def test_bandwidth_and_versions() -> None:

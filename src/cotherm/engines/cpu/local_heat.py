@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.stats import poisson
 
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.jit import compiled
@@ -55,6 +54,8 @@ def local_nearest(matrix: ReorderedLaplacian, s: float, sources: Ints, heat: Flo
 
 
 def _run(kernel: Callable[..., Any], matrix: ReorderedLaplacian, s: float, sources: Ints, *arrays: Any) -> list[Any]:
+    from scipy.stats import poisson  # takes a second to import, and most programs never come here
+
     top = float(matrix.degrees.max(initial=0.0)) or 1.0
     mean = s * float(matrix.degrees.max(initial=0.0))
     series = poisson.pmf(np.arange(int(poisson.isf(_TAIL, mean)) + 2), mean)

@@ -33,7 +33,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     sizes = (2_000, 20_000, 200_000) if quick else (20_000, 200_000, 2_000_000)
     graph = problem(sizes[1])
     _compile()
-    duels = [_duel(graph, span) for span in _SPANS]
+    comparisons = [_compare(graph, span) for span in _SPANS]
     scaling = [_growth(n) for n in sizes]
     memory = _memory(graph)
     return {
@@ -46,10 +46,10 @@ def run(*, quick: bool = False) -> dict[str, Any]:
         },
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
         "graph": {"n": graph.n, "nonzeros": 2 * graph.m + graph.n, "columns": _COLUMNS},
-        "duels": duels,
+        "comparisons": comparisons,
         "scaling": scaling,
         "memory": memory,
-        "claims": _claims(duels, scaling, memory, judged=not quick),
+        "claims": _claims(comparisons, scaling, memory, judged=not quick),
     }
 
 
@@ -104,7 +104,7 @@ def _bound(graph: Graph) -> float:
     return prepare(graph)[1]
 
 
-def _duel(graph: Graph, span: float) -> dict[str, Any]:
+def _compare(graph: Graph, span: float) -> dict[str, Any]:
     """All contestants at one t·λ_max, judged by SciPy's answer."""
     t = span / _bound(graph)
     F = functions(graph.n)
@@ -158,23 +158,25 @@ def _best_of(repeats: int, call: Callable[[], Any]) -> tuple[float, Any]:
     return best, answer
 
 
-def _claims(duels: list[Any], scaling: list[Any], memory: dict[str, Any], *, judged: bool) -> list[dict[str, Any]]:
+def _claims(
+    comparisons: list[Any], scaling: list[Any], memory: dict[str, Any], *, judged: bool
+) -> list[dict[str, Any]]:
     """Each target with what was measured; targets are for the full size, and a quick run is not judged by them."""
 
     def ratio(span: float, name: str) -> float:
-        rows = next(d["contestants"] for d in duels if d["t_lambda"] == span)
+        rows = next(d["contestants"] for d in comparisons if d["t_lambda"] == span)
         return float(next(r["times_slower"] for r in rows if r["name"] == name))
 
     growth = max(b["seconds"] / a["seconds"] for a, b in pairwise(scaling))
-    error = max(r["relative_error"] for d in duels for r in d["contestants"] if r["name"] == OURS)
-    held = memory["block_bytes"] + memory["graph_bytes"]
+    error = max(r["relative_error"] for d in comparisons for r in d["contestants"] if r["name"] == OURS)
+    inputs = memory["block_bytes"] + memory["graph_bytes"]
     figures = [
         ("error relative to the result", error, "<=", TOLERANCE),
         ("faster than expm_multiply at tλ = 100", ratio(100.0, SCIPY), ">=", 15.0),
         ("faster than expm_multiply at tλ = 1000", ratio(1000.0, SCIPY), ">=", 30.0),
         ("faster than plain Chebyshev, worst of three", min(ratio(s, PLAIN) for s in _SPANS), ">=", 3.0),
         ("time for ten times the graph, worst of two", growth, "<=", 11.0),
-        ("peak memory over that of F and the graph", memory["peak_bytes"] / held, "<=", 3.0),
+        ("peak memory over that of F and the graph", memory["peak_bytes"] / inputs, "<=", 3.0),
     ]
     return [
         {
@@ -212,10 +214,10 @@ def table(report: dict[str, Any]) -> str:
         "",
         f"{'tλ_max':>7}  {'contestant':<26}{'seconds':>9}{'times ours':>12}{'error':>10}",
     ]
-    for duel in report["duels"]:
-        for row in duel["contestants"]:
+    for comparison in report["comparisons"]:
+        for row in comparison["contestants"]:
             lines.append(
-                f"{duel['t_lambda']:7g}  {row['name']:<26}{row['seconds']:9.3f}{row['times_slower']:12.1f}"
+                f"{comparison['t_lambda']:7g}  {row['name']:<26}{row['seconds']:9.3f}{row['times_slower']:12.1f}"
                 f"{row['relative_error']:10.1e}"
             )
     lines += ["", f"{'n':>10}{'seconds':>10}   (tλ_max = 100, ordering included)"]

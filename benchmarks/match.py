@@ -1,6 +1,6 @@
 """Correspondence between two poses of a body: ours, uncoupled and coupled, against pyFM's ZoomOut and POT, one judge.
 
-Every contestant is given the same two graphs or meshes and the same landmarks and hands in a vertex of the pose with
+Every contestant is given the same two graphs or meshes and the same landmarks and returns a vertex of the pose with
 hands apart for every vertex of the pose with hands joined; the judge alone knows which is right. Errors are lengths of
 shortest paths on the body with hands apart, divided by the square root of its area, as is customary, and by its
 diameter. ``nearest`` is the least error possible: where the graphs are samples, the right point may be no vertex.
@@ -71,13 +71,13 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
     makers: list[tuple[str, Callable[[], list[Problem]]]] = [("modeled body", lambda: modeled(200 if quick else 500))]
     if not quick:
         makers.append(("TOSCA remeshed", lambda: remeshed(data)))
-    duels = [duel for name, make in makers for duel in _duels(name, make)]
+    comparisons = [comparison for name, make in makers for comparison in _compare_all(name, make)]
     return {
         "benchmark": "match",
         "quick": quick,
         "machine": {"system": platform.platform(), "python": platform.python_version(), "processors": os.cpu_count()},
-        "duels": duels,
-        "claims": [] if quick else [claim for duel in duels for claim in _claims(duel)],
+        "comparisons": comparisons,
+        "claims": [] if quick else [claim for comparison in comparisons for claim in _claims(comparison)],
     }
 
 
@@ -266,15 +266,15 @@ def _contestants(problem: Problem) -> list[tuple[str, Callable[[Problem], Ints],
     return [*found, (POT, planned, "ot")]
 
 
-def _duels(name: str, make: Callable[[], list[Problem]]) -> list[dict[str, Any]]:
+def _compare_all(name: str, make: Callable[[], list[Problem]]) -> list[dict[str, Any]]:
     try:
         problems = make()
     except CothermError as error:
         return [{"problem": name, "skipped": str(error)}]
-    return [_duel(problem) for problem in problems]
+    return [_compare(problem) for problem in problems]
 
 
-def _duel(problem: Problem) -> dict[str, Any]:
+def _compare(problem: Problem) -> dict[str, Any]:
     right = problem.truth[:, 1]
     least = problem.distances[np.ix_(right, problem.places)].min(axis=1).mean() / problem.distances.max()
     return {
@@ -300,21 +300,21 @@ def _measured(
     return {"name": name, "seconds": time.perf_counter() - began, **judged(problem, found)}
 
 
-def _claims(duel: dict[str, Any]) -> list[dict[str, Any]]:
-    rows = {row["name"]: row for row in duel.get("contestants", []) if "skipped" not in row}
+def _claims(comparison: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = {row["name"]: row for row in comparison.get("contestants", []) if "skipped" not in row}
     if OURS not in rows:
         return []
     best = COUPLED if COUPLED in rows else OURS
     # Like with like: refinements on the same graphs, then whole ways.
     pairs = [(OURS, SAME_MODES), (best, COUPLED_MODES), (best, MESHES), (best, CLOUDS), (best, POT)]
     claims = [
-        _claim(f"{duel['problem']}: {mine} over {other}", _ratio(rows, mine, other), "<=", 1.0)
+        _claim(f"{comparison['problem']}: {mine} over {other}", _ratio(rows, mine, other), "<=", 1.0)
         for mine, other in pairs
         if other in rows
     ]
     if COUPLED in rows:
         falls = _ratio(rows, OURS, COUPLED)
-        claims.append(_claim(f"{duel['problem']}: coupling divides the error by", falls, ">=", _COUPLING_HELPS))
+        claims.append(_claim(f"{comparison['problem']}: coupling divides the error by", falls, ">=", _COUPLING_HELPS))
     return claims
 
 
@@ -330,15 +330,15 @@ def _claim(text: str, value: float, sign: str, limit: float) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The report for people."""
     lines = ["Correspondence: mean geodesic error, each contestant with its defaults and the same landmarks", ""]
-    for duel in report["duels"]:
-        if "skipped" in duel:
-            lines += [f"{duel['problem']}: skipped, {duel['skipped']}", ""]
+    for comparison in report["comparisons"]:
+        if "skipped" in comparison:
+            lines += [f"{comparison['problem']}: skipped, {comparison['skipped']}", ""]
             continue
         lines += [
-            f"{duel['problem']}; nearest possible {duel['nearest']:.4f} of the diameter",
+            f"{comparison['problem']}; nearest possible {comparison['nearest']:.4f} of the diameter",
             f"  {'contestant':<32}{'/ √area':>10}{'/ diameter':>12}{'off by a tenth':>16}{'seconds':>10}",
         ]
-        for row in duel["contestants"]:
+        for row in comparison["contestants"]:
             if "skipped" in row:
                 lines.append(f"  {row['name']:<32}{row['skipped']}")
                 continue

@@ -1,4 +1,4 @@
-"""Heat flow e^{−tL}F on growing graphs: contestants hand in the warm functions."""
+"""Heat flow e^{−tL}F on growing graphs: contestants return the warm functions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks import heat as benchmark
+from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.benchmarks import heat as duels
-from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import exponential_coefficients
 
 _SPAN = 100.0  # t·λ_max
-_TINY = 2_500
+_WARMUP = 2_500
 _JUDGES_TAIL = 1e-14
 # What fits the processors' caches is not fetched from memory at every step: below, bytes moved say nothing.
 _IN_CACHE = 64e6
@@ -37,9 +37,9 @@ class Filter(NamedTuple):
 
 
 def _make(n: int) -> Flow:
-    graph = duels.problem(n)
-    bound = duels.prepare(graph)[1]
-    return Flow(graph, duels.functions(n), _SPAN / bound, bound)
+    graph = benchmark.problem(n)
+    bound = benchmark.prepare(graph)[1]
+    return Flow(graph, benchmark.functions(n), _SPAN / bound, bound)
 
 
 def _problems(quick: bool) -> Sequence[Problem]:
@@ -49,24 +49,24 @@ def _problems(quick: bool) -> Sequence[Problem]:
 
 
 def _of(series: str, n: int, seconds: float) -> Problem:
-    return Problem(f"{series}, {n:,}", series, n, lambda _: _make(n), lambda: _make(_TINY), seconds)
+    return Problem(f"{series}, {n:,}", series, n, lambda _: _make(n), lambda: _make(_WARMUP), seconds)
 
 
 def _ours(task: Flow, _: Limits) -> Floats:
-    return duels.ours(task.graph, task.F, task.t)
+    return benchmark.ours(task.graph, task.F, task.t)
 
 
 def _expm_multiply(task: Flow, _: Limits) -> Floats:
-    return duels.scipy_expm_multiply(task.graph, task.F, task.t)
+    return benchmark.scipy_expm_multiply(task.graph, task.F, task.t)
 
 
 def _plain(task: Flow, _: Limits) -> Floats:
-    return duels.plain_chebyshev(task.graph, task.F, task.t)
+    return benchmark.plain_chebyshev(task.graph, task.F, task.t)
 
 
 def _with_matrix(task: Flow) -> Flow:
     """The Laplacian in SciPy's form is given for free."""
-    duels.prepare(task.graph)
+    benchmark.prepare(task.graph)
     return task
 
 
@@ -78,7 +78,7 @@ def _filter(task: Flow) -> Filter:
     graph.compute_laplacian("combinatorial")
     graph.estimate_lmax()
     # Its coefficients are sums over as many points as there are terms, which doubles the remainder.
-    order = _terms(task.t, float(graph.lmax), 0.4 * duels.TOLERANCE)
+    order = _terms(task.t, float(graph.lmax), 0.4 * benchmark.TOLERANCE)
     return Filter(filters.Heat(graph, task.t * float(graph.lmax)), order, task)
 
 
@@ -86,7 +86,7 @@ def _filtered(given: Filter, _: Limits) -> Floats:
     return np.asarray(given.heat.filter(given.flow.F, method="chebyshev", order=given.order))
 
 
-def _terms(t: float, bound: float, tail: float = 0.8 * duels.TOLERANCE) -> int:
+def _terms(t: float, bound: float, tail: float = 0.8 * benchmark.TOLERANCE) -> int:
     """How many steps the series takes."""
     return len(exponential_coefficients(np.array([t]), bound, np.array([tail]))) - 1
 
@@ -113,25 +113,25 @@ def _filter_bytes(given: Filter) -> float | None:
 
 def judge(task: Flow, warm: Floats) -> Mapping[str, float | None]:
     """‖x − x*‖/‖x*‖, x* a series in SciPy with all its terms down to rounding."""
-    truth = duels.plain_chebyshev(task.graph, task.F, task.t, tail=_JUDGES_TAIL)
+    truth = benchmark.plain_chebyshev(task.graph, task.F, task.t, tail=_JUDGES_TAIL)
     return {"error": float(np.linalg.norm(warm - truth) / np.linalg.norm(truth))}
 
 
 FAMILY = Family(
     name="heat",
-    about="e^{−tL}F for 8 functions on a kNN graph of random points in a cube, error at most 1e-8. Ordering the "
+    description="e^{−tL}F for 8 functions on a kNN graph of random points in a cube, error at most 1e-8. Ordering the "
     "vertices is part of our call; SciPy is given the Laplacian and, for the plain series, our bound and number of "
     "terms; PyGSP its graph, its λ_max, and as many terms as it needs.",
     problems=_problems,
     contestants=(
-        Contestant(duels.OURS, _ours, bytes_moved=_series_bytes),
-        Contestant(duels.PLAIN, _plain, given=_with_matrix, bytes_moved=_series_bytes),
-        Contestant(duels.SCIPY, _expm_multiply, given=_with_matrix),
+        Contestant(benchmark.OURS, _ours, bytes_moved=_series_bytes),
+        Contestant(benchmark.PLAIN, _plain, prepare=_with_matrix, bytes_moved=_series_bytes),
+        Contestant(benchmark.SCIPY, _expm_multiply, prepare=_with_matrix),
         Contestant(
             "PyGSP heat filter",
             _filtered,
             needs=Library("pygsp", "pip install PyGSP"),
-            given=_filter,
+            prepare=_filter,
             bytes_moved=_filter_bytes,
         ),
     ),

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from cotherm.benchmarks.suite.parts import OK, OUT_OF_MEMORY, OUT_OF_TIME
+from benchmarks.suite.parts import OK, OUT_OF_MEMORY, OUT_OF_TIME
 
 # Told apart with every kind of color blindness (Okabe & Ito); ours in black, and markers say it again.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -48,8 +48,8 @@ def _figure(series: str, rows: list[dict[str, Any]], memory_limit: float) -> Fig
     for k, (name, style) in enumerate(zip(names, _styles(names), strict=True)):
         own = sorted((row for row in rows if row["contestant"] == name), key=lambda row: int(row["size"]))
         _curve(time, name, style, [(row["size"], row["seconds"]) for row in own if row["status"] == OK])
-        held = [(row["size"], row["memory"]) for row in own if row["status"] == OK and row["memory"] is not None]
-        _curve(memory, None, style, [(size, max(bytes_, _MEMORY_FLOOR) / 1e6) for size, bytes_ in held])
+        used = [(row["size"], row["memory"]) for row in own if row["status"] == OK and row["memory"] is not None]
+        _curve(memory, None, style, [(size, max(bytes_, _MEMORY_FLOOR) / 1e6) for size, bytes_ in used])
         # Those stopped at the same place stand side by side.
         aside = _ASIDE ** (k - (len(names) - 1) / 2)
         stopped = {status: [row for row in own if row["status"] == status] for status in (OUT_OF_TIME, OUT_OF_MEMORY)}

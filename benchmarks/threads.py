@@ -51,8 +51,8 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     reference = measured(repeats)
     for name in track(ways, total=len(ways), label="ways"):
         before = blas_threads()
-        answers = ways[name](work)
-        rows.append(_row(name, answers, reference) | {"blas_here": (before, blas_threads())})
+        results = ways[name](work)
+        rows.append(_row(name, results, reference) | {"blas_here": (before, blas_threads())})
     return {
         "benchmark": "threads",
         "quick": quick,
@@ -96,7 +96,7 @@ def _ways() -> dict[str, Way]:
     methods = [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()]
     ways |= {method: partial(_process, method) for method in methods}
     if "fork" in methods:
-        ways["fork while a thread couples"] = _forked_amid
+        ways["fork while a thread couples"] = _fork_while_coupling
     return ways
 
 
@@ -119,20 +119,20 @@ def _nothing() -> None:
 
 def _process(method: str, work: Work) -> list[Measured]:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool:
-        return [_answer(pool, work)]
+        return [_result(pool, work)]
 
 
-def _answer(pool: ProcessPoolExecutor, work: Work) -> Measured:
+def _result(pool: ProcessPoolExecutor, work: Work) -> Measured:
     """The process is ended where it hangs, as leaving the pool would wait for it."""
     try:
         return pool.submit(work).result(_PATIENCE)
     except TimeoutError:
         for process in multiprocessing.active_children():
             process.kill()
-        raise CothermError("bench threads", f"no answer within {_PATIENCE:g} seconds", "a process that ends") from None
+        raise CothermError("threads", f"no answer within {_PATIENCE:g} seconds", "a process that ends") from None
 
 
-def _forked_amid(work: Work) -> list[Measured]:
+def _fork_while_coupling(work: Work) -> list[Measured]:
     """The other thread goes on coupling, here, while the child does: not alone, and not to be timed."""
     ended = Event()
 
@@ -149,16 +149,16 @@ def _forked_amid(work: Work) -> list[Measured]:
             other.result(_PATIENCE)
 
 
-def _row(name: str, answers: list[Measured], reference: Measured) -> dict[str, Any]:
+def _row(name: str, results: list[Measured], reference: Measured) -> dict[str, Any]:
     size = float(np.abs(reference.weights).max())
     return {
         "way": name,
         "alone": name not in ("four threads at once", "fork while a thread couples"),
-        "difference": max(float(np.abs(a.weights - reference.weights).max()) for a in answers) / size,
-        "seconds": max(a.seconds for a in answers),
-        "ratio": max(a.seconds for a in answers) / reference.seconds,
+        "difference": max(float(np.abs(a.weights - reference.weights).max()) for a in results) / size,
+        "seconds": max(a.seconds for a in results),
+        "ratio": max(a.seconds for a in results) / reference.seconds,
         # Threads at once share one number, which is not at rest when one of them begins or ends.
-        "blas_there": (answers[0].before, answers[0].after) if len(answers) == 1 else None,
+        "blas_there": (results[0].before, results[0].after) if len(results) == 1 else None,
     }
 
 

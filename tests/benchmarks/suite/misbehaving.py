@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 
 # Where a contestant leaves the number of a process it started.
 CHILD = "COTHERM_TEST_CHILD"
@@ -27,13 +27,13 @@ def _problems(quick: bool) -> Sequence[Problem]:
     # Largest first: the runner must put them in order.
     return [
         *(_of(n) for n in reversed(sizes)),
-        Problem("of data", "data", 5, _of_data, lambda: 1, 5.0, file="nowhere/to-be-found.csv", among=("good",)),
-        Problem("never made", "broken", 7, _never, lambda: 1, 5.0, among=("good",)),
+        Problem("of data", "data", 5, _of_data, lambda: 1, 5.0, file="nowhere/to-be-found.csv", contestants=("good",)),
+        Problem("never made", "broken", 7, _never, lambda: 1, 5.0, contestants=("good",)),
     ]
 
 
 def _of(n: int) -> Problem:
-    return Problem(f"number {n}", "numbers", n, lambda _: n, lambda: 1, 2.0, among=("good", "sleeps", "missing"))
+    return Problem(f"number {n}", "numbers", n, lambda _: n, lambda: 1, 2.0, contestants=("good", "sleeps", "missing"))
 
 
 def _of_data(_: Data) -> int:
@@ -101,15 +101,15 @@ def _judge(n: int, answer: Any) -> Mapping[str, float | None]:
 
 
 FAMILY = Family(
-    name="naughty",
-    about="Numbers to be handed in again.",
+    name="misbehaving",
+    description="Numbers to be handed in again.",
     problems=_problems,
     contestants=(
         Contestant("good", _good, bytes_moved=lambda n: 1e3 * n),
         Contestant("sleeps", _sleeps),
         Contestant("sleeps with a child", _sleeps_with_child),
         Contestant("grows", _grows),
-        Contestant("holds", _holds, given=lambda n: n),
+        Contestant("holds", _holds, prepare=lambda n: n),
         Contestant("raises", _raises),
         Contestant("dies", _dies),
         Contestant("no room", _no_room),

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.child import environment
 from cotherm.datasets.directory import locate
 from cotherm.errors import CothermError
 from cotherm.memory import peak
@@ -39,7 +40,7 @@ _WAYS = (("stored", "float64"), ("stored", "float32"), ("recomputed", "float64")
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Measure each size, and the two poses; the report that ``table`` prints."""
-    rows = [_measured(f"one({n})") for n in (QUICK if quick else SIZES)]
+    rows = [_measured(f"measure_shortcuts({n})") for n in (QUICK if quick else SIZES)]
     growth = [
         float(np.log(b["seconds"] / a["seconds"]) / np.log(b["vertices"] / a["vertices"])) for a, b in pairwise(rows)
     ]
@@ -48,15 +49,15 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
         "sizes": rows,
         "growth": growth,
         "poses": _two_poses(data, quick=quick),
-        "kept": _ways(QUICK[-1] if quick else WAYS_SIZE),
-        "known": _measured(f"known({QUICK[-1] if quick else WAYS_SIZE})"),
+        "derivatives": _ways(QUICK[-1] if quick else WAYS_SIZE),
+        "starts": _measured(f"measure_starts({QUICK[-1] if quick else WAYS_SIZE})"),
     }
 
 
 def table(report: dict[str, Any]) -> str:
     lines = [
         report["problem"],
-        f"  {'vertices':>10}{'edges':>12}{'seconds':>10}{'asked':>8}{'GB':>8}{'foretold':>10}"
+        f"  {'vertices':>10}{'edges':>12}{'seconds':>10}{'target':>8}{'GB':>8}{'predicted':>10}"
         f"{'recall':>8}{'precision':>11}  status",
     ]
     for row in report["sizes"]:
@@ -67,9 +68,14 @@ def table(report: dict[str, Any]) -> str:
             f"{row['recall']:>8.2f}{row['precision']:>11.2f}  {row['status']}"
         )
     exponents = ", ".join(f"{exponent:.2f}" for exponent in report["growth"])
-    lines.append(f"  time grows like n to the power of {exponents} (asked: at most {_GROWTH})")
+    lines.append(f"  time grows like n to the power of {exponents} (target: at most {_GROWTH})")
     return "\n".join(
-        [*lines, *_poses_lines(report["poses"]), *_kept_lines(report["kept"]), *_known_lines(report["known"])]
+        [
+            *lines,
+            *_poses_lines(report["poses"]),
+            *_derivatives_lines(report["derivatives"]),
+            *_starts_lines(report["starts"]),
+        ]
     )
 
 
@@ -77,7 +83,7 @@ def _poses_lines(row: dict[str, Any]) -> list[str]:
     scanned = row["vertices"] == SCANNED
     return [
         f"two poses, {row['body']} body, hands joined and apart, q = 2, k = 5",
-        f"  {'vertices':>10}{'edges':>12}{'seconds':>10}{'asked':>8}{'GB':>8}{'foretold':>10}{'left':>8}{'asked':>8}"
+        f"  {'vertices':>10}{'edges':>12}{'seconds':>10}{'target':>8}{'GB':>8}{'predicted':>10}{'left':>8}{'target':>8}"
         "  others cut, status",
         f"  {row['vertices']:>10,}{row['edges']:>12,}{row['seconds']:>10.1f}{_BODY_SECONDS if scanned else '':>8}"
         f"{row['memory'] / 1e9:>8.2f}{row['predicted'] / 1e9:>10.2f}{row['left']:>8.2%}{_BODY_LEFT:>8.0%}"
@@ -86,10 +92,10 @@ def _poses_lines(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def _kept_lines(rows: list[dict[str, Any]]) -> list[str]:
+def _derivatives_lines(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
         f"how derivatives are kept, {rows[0]['vertices']:,} vertices",
-        f"  {'way':<24}{'seconds':>10}{'GB':>8}{'foretold':>10}{'cost differs by':>18}{'weights by up to':>18}",
+        f"  {'way':<24}{'seconds':>10}{'GB':>8}{'predicted':>10}{'cost differs by':>18}{'weights by up to':>18}",
     ]
     for row in rows:
         lines.append(
@@ -99,7 +105,7 @@ def _kept_lines(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _known_lines(row: dict[str, Any]) -> list[str]:
+def _starts_lines(row: dict[str, Any]) -> list[str]:
     return [
         f"where coupling starts, {row['vertices']:,} vertices",
         f"  {'start':<24}{'seconds':>10}{'steps':>8}{'cost':>14}",
@@ -116,7 +122,7 @@ def _ways(n: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         for way, precision in _WAYS:
             place = Path(folder, f"{way}-{precision}.npy")
-            rows.append(_measured(f"kept({n}, {way!r}, {precision!r}, {os.fspath(place)!r})"))
+            rows.append(_measured(f"measure_derivatives({n}, {way!r}, {precision!r}, {os.fspath(place)!r})"))
             weights.append(np.load(place, allow_pickle=False))
     for row, w in zip(rows, weights, strict=True):
         row["cost_differs"] = abs(row["cost"] / rows[0]["cost"] - 1.0)
@@ -126,25 +132,26 @@ def _ways(n: int) -> list[dict[str, Any]]:
 
 def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str, Any]:
     if quick:
-        return _measured(f"poses({QUICK_BODY}, None)")
+        return _measured(f"measure_poses({QUICK_BODY}, None)")
     try:
         locate("tosca/michael13.off", data)
     except CothermError:
         if data is not None:
             raise
-        return _measured(f"poses({MODELED}, None)")
-    return _measured(f"poses({SCANNED}, {None if data is None else os.fspath(data)!r}, scanned=True)")
+        return _measured(f"measure_poses({MODELED}, None)")
+    return _measured(f"measure_poses({SCANNED}, {None if data is None else os.fspath(data)!r}, scanned=True)")
 
 
 def _measured(call: str) -> dict[str, Any]:
-    code = f"from cotherm.benchmarks import scale; scale.{call}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    code = f"from benchmarks import scale; scale.{call}"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     if done.returncode:
         raise RuntimeError(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def one(n: int) -> None:
+def measure_shortcuts(n: int) -> None:
     """Couple one size and print what was measured as JSON."""
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple
@@ -172,7 +179,7 @@ def one(n: int) -> None:
     sys.stdout.write(json.dumps(report) + "\n")
 
 
-def kept(n: int, way: str, precision: str, place: str) -> None:
+def measure_derivatives(n: int, way: str, precision: str, place: str) -> None:
     """Couple with just as much memory as one way to keep derivatives takes; weights go to a file."""
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple, coupling_memory
@@ -197,10 +204,10 @@ def kept(n: int, way: str, precision: str, place: str) -> None:
     sys.stdout.write(json.dumps(report) + "\n")
 
 
-def known(n: int) -> None:
-    """Couple from the graphs as they are, and from where the planted edges are cut already: what coarser graphs tell.
+def measure_starts(n: int) -> None:
+    """Couple from the graphs as given, and from graphs whose planted edges are cut: what coarser graphs could save.
 
-    What graphs of fewer vertices would tell is above all which edges to cut, and coupling them would take time as well.
+    Graphs of fewer vertices would show above all which edges to cut, and coupling them would take time as well.
     """
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple
@@ -220,7 +227,7 @@ def known(n: int) -> None:
     sys.stdout.write(json.dumps(report) + "\n")
 
 
-def poses(n: int, data: str | None, *, scanned: bool = False) -> None:
+def measure_poses(n: int, data: str | None, *, scanned: bool = False) -> None:
     """Couple the two poses of a body and print what was measured as JSON."""
     from cotherm.datasets import human, man
     from cotherm.methods.coupling.couple import couple

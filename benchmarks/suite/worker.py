@@ -1,6 +1,6 @@
-"""One contestant on one problem, in a process of its own: the judge starts it, reads what it tells, and may kill it.
+"""One contestant on one problem, in a process of its own: the judge starts it, reads its events, and may kill it.
 
-It tells how far it is in lines of JSON on what was its standard output; whatever contestants print goes elsewhere.
+Events are lines of JSON on the standard output; what contestants print goes to the standard error.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
 
-from cotherm.benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Limits, Problem
+from benchmarks.suite.parts import FAILED, OUT_OF_MEMORY, Contestant, Family, Limits, Problem
 
-# The tiny problem need not be solved well.
+# The warm-up problem need not be solved well.
 _WARM_SECONDS = 1.0
 
 
@@ -37,13 +37,13 @@ def main() -> None:
             warnings.simplefilter("ignore")  # of the others' own dependencies; the judge sees what comes of it
             _run(task, channel)
     except MemoryError:
-        _tell(channel, "ended", status=OUT_OF_MEMORY, why="")
+        _send(channel, "ended", status=OUT_OF_MEMORY, reason="")
     except Exception as error:  # a contestant's failure is a result
-        _tell(channel, "ended", status=FAILED, why=first_line(error))
+        _send(channel, "ended", status=FAILED, reason=first_line(error))
 
 
 def _end_with_the_judge() -> None:
-    """The judge holds the other end of the standard input: when that is gone nobody waits for an answer."""
+    """The judge has the other end of the standard input: when that is closed, nobody waits for a result."""
     sys.stdin.read()
     with suppress(AttributeError, ProcessLookupError):
         os.killpg(0, signal.SIGKILL)
@@ -54,27 +54,27 @@ def _run(task: dict[str, Any], channel: TextIO) -> None:
     problem = next(one for one in family.problems(task["quick"]) if one.name == task["problem"])
     contestant = next(one for one in family.contestants if one.name == task["contestant"])
     limits = Limits(task["seconds"], task["memory"])
-    instance, given = _ready(problem, contestant, limits, task["data"])
+    instance, prepared = _prepared(problem, contestant, limits, task["data"])
     before = _fresh_peak()
-    _tell(channel, "solving")
+    _send(channel, "solving")
     start = time.perf_counter()
-    answer = contestant.solve(given, limits)
+    answer = contestant.solve(prepared, limits)
     seconds = time.perf_counter() - start
     after = _status("VmHWM")
     memory = None if before is None or after is None else max(0, after - before)
-    _tell(channel, "solved", seconds=seconds, memory=memory)
-    moved = None if contestant.bytes_moved is None else contestant.bytes_moved(given)
-    _tell(channel, "judged", figures=dict(family.judge(instance, answer)), bytes_moved=moved)
+    _send(channel, "solved", seconds=seconds, memory=memory)
+    moved = None if contestant.bytes_moved is None else contestant.bytes_moved(prepared)
+    _send(channel, "judged", figures=dict(family.judge(instance, answer)), bytes_moved=moved)
 
 
-def _ready(problem: Problem, contestant: Contestant, limits: Limits, data: str | None) -> tuple[Any, Any]:
-    """The problem and what of it the contestant gets, after it has solved a tiny one."""
-    contestant.solve(contestant.given(problem.tiny()), replace(limits, seconds=_WARM_SECONDS))
+def _prepared(problem: Problem, contestant: Contestant, limits: Limits, data: str | None) -> tuple[Any, Any]:
+    """The problem, and what the contestant gets of it, after the warm-up problem is solved."""
+    contestant.solve(contestant.prepare(problem.warmup()), replace(limits, seconds=_WARM_SECONDS))
     instance = problem.make(data)
-    return instance, contestant.given(instance)
+    return instance, contestant.prepare(instance)
 
 
-def _tell(channel: TextIO, event: str, **facts: Any) -> None:
+def _send(channel: TextIO, event: str, **facts: Any) -> None:
     channel.write(json.dumps({"event": event, **facts}) + "\n")
     channel.flush()
 
@@ -86,7 +86,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _fresh_peak() -> int | None:
-    """Bytes held now, from which on the peak is counted; None where the system does not tell."""
+    """Bytes in use now, from which the peak is counted; None where the system does not say."""
     gc.collect()
     with suppress(OSError, AttributeError):  # memory freed but kept for later would hide what solving takes
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""The judge of one contestant on one problem: starts its process, watches the clock and the memory, writes the row."""
+"""The judge of one contestant on one problem: starts its process, limits its time and memory, returns the row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from cotherm.benchmarks.suite.parts import (
+from benchmarks.child import environment
+from benchmarks.suite.parts import (
     FAILED,
     NOT_INSTALLED,
     OK,
@@ -32,7 +33,7 @@ from cotherm.benchmarks.suite.parts import (
 )
 
 _POLL = 0.02
-# What is not measured must end as well: making the problem and solving a tiny one, and judging.
+# What is not measured must end as well: making the problem, solving the warm-up problem, and judging.
 _UNMEASURED = 1_200.0
 _PHASES = {"solving": "solving", "solved": "judging"}
 
@@ -42,7 +43,7 @@ def judged(
 ) -> Row:
     """Run one contestant on one problem. ``module`` holds the family, for the other process to find it there."""
     if contestant.needs is not None and find_spec(contestant.needs.module) is None:
-        return Row.of(family, problem, contestant, NOT_INSTALLED, why=contestant.needs.install)
+        return Row.of(family, problem, contestant, NOT_INSTALLED, reason=contestant.needs.install)
     task = {
         "module": module,
         "problem": problem.name,
@@ -52,14 +53,14 @@ def judged(
         "quick": quick,
         "data": None if data is None else os.fspath(data),
     }
-    return Row.of(family, problem, contestant, limit_seconds=limits.seconds, **_watched(task, limits))
+    return Row.of(family, problem, contestant, limit_seconds=limits.seconds, **_supervised(task, limits))
 
 
-def _watched(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """What the process told before it ended or was killed."""
-    found: dict[str, Any] = {"status": FAILED, "why": ""}
+def _supervised(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """What the process sent before it ended or was killed."""
+    found: dict[str, Any] = {"status": FAILED, "reason": ""}
     phase, since = "making", time.monotonic()
-    with _started(task) as (process, events, complaints):
+    with _started(task) as (process, events, stderr):
         while True:
             try:
                 event = events.get(timeout=_POLL)
@@ -67,18 +68,22 @@ def _watched(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
                 event = {}
             if event is None:
                 process.wait()
-                return found if found["status"] == OK or found["why"] else found | {"why": _died(process, complaints)}
-            found |= _learned(event)
+                return (
+                    found
+                    if found["status"] == OK or found["reason"]
+                    else found | {"reason": _exit_reason(process, stderr)}
+                )
+            found |= _row_fields(event)
             if event.get("event") == "ended":
                 return found
             if event.get("event") in _PHASES:
                 phase, since = _PHASES[event["event"]], time.monotonic()
-            over = _over(process.pid, phase, time.monotonic() - since, limits)
+            over = _exceeded(process.pid, phase, time.monotonic() - since, limits)
             if over is not None:
                 return found | over
 
 
-def _learned(event: dict[str, Any]) -> dict[str, Any]:
+def _row_fields(event: dict[str, Any]) -> dict[str, Any]:
     """The part of a row that an event brings."""
     match event.get("event"):
         case "solved":
@@ -86,21 +91,21 @@ def _learned(event: dict[str, Any]) -> dict[str, Any]:
         case "judged":
             return {"status": OK, "figures": event["figures"], "bytes_moved": event["bytes_moved"]}
         case "ended":
-            return {"status": event["status"], "why": event["why"]}
+            return {"status": event["status"], "reason": event["reason"]}
     return {}
 
 
-def _over(pid: int, phase: str, spent: float, limits: Limits) -> dict[str, Any] | None:
-    """The end of a process that takes too much, if it does."""
+def _exceeded(pid: int, phase: str, spent: float, limits: Limits) -> dict[str, Any] | None:
+    """The status of a process that exceeds a limit, else None."""
     if resident(pid) > limits.memory:
-        return {"status": OUT_OF_MEMORY, "why": "" if phase == "solving" else f"while {phase}"}
+        return {"status": OUT_OF_MEMORY, "reason": "" if phase == "solving" else f"while {phase}"}
     if phase == "solving":
-        return {"status": OUT_OF_TIME, "why": ""} if spent > limits.seconds else None
-    return {"status": FAILED, "why": f"{phase} took over {_UNMEASURED:g} s"} if spent > _UNMEASURED else None
+        return {"status": OUT_OF_TIME, "reason": ""} if spent > limits.seconds else None
+    return {"status": FAILED, "reason": f"{phase} took over {_UNMEASURED:g} s"} if spent > _UNMEASURED else None
 
 
 def resident(pid: int) -> float:
-    """Bytes a process holds in memory; 0 where the system does not tell, and no limit is kept there."""
+    """Bytes a process holds in memory; 0 where the system does not say, and memory is not limited there."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError):
@@ -110,18 +115,17 @@ def resident(pid: int) -> float:
 
 @contextmanager
 def _started(task: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[str], SimpleQueue[Any], Any]]:
-    """The process, the events it tells as they come, None after the last, and what it complains of; then it is gone."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
+    """The process, its events as they come, None after the last, and its standard error; killed at the end."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cotherm.benchmarks.suite.worker"],
+            [sys.executable, "-m", "benchmarks.suite.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=stderr,
             text=True,
             encoding="utf-8",
-            # It finds whatever is found here, and with it go all processes it may have started.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,
+            env=environment(),
+            start_new_session=True,  # killed with all processes it may have started
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -132,7 +136,7 @@ def _started(task: dict[str, Any]) -> Iterator[tuple[subprocess.Popen[str], Simp
             with suppress(BrokenPipeError):  # it died at once; that is seen below
                 process.stdin.write(json.dumps(task) + "\n")
                 process.stdin.flush()
-            yield process, events, complaints
+            yield process, events, stderr
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -149,10 +153,10 @@ def _read(lines: Any, events: SimpleQueue[Any]) -> None:
     events.put(None)
 
 
-def _died(process: subprocess.Popen[str], complaints: Any) -> str:
-    """Of a process that ended without a word to the judge."""
-    complaints.seek(0)
-    last = [line.strip() for line in complaints.read().splitlines() if line.strip()][-1:]
+def _exit_reason(process: subprocess.Popen[str], stderr: Any) -> str:
+    """Why a process ended that sent no result."""
+    stderr.seek(0)
+    last = [line.strip() for line in stderr.read().splitlines() if line.strip()][-1:]
     code = process.returncode
     end = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return ", ".join(["the process ended", end, *last])

@@ -45,9 +45,9 @@ def cells(report: dict[str, Any], family: dict[str, Any]) -> tuple[Line, list[tu
 
 
 def _line(row: dict[str, Any], family: dict[str, Any], least: bool) -> Line:
-    figures = [_number(row["figures"].get(one["name"]), one["form"]) for one in family["figures"]]
+    figures = [_number(row["figures"].get(one["name"]), one["format"]) for one in family["figures"]]
     memory = None if row["memory"] is None else row["memory"] / 1e6
-    status = f"{row['status']}: {row['why']}" if row["why"] else row["status"]
+    status = f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]
     return [
         row["contestant"],
         _number(row["seconds"], ".3g"),
@@ -58,8 +58,8 @@ def _line(row: dict[str, Any], family: dict[str, Any], least: bool) -> Line:
     ]
 
 
-def _number(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+def _number(value: float | None, spec: str) -> str:
+    return "" if value is None else format(value, spec)
 
 
 def _aligned(line: Line, widths: list[int]) -> str:

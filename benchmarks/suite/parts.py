@@ -25,10 +25,10 @@ class Problem:
     series: str
     size: int
     make: Callable[[Data], Any]
-    tiny: Callable[[], Any]  # of the same kind, solved once before the clock starts: compiling is not measured
+    warmup: Callable[[], Any]  # a small one, solved before the clock starts: compiling is not measured
     seconds: float
     file: str | None = None  # of the data directory, where the problem is made of data
-    among: tuple[str, ...] | None = None  # the contestants it is meant for, if not for all of the family
+    contestants: tuple[str, ...] | None = None  # names, where not all of the family take part
 
 
 def as_given(instance: Any) -> Any:
@@ -54,15 +54,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Contestant:
-    """One solver: ``solve(given, limits)`` hands in an answer, of which the judge alone knows how good it is.
+    """One solver: ``solve(prepared, limits)`` returns an answer, which the judge alone evaluates.
 
-    Solvers that go on improving their answer hand in what they have before the seconds are over.
+    Solvers that keep improving their answer return the best they have before the seconds are over.
     """
 
     name: str
     solve: Callable[[Any, Limits], Any]
     needs: Library | None = None
-    given: Callable[[Any], Any] = as_given  # what it gets of the problem, made before the clock starts
+    prepare: Callable[[Any], Any] = as_given  # what it gets of the problem, made before the clock starts
     bytes_moved: Callable[[Any], float | None] | None = None  # from and to memory at least, where that is known
 
 
@@ -72,7 +72,7 @@ class Figure:
 
     name: str
     better: str  # "higher" or "lower"
-    form: str = ".4g"
+    format: str = ".4g"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Family:
     """Problems, contestants and their one judge."""
 
     name: str
-    about: str
+    description: str
     problems: Callable[[bool], Sequence[Problem]]  # of the quick run, or of the full one
     contestants: tuple[Contestant, ...]
     figures: tuple[Figure, ...]
@@ -88,7 +88,7 @@ class Family:
 
     def entered(self, problem: Problem) -> list[Contestant]:
         """Those the problem is meant for."""
-        return [one for one in self.contestants if problem.among is None or one.name in problem.among]
+        return [one for one in self.contestants if problem.contestants is None or one.name in problem.contestants]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Row:
     size: int
     contestant: str
     status: str
-    why: str = ""
+    reason: str = ""
     limit_seconds: float | None = None
     seconds: float | None = None
     memory: float | None = None  # bytes, of solving alone
@@ -122,7 +122,7 @@ class Row:
     @property
     def verdict(self) -> str:
         """The status in words."""
-        return f"{self.status}: {self.why}" if self.why else self.status
+        return f"{self.status}: {self.reason}" if self.reason else self.status
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "figures": dict(self.figures), "times_least": self.times_least}

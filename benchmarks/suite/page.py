@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cotherm.benchmarks.suite.table import cells, headline
+from benchmarks.suite.table import cells, headline
 
 _HEAD = """# Benchmark suite
 
@@ -18,7 +18,7 @@ def page(report: dict[str, Any], pictures: Mapping[str, str]) -> str:
     """The page; ``pictures`` are the plots by name, and where the page finds them."""
     parts = [_HEAD.format(command=_command(report)), f"{headline(report)}.", _versions(report)]
     for family in report["families"]:
-        parts += [f"## {family['name'].capitalize()}", family["about"], _markdown(report, family)]
+        parts += [f"## {family['name'].capitalize()}", family["description"], _markdown(report, family)]
         parts += [
             f"![{name}]({place})" for name, place in pictures.items() if name.startswith(f"suite-{family['name']}-")
         ]
@@ -26,15 +26,15 @@ def page(report: dict[str, Any], pictures: Mapping[str, str]) -> str:
 
 
 def _command(report: dict[str, Any]) -> str:
-    """What was asked for, as one would type it."""
-    asked = report["asked"]
-    words = ["cotherm bench suite"]
+    """The command line of the run."""
+    options = report["options"]
+    words = ["python -m benchmarks suite"]
     words += ["--quick"] if report["quick"] else []
-    words += [f"--family {name}" for name in asked["families"] or ()]
-    words += ["--data DIR"] if asked["data"] else []
-    words += [f"--{name} {asked[name]:g}" for name in ("seconds", "patience") if asked[name] is not None]
-    words += [f"--largest {asked['largest']}"] if asked["largest"] is not None else []
-    words += [f"--memory {asked['memory'] / 2**30:g}GiB"] if asked["memory"] is not None else []
+    words += [f"--family {name}" for name in options["families"] or ()]
+    words += ["--data DIR"] if options["data"] else []
+    words += [f"--{name} {options[name]:g}" for name in ("seconds", "patience") if options[name] is not None]
+    words += [f"--largest {options['largest']}"] if options["largest"] is not None else []
+    words += [f"--memory {options['memory'] / 2**30:g}GiB"] if options["memory"] is not None else []
     return " ".join([*words, "--page FILE"])
 
 

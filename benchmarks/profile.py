@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.benchmarks.suite import machine
+from benchmarks.suite import machine
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
 SIZE, QUICK = 1_000_000, 35_000
@@ -48,7 +48,7 @@ _NAMES = {
 }
 
 
-class Ledger:
+class KernelTimes:
     """Seconds and bytes of every part."""
 
     def __init__(self) -> None:
@@ -71,10 +71,10 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
     bandwidth = machine.bandwidth()
     views = shortcuts(QUICK if quick else SIZE)
-    ledger = Ledger()
-    with _kept(ledger):
+    times = KernelTimes()
+    with _timed_kernels(times):
         result = couple(views.graphs, views.functions, "auto", "auto")
-    return _report(ledger, result.seconds, bandwidth, views.graphs[0].n, sum(g.m for g in views.graphs))
+    return _report(times, result.seconds, bandwidth, views.graphs[0].n, sum(g.m for g in views.graphs))
 
 
 def table(report: dict[str, Any]) -> str:
@@ -96,21 +96,21 @@ def table(report: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _kept(ledger: Ledger) -> Iterator[None]:
-    """Within, every kernel is written into the ledger."""
-    plainly = ThreadPool.run
+def _timed_kernels(times: KernelTimes) -> Iterator[None]:
+    """Time every kernel that runs within."""
+    untimed = ThreadPool.run
 
-    def timed(team: ThreadPool, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
+    def timed(pool: ThreadPool, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
         began = time.perf_counter()
-        answer = plainly(team, kernel, cuts, *arguments)
-        ledger.add(kernel.__name__, time.perf_counter() - began, _bytes(kernel.__name__, arguments))
+        answer = untimed(pool, kernel, cuts, *arguments)
+        times.add(kernel.__name__, time.perf_counter() - began, _bytes(kernel.__name__, arguments))
         return answer
 
     setattr(ThreadPool, "run", timed)  # noqa: B010, for a type checker it is another method
     try:
         yield
     finally:
-        setattr(ThreadPool, "run", plainly)  # noqa: B010
+        setattr(ThreadPool, "run", untimed)  # noqa: B010
 
 
 def _bytes(name: str, arguments: Sequence[Any]) -> float:
@@ -140,22 +140,22 @@ def _bytes_of_products(arguments: Sequence[Any]) -> float:
     return float(ends + i.nbytes + j.nbytes + out.itemsize * len(out) * pairs)
 
 
-def _report(ledger: Ledger, seconds: float, bandwidth: float, vertices: int, edges: int) -> dict[str, Any]:
+def _report(times: KernelTimes, seconds: float, bandwidth: float, vertices: int, edges: int) -> dict[str, Any]:
     parts = []
-    for name in sorted(ledger.seconds, key=lambda name: -ledger.seconds[name]):
-        speed = ledger.bytes[name] / ledger.seconds[name]
+    for name in sorted(times.seconds, key=lambda name: -times.seconds[name]):
+        speed = times.bytes[name] / times.seconds[name]
         parts.append(
             {
                 "name": _NAMES.get(name, name),
-                "calls": ledger.calls[name],
-                "seconds": ledger.seconds[name],
+                "calls": times.calls[name],
+                "seconds": times.seconds[name],
                 "speed": speed,
                 "of_copy": speed / bandwidth,
             }
         )
-    accounted = sum(ledger.seconds.values())
-    fast = [name for name in ledger.seconds if ledger.bytes[name] >= _AT_LIMIT * bandwidth * ledger.seconds[name]]
-    at_limit = sum(ledger.seconds[name] for name in fast)
+    accounted = sum(times.seconds.values())
+    fast = [name for name in times.seconds if times.bytes[name] >= _AT_LIMIT * bandwidth * times.seconds[name]]
+    at_limit = sum(times.seconds[name] for name in fast)
     rest = {"name": "the rest: other vectors, small systems", "calls": 0, "speed": 0.0, "of_copy": 0.0}
     parts.append({**rest, "seconds": max(0.0, seconds - accounted)})
     return {
@@ -166,5 +166,5 @@ def _report(ledger: Ledger, seconds: float, bandwidth: float, vertices: int, edg
         "bandwidth": bandwidth,
         "parts": parts,
         "at_limit": at_limit / seconds,
-        "least": sum(ledger.bytes.values()) / bandwidth,
+        "least": sum(times.bytes.values()) / bandwidth,
     }

@@ -1,4 +1,4 @@
-"""Nearest neighbors: contestants hand in the numbers of ten neighbors of every point, exact or not."""
+"""Nearest neighbors: contestants return the numbers of ten neighbors of every point, exact or not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats, Ints
-from cotherm.benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.graphs.search.neighbors import MOST_EXACT, nearest_neighbors
 
 _OURS, _SKLEARN, _TREE = "cotherm nearest_neighbors", "scikit-learn NearestNeighbors", "SciPy cKDTree"
@@ -43,7 +43,7 @@ def points(n: int, dimensions: int) -> Floats:
 
 def _problems(quick: bool) -> Sequence[Problem]:
     if quick:
-        return [replace(_of(2_000, d, 20.0), among=_SOON_READY) for d in _DIMENSIONS]
+        return [replace(_of(2_000, d, 20.0), contestants=_SOON_READY) for d in _DIMENSIONS]
     return [_of(n, d, seconds) for d in _DIMENSIONS for n, seconds in _SECONDS.items()]
 
 
@@ -99,7 +99,8 @@ def _recall(X: Floats, v: int, named: Ints) -> float:
 
 FAMILY = Family(
     name="neighbors",
-    about=f"The {_K} nearest neighbors of every point. Recall is measured on {_SAMPLE} points; ours also claims one.",
+    description=f"The {_K} nearest neighbors of every point. Recall is measured on {_SAMPLE} points; ours also claims "
+    "one.",
     problems=_problems,
     contestants=(
         Contestant(_OURS, _ours),

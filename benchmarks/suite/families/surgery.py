@@ -1,4 +1,4 @@
-"""Surgery: contestants hand in new edge weights; the judge looks at the paper's cost and at edges known to be wrong."""
+"""Surgery: contestants return new edge weights; the judge looks at the paper's cost and at edges known to be wrong."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import couple as optimizers
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.benchmarks import couple as optimizers
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, human, man, nus, ring, shortcuts
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
@@ -25,11 +25,11 @@ _PAPERS_ALPHA = 1e6
 _SHORT_CUT_ALPHA = 15.0
 # Up to here the judge takes dense exponentials, above heat flow to this tolerance.
 _DENSE, _TOLERANCE = 1_000, 1e-11
-# Those who improve their answer as long as they may leave time to hand it in.
+# Those who improve their answer as long as they may leave time to return it.
 _OWN_SHARE = 0.8
 # Of the memory, what a coupling may plan for: its forecast is good to a tenth or two.
 _PLANNED = 0.85
-_TINY = 300
+_WARMUP = 300
 # Who couples at other times answers another question: without a truth there is nothing to judge that by.
 _SAME_COST = (optimizers.OURS, optimizers.LBFGSB, optimizers.TRUST, optimizers.TORCH)
 _SECONDS = {1_000: 60.0, 10_000: 120.0, 100_000: 300.0, 1_000_000: 1_800.0}
@@ -56,7 +56,7 @@ def _problems(quick: bool) -> Sequence[Problem]:
     return [
         first,
         _papers("ring", 70, lambda _: ring(), limit),
-        replace(_papers("nus", 145, lambda data: nus(data=data), limit, "nus/NUS_results.mat"), among=_SAME_COST),
+        replace(_papers("nus", 145, lambda data: nus(data=data), limit, "nus/NUS_results.mat"), contestants=_SAME_COST),
         *(_modeled(n, s) for n, s in poses.items() if n <= 5_000),
         *(_scanned(n, s) for n, s in poses.items()),
         *(_planted("strip", n, s) for n, s in _SECONDS.items()),
@@ -68,7 +68,7 @@ def _papers(
     name: str, n: int, make: Callable[[Data], Views], seconds: float, file: str | None = None, series: str | None = None
 ) -> Problem:
     """At the paper's α."""
-    return Problem(name, series or name, n, lambda data: Surgery(make(data), _PAPERS_ALPHA), _tiny, seconds, file)
+    return Problem(name, series or name, n, lambda data: Surgery(make(data), _PAPERS_ALPHA), _warmup, seconds, file)
 
 
 def _modeled(n: int, seconds: float) -> Problem:
@@ -81,38 +81,38 @@ def _scanned(n: int, seconds: float) -> Problem:
 
 def _planted(surface: str, n: int, seconds: float) -> Problem:
     name = f"short cuts, {surface}"
-    return Problem(f"{name}, {n:,}", name, n, lambda _: _short_cuts(n, surface), _tiny, seconds)
+    return Problem(f"{name}, {n:,}", name, n, lambda _: _short_cuts(n, surface), _warmup, seconds)
 
 
-def _tiny() -> Surgery:
-    return _short_cuts(_TINY, "strip")
+def _warmup() -> Surgery:
+    return _short_cuts(_WARMUP, "strip")
 
 
 def _coupled(task: Surgery, limits: Limits, *, auto: bool = False) -> Floats:
     """The public verb: at the problem's times and α, or at those it chooses itself."""
-    watch = optimizers.Lowest(_OWN_SHARE * limits.seconds)
+    recorder = optimizers.BestWeights(_OWN_SHARE * limits.seconds)
     views = task.views
-    asked: Any = ("auto", "auto") if auto else (views.times, task.alpha)
+    options: Any = ("auto", "auto") if auto else (views.times, task.alpha)
     result = couple(
-        views.graphs, views.functions, *asked, memory=_PLANNED * limits.memory, callback=lambda _: watch.time_is_up
+        views.graphs, views.functions, *options, memory=_PLANNED * limits.memory, callback=lambda _: recorder.time_is_up
     )
     return np.concatenate([graph.w for graph in result.graphs])
 
 
-def _by(optimizer: Callable[[Any, optimizers.Watch], None]) -> Callable[[Any, Limits], Floats]:
+def _by(optimizer: Callable[[Any, optimizers.Recorder], None]) -> Callable[[Any, Limits], Floats]:
     """An optimizer that is given our cost and gradient, or makes its own."""
 
     def solve(problem: Any, limits: Limits) -> Floats:
-        watch = optimizers.Lowest(_OWN_SHARE * limits.seconds)
+        recorder = optimizers.BestWeights(_OWN_SHARE * limits.seconds)
         with limited_blas(max(graph.n for graph in problem.graphs)):
-            optimizer(problem, watch)
-        return problem.center if watch.weights is None else watch.weights
+            optimizer(problem, recorder)
+        return problem.center if recorder.weights is None else recorder.weights
 
     return solve
 
 
-def _stated(task: Surgery) -> Any:
-    return optimizers.stated(task.views, task.alpha)
+def _problem_of(task: Surgery) -> Any:
+    return optimizers.coupling_problem(task.views, task.alpha)
 
 
 def judge(task: Surgery, weights: Floats) -> Mapping[str, float | None]:
@@ -155,20 +155,20 @@ def _found(views: Views, u: Floats) -> dict[str, float | None]:
 
 FAMILY = Family(
     name="surgery",
-    about="Two graphs, corresponding functions; edge weights that cost little and make heat agree. Some edges are "
-    f"known to be wrong: an edge below {CUT:.0%} of its weight counts as cut. The optimizers are given our cost and "
-    "gradient; all hand in the best they have when four fifths of their time are over.",
+    description="Two graphs, corresponding functions; edge weights that cost little and make heat agree. Some edges "
+    f"are known to be wrong: an edge below {CUT:.0%} of its weight counts as cut. The optimizers are given our cost "
+    "and gradient; all return the best they have when four fifths of their time are over.",
     problems=_problems,
     contestants=(
         Contestant(optimizers.OURS, _coupled),
         Contestant(f"{optimizers.OURS}, auto", lambda task, seconds: _coupled(task, seconds, auto=True)),
-        Contestant(optimizers.LBFGSB, _by(optimizers.lbfgsb), given=_stated),
-        Contestant(optimizers.TRUST, _by(optimizers.trust_constr), given=_stated),
+        Contestant(optimizers.LBFGSB, _by(optimizers.lbfgsb), prepare=_problem_of),
+        Contestant(optimizers.TRUST, _by(optimizers.trust_constr), prepare=_problem_of),
         Contestant(
             optimizers.TORCH,
             _by(optimizers.torch_autograd),
             needs=Library("torch", "pip install torch, in the build that suits the machine"),
-            given=_stated,
+            prepare=_problem_of,
         ),
     ),
     figures=(

@@ -2,7 +2,7 @@
 
 All start from the original weights and minimize the paper's cost at α = 10⁶. The others are given our exact cost and
 gradient, which takes milliseconds where the paper's recipe takes minutes, or use PyTorch's own through ``matrix_exp``.
-Every contestant hands in the weights it passed and when; the judge alone turns weights into costs.
+Every contestant returns the weights it evaluated and when; the judge alone computes their costs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.problem import CouplingProblem
 
-# What a contestant hands in: seconds since its start, and the weights of all graphs in one vector.
+# What a contestant returns: seconds since its start, and the weights of all graphs in one vector.
 Points = list[tuple[float, Floats]]
 Cost = Callable[[Floats], tuple[float, Floats]]
 
@@ -39,7 +39,7 @@ _ALPHA = 1e6
 _ITERATIONS = 1_000
 _SOONER = 20.0
 _GRADIENT = 20_000.0
-# Trails are judged at this many moments at most, evenly in order.
+# Of a trajectory at most this many points are judged, evenly spaced.
 _MOST_JUDGED = 400
 
 
@@ -58,8 +58,8 @@ def run(
     problems: list[tuple[str, Callable[[], Views]]] = [("circles", circles), ("ring", ring)]
     if not quick:
         problems += [("man", lambda: man(data=data)), ("nus", lambda: nus(data=data))]
-    duels = [_duel(name, make, limit) for name, make in problems]
-    gradient = None if quick else _gradient_duel(data)
+    comparisons = [_compare(name, make, limit) for name, make in problems]
+    gradient = None if quick else _compare_gradients(data)
     return {
         "benchmark": "couple",
         "quick": quick,
@@ -67,34 +67,34 @@ def run(
         "limit_seconds": limit,
         "machine": {"system": platform.platform(), "python": platform.python_version(), "processors": os.cpu_count()},
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
-        "duels": duels,
+        "comparisons": comparisons,
         "gradient": gradient,
-        "claims": _claims(duels, gradient),
+        "claims": _claims(comparisons, gradient),
     }
 
 
-def ours(problem: CouplingProblem, watch: Watch) -> None:
+def ours(problem: CouplingProblem, recorder: Recorder) -> None:
     """The public verb with its defaults."""
 
     def callback(step: Any) -> bool:
-        watch.add(np.concatenate(step.weights))
-        return watch.time_is_up
+        recorder.record(np.concatenate(step.weights))
+        return recorder.time_is_up
 
     result = couple(problem.graphs, problem.functions, problem.times, alpha=problem.alpha, callback=callback)
-    watch.add(np.concatenate([g.w for g in result.graphs]))
+    recorder.record(np.concatenate([g.w for g in result.graphs]))
 
 
-def lbfgsb(problem: CouplingProblem, watch: Watch) -> None:
+def lbfgsb(problem: CouplingProblem, recorder: Recorder) -> None:
     """SciPy's L-BFGS-B, 1,000 iterations, never stopping early by itself."""
-    _scipy_lbfgsb(problem.cost_and_gradient, problem.center, watch)
+    _scipy_lbfgsb(problem.cost_and_gradient, problem.center, recorder)
 
 
-def trust_constr(problem: CouplingProblem, watch: Watch) -> None:
+def trust_constr(problem: CouplingProblem, recorder: Recorder) -> None:
     """SciPy's trust-constr with a quasi-Newton Hessian."""
-    cost = watch.over(lambda u: problem.cost_and_gradient(np.maximum(u, 0.0)))
+    cost = recorder.wrap(lambda u: problem.cost_and_gradient(np.maximum(u, 0.0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its quasi-Newton updates complain when they skip
-        watch.guard(
+        recorder.run(
             lambda: minimize(
                 cost,
                 problem.center,
@@ -107,7 +107,7 @@ def trust_constr(problem: CouplingProblem, watch: Watch) -> None:
         )
 
 
-def torch_autograd(problem: CouplingProblem, watch: Watch) -> None:
+def torch_autograd(problem: CouplingProblem, recorder: Recorder) -> None:
     """The cost as one writes it in PyTorch, ``matrix_exp`` and autograd for the gradient; the same L-BFGS-B."""
     import torch
 
@@ -135,18 +135,18 @@ def torch_autograd(problem: CouplingProblem, watch: Watch) -> None:
         total.backward()
         return float(total.detach()), u.grad.numpy()
 
-    _scipy_lbfgsb(cost_and_gradient, problem.center, watch)
+    _scipy_lbfgsb(cost_and_gradient, problem.center, recorder)
 
 
-def _scipy_lbfgsb(cost_and_gradient: Cost, start: Floats, watch: Watch) -> None:
-    cost = watch.over(cost_and_gradient)
+def _scipy_lbfgsb(cost_and_gradient: Cost, start: Floats, recorder: Recorder) -> None:
+    cost = recorder.wrap(cost_and_gradient)
     options: Any = {"maxiter": _ITERATIONS, "maxfun": 20 * _ITERATIONS, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
     bounds = [(0.0, None)] * len(start)
-    watch.guard(lambda: minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options))
+    recorder.run(lambda: minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options))
 
 
-class Watch(ABC):
-    """The clock, and what is kept of the weights that are passed."""
+class Recorder(ABC):
+    """Records the weights an optimizer evaluates, and stops it when its time is up."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -161,60 +161,60 @@ class Watch(ABC):
         return self.elapsed > self._limit
 
     @abstractmethod
-    def add(self, u: Floats) -> None:
-        """Weights are passed."""
+    def record(self, u: Floats) -> None:
+        """Record the weights that are evaluated next."""
 
     @abstractmethod
-    def weigh(self, cost: float) -> None:
-        """What the contestant found those passed last to cost."""
+    def record_cost(self, cost: float) -> None:
+        """Record the cost the contestant computed for the last weights."""
 
-    def over(self, cost_and_gradient: Cost) -> Cost:
-        """The same function, its arguments seen; it stops whoever calls it when time is up."""
+    def wrap(self, cost_and_gradient: Cost) -> Cost:
+        """The same function with its arguments recorded; it raises when the time is up."""
 
-        def watched(u: Floats) -> tuple[float, Floats]:
-            self.add(np.maximum(u, 0.0))
+        def recorded(u: Floats) -> tuple[float, Floats]:
+            self.record(np.maximum(u, 0.0))
             if self.time_is_up:
                 raise _TimeUp
             cost, gradient = cost_and_gradient(u)
-            self.weigh(cost)
+            self.record_cost(cost)
             return cost, gradient
 
-        return watched
+        return recorded
 
-    def guard(self, task: Callable[[], Any]) -> None:
+    def run(self, task: Callable[[], Any]) -> None:
         with suppress(_TimeUp):
             task()
 
 
-class Trail(Watch):
-    """Keeps all weights, and when they were passed."""
+class Trajectory(Recorder):
+    """Keeps all weights and the times at which they were evaluated."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit)
         self.points: Points = []
 
-    def add(self, u: Floats) -> None:
+    def record(self, u: Floats) -> None:
         self.points.append((self.elapsed, u.copy()))
 
-    def weigh(self, cost: float) -> None:
-        """Of no account: the judge finds what they all cost."""
+    def record_cost(self, cost: float) -> None:
+        """Not used: the judge computes all costs."""
 
 
-class Lowest(Watch):
-    """Keeps the weights of the lowest cost so far, and no others: those of a large graph fill the memory."""
+class BestWeights(Recorder):
+    """Keeps only the weights of the lowest cost so far: for a large graph all of them would fill the memory."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit)
         self.weights: Floats | None = None
-        self._passed: Floats | None = None
+        self._evaluated: Floats | None = None
         self._cost = np.inf
 
-    def add(self, u: Floats) -> None:
-        self._passed = u.copy()
+    def record(self, u: Floats) -> None:
+        self._evaluated = u.copy()
 
-    def weigh(self, cost: float) -> None:
+    def record_cost(self, cost: float) -> None:
         if cost < self._cost:
-            self.weights, self._cost = self._passed, cost
+            self.weights, self._cost = self._evaluated, cost
 
 
 def judged_cost(views: Views, u: Floats, alpha: float) -> float:
@@ -236,15 +236,15 @@ def _dense_laplacian(graph: Graph, weights: Floats) -> Floats:
     return np.diag(W.sum(axis=1)) - W
 
 
-def stated(views: Views, alpha: float = _ALPHA) -> CouplingProblem:
-    """The cost over all edges of all graphs, none dearer than another."""
+def coupling_problem(views: Views, alpha: float = _ALPHA) -> CouplingProblem:
+    """The cost over all edges of all graphs, all of the same penalty."""
     ones = np.ones(len(views.graphs))
     free = [np.arange(g.m) for g in views.graphs]
     times = np.array(views.times)
     return CouplingProblem(views.graphs, views.functions, times, alpha, free=free, rigidity=ones, graph_weights=ones)
 
 
-Contestant = Callable[[CouplingProblem, Watch], None]
+Contestant = Callable[[CouplingProblem, Recorder], None]
 
 
 def _contestants() -> dict[str, Contestant]:
@@ -254,33 +254,34 @@ def _contestants() -> dict[str, Contestant]:
     return contestants
 
 
-def _passed(contestant: Contestant, problem: CouplingProblem, limit: float) -> Points:
-    trail = Trail(limit)
-    contestant(problem, trail)
-    return trail.points
+def _trajectory(contestant: Contestant, problem: CouplingProblem, limit: float) -> Points:
+    trajectory = Trajectory(limit)
+    contestant(problem, trajectory)
+    return trajectory.points
 
 
-def _duel(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
+def _compare(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
     """All contestants on one problem."""
     try:
         views = make()
     except CothermError as error:
         return {"problem": name, "skipped": str(error)}
-    problem = stated(views)
-    couple(views.graphs, views.functions, views.times, max_iterations=2)  # compiled and warm before anything is timed
+    problem = coupling_problem(views)
+    # Compiled and warm before anything is timed.
+    couple(views.graphs, views.functions, views.times, _ALPHA, max_iterations=2)
     rows = []
     with limited_blas(0):
-        trails = {who: _passed(contestant, problem, limit) for who, contestant in _contestants().items()}
-        for who, trail in trails.items():
-            rows.append(_verdict(who, trail, views))
+        trajectories = {who: _trajectory(contestant, problem, limit) for who, contestant in _contestants().items()}
+        for who, trajectory in trajectories.items():
+            rows.append(_judged(who, trajectory, views))
     best_other = min((row for row in rows if row["name"] != OURS), key=lambda row: row["best_cost"])
     mine = rows[0]
     for row in rows[1:]:
-        reached = next((t for t, cost in mine["trail"] if cost < row["best_cost"]), None)
+        reached = next((t for t, cost in mine["trajectory"] if cost < row["best_cost"]), None)
         row["ours_below_it_after"] = reached
-        row["times_sooner"] = None if reached is None else row["got_there_after"] / reached
+        row["times_sooner"] = None if reached is None else row["reached_after"] / reached
     for row in rows:
-        del row["trail"]
+        del row["trajectory"]
     sizes = [{"n": g.n, "m": g.m} for g in views.graphs]
     return {
         "problem": name,
@@ -289,23 +290,23 @@ def _duel(name: str, make: Callable[[], Views], limit: float) -> dict[str, Any]:
         "times": list(views.times),
         "contestants": rows,
         "lowest_of_the_others": best_other["name"],
-        "surgery": _surgery(views, trails[OURS][-1][1]),
+        "surgery": _surgery(views, trajectories[OURS][-1][1]),
     }
 
 
-def _verdict(who: str, trail: Points, views: Views) -> dict[str, Any]:
-    chosen = np.unique(np.linspace(0, len(trail) - 1, min(len(trail), _MOST_JUDGED)).astype(int))
-    costs = [(trail[k][0], judged_cost(views, trail[k][1], _ALPHA)) for k in chosen]
+def _judged(who: str, trajectory: Points, views: Views) -> dict[str, Any]:
+    chosen = np.unique(np.linspace(0, len(trajectory) - 1, min(len(trajectory), _MOST_JUDGED)).astype(int))
+    costs = [(trajectory[k][0], judged_cost(views, trajectory[k][1], _ALPHA)) for k in chosen]
     best = min(cost for _, cost in costs)
     # It got there when it was within a thousandth of its best.
-    got_there = next(t for t, cost in costs if cost <= 1.001 * best)
+    reached_after = next(t for t, cost in costs if cost <= 1.001 * best)
     return {
         "name": who,
         "best_cost": best,
-        "got_there_after": got_there,
-        "seconds": trail[-1][0],
-        "points": len(trail),
-        "trail": costs,
+        "reached_after": reached_after,
+        "seconds": trajectory[-1][0],
+        "points": len(trajectory),
+        "trajectory": costs,
     }
 
 
@@ -331,13 +332,13 @@ def _surgery(views: Views, u: Floats) -> list[dict[str, Any]] | None:
     return report
 
 
-def _gradient_duel(data: str | os.PathLike[str] | None) -> dict[str, Any]:
+def _compare_gradients(data: str | os.PathLike[str] | None) -> dict[str, Any]:
     """One gradient of the coupling term for all edges of NUS: ours, and the paper's recipe on a few edges."""
     try:
         views = nus(data=data)
     except CothermError as error:
         return {"skipped": str(error)}
-    problem = stated(views)
+    problem = coupling_problem(views)
     edges = sum(g.m for g in views.graphs)
     with limited_blas(0):
         gradient = problem.at(problem.center).coupling_gradient()
@@ -376,18 +377,23 @@ def _papers_recipe(views: Views, t: float, e: int) -> float:
     return float(2.0 * _ALPHA * np.sum(residual * (F.T @ block[:n, n:] @ F)))
 
 
-def _claims(duels: list[dict[str, Any]], gradient: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _claims(comparisons: list[dict[str, Any]], gradient: dict[str, Any] | None) -> list[dict[str, Any]]:
     claims = []
-    for duel in duels:
-        if "skipped" in duel:
+    for comparison in comparisons:
+        if "skipped" in comparison:
             continue
-        mine, *others = duel["contestants"]
+        mine, *others = comparison["contestants"]
         lowest = min(row["best_cost"] for row in others)
         claims.append(
-            _claim(f"{duel['problem']}: our cost over the lowest of the others", mine["best_cost"] / lowest, "<=", 1.0)
+            _claim(
+                f"{comparison['problem']}: our cost over the lowest of the others",
+                mine["best_cost"] / lowest,
+                "<=",
+                1.0,
+            )
         )
         slowest = min((row["times_sooner"] or 0.0) for row in others)
-        claims.append(_claim(f"{duel['problem']}: times sooner below any other's best", slowest, ">=", _SOONER))
+        claims.append(_claim(f"{comparison['problem']}: times sooner below any other's best", slowest, ">=", _SOONER))
     if gradient is not None and "skipped" not in gradient:
         claims.append(
             _claim("one gradient: times faster than the paper's recipe", gradient["times_faster"], ">=", _GRADIENT)
@@ -403,24 +409,24 @@ def _claim(text: str, value: float, sign: str, limit: float) -> dict[str, Any]:
 def table(report: dict[str, Any]) -> str:
     """The report for people."""
     lines = [f"Heat kernel coupling at α = {report['alpha']:g}; at most {report['limit_seconds']:g} s each", ""]
-    for duel in report["duels"]:
-        if "skipped" in duel:
-            lines += [f"{duel['problem']}: skipped, {duel['skipped']}", ""]
+    for comparison in report["comparisons"]:
+        if "skipped" in comparison:
+            lines += [f"{comparison['problem']}: skipped, {comparison['skipped']}", ""]
             continue
-        sizes = " and ".join(f"{g['n']} vertices, {g['m']} edges" for g in duel["graphs"])
+        sizes = " and ".join(f"{g['n']} vertices, {g['m']} edges" for g in comparison["graphs"])
         lines += [
-            f"{duel['problem']}: {sizes}; {duel['functions']} functions, times {duel['times']}",
+            f"{comparison['problem']}: {sizes}; {comparison['functions']} functions, times {comparison['times']}",
             f"  {'contestant':<28}{'lowest cost':>13}{'reached':>10}{'total':>10}"
             f"{'we were below it':>19}{'times sooner':>14}",
         ]
-        for row in duel["contestants"]:
+        for row in comparison["contestants"]:
             below = "" if row["name"] == OURS else _seconds(row["ours_below_it_after"])
             sooner = "" if row["name"] == OURS else _number(row["times_sooner"])
             lines.append(
-                f"  {row['name']:<28}{row['best_cost']:13.6g}{_seconds(row['got_there_after']):>10}"
+                f"  {row['name']:<28}{row['best_cost']:13.6g}{_seconds(row['reached_after']):>10}"
                 f"{_seconds(row['seconds']):>10}{below:>19}{sooner:>14}"
             )
-        for k, graph in enumerate(duel["surgery"] or []):
+        for k, graph in enumerate(comparison["surgery"] or []):
             lines.append(
                 f"  graph {k}: {graph['wrong_weight_left']:.2%} of the weight of {graph['wrong_edges']} wrong edges "
                 f"left, {graph['others_below_half']} of {graph['other_edges']} others below half, "

@@ -1,4 +1,4 @@
-"""Joint diagonalization: contestants hand in a basis for several Laplacians."""
+"""Joint diagonalization: contestants return a basis for several Laplacians."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from benchmarks import diagonalize as benchmark
+from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.benchmarks import diagonalize as duels
-from cotherm.benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.datasets import Views, circles, nus, shortcuts
 from cotherm.engines.threads import limited_blas
 
@@ -37,18 +37,20 @@ def _of(
     normalized: bool = False,
     series: str | None = None,
 ) -> Problem:
-    return Problem(name, series or name, n, lambda data: duels.matrices(make(data), normalized), _tiny, seconds, file)
+    return Problem(
+        name, series or name, n, lambda data: benchmark.matrices(make(data), normalized), _warmup, seconds, file
+    )
 
 
 def _strips(n: int) -> Problem:
     return _of(f"strips, {n:,}", n, lambda _: shortcuts(n), 180.0, series="strips")
 
 
-def _tiny() -> Floats:
-    return duels.matrices(circles(16), normalized=False)
+def _warmup() -> Floats:
+    return benchmark.matrices(circles(16), normalized=False)
 
 
-def _by(contestant: duels.Contestant) -> Callable[[Any, Limits], Floats]:
+def _by(contestant: benchmark.Contestant) -> Callable[[Any, Limits], Floats]:
     def solve(A: Floats, _: Limits) -> Floats:
         with limited_blas(A.shape[1]):
             return contestant(A)
@@ -58,20 +60,21 @@ def _by(contestant: duels.Contestant) -> Callable[[Any, Limits], Floats]:
 
 def judge(A: Floats, basis: Floats) -> Mapping[str, float | None]:
     """off() of the nearest orthogonal basis, and as a part of that in the eigenbasis of the mean."""
-    found = duels.judged(A, basis)
-    mean = duels.judged(A, scipy.linalg.eigh(np.sum(A, axis=0))[1])["off"]
+    found = benchmark.judged(A, basis)
+    mean = benchmark.judged(A, scipy.linalg.eigh(np.sum(A, axis=0))[1])["off"]
     return {"off": found["off"], "off / mean's": found["off"] / mean, "from orthogonal": found["from_orthogonal"]}
 
 
 FAMILY = Family(
     name="diagonalize",
-    about="One basis in which two Laplacians are as diagonal as they can be: Σ off(UᵀL_kU), and the same as a part of "
-    "what the eigenbasis of their mean leaves. A basis that is not orthogonal is judged by the nearest that is.",
+    description="One basis in which two Laplacians are as diagonal as they can be: Σ off(UᵀL_kU), and the same as a "
+    "part of what the eigenbasis of their mean leaves. A basis that is not orthogonal is judged by the nearest "
+    "that is.",
     problems=_problems,
     contestants=(
-        Contestant(duels.OURS, _by(duels.ours)),
-        Contestant(duels.RJD, _by(duels.rjd), needs=Library("pyriemann", "pip install pyriemann")),
-        Contestant(duels.QNDIAG, _by(duels.qndiag), needs=Library("qndiag", "pip install qndiag")),
+        Contestant(benchmark.OURS, _by(benchmark.ours)),
+        Contestant(benchmark.RJD, _by(benchmark.rjd), needs=Library("pyriemann", "pip install pyriemann")),
+        Contestant(benchmark.QNDIAG, _by(benchmark.qndiag), needs=Library("qndiag", "pip install qndiag")),
     ),
     figures=(
         Figure("off", "lower", ".7g"),

@@ -10,11 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from cotherm import validation
-from cotherm.benchmarks.suite import machine
-from cotherm.benchmarks.suite.families import NAMES, module_of
-from cotherm.benchmarks.suite.judge import judged
-from cotherm.benchmarks.suite.parts import (
+from benchmarks.suite import machine
+from benchmarks.suite.families import NAMES, module_of
+from benchmarks.suite.judge import judged
+from benchmarks.suite.parts import (
     NO_DATA,
     OUT_OF_MEMORY,
     OUT_OF_TIME,
@@ -26,6 +25,7 @@ from cotherm.benchmarks.suite.parts import (
     Problem,
     Row,
 )
+from cotherm import validation
 from cotherm.datasets.directory import VARIABLE, locate
 from cotherm.errors import CothermError, known_as
 from cotherm.io import atomic
@@ -37,7 +37,7 @@ _IMAGES = "images"
 
 @dataclass
 class _Runner:
-    """What all rows of a run share, and who has failed where."""
+    """What all rows of a run share, and which contestants ran out of time or memory."""
 
     quick: bool
     data: Data
@@ -45,13 +45,13 @@ class _Runner:
     patience: float
     memory: float
     bandwidth: float
-    say: Callable[[str], Any]
-    done: Callable[[], Any] = lambda: None
+    log: Callable[[str], Any]
+    save: Callable[[], Any] = lambda: None
     families: list[Family] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     failed: dict[tuple[str, str, str], Row] = field(default_factory=dict)
 
-    def one(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> None:
+    def run_one(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> None:
         row = self._judged(module, family, problem, contestant)
         if row.bytes_moved is not None:
             row = replace(row, least_seconds=row.bytes_moved / self.bandwidth)
@@ -59,19 +59,19 @@ class _Runner:
             self.failed.setdefault((row.family, row.series, row.contestant), row)
         self.rows.append(row)
         taken = "" if row.seconds is None else f", {row.seconds:.3g} s"
-        self.say(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
-        self.done()
+        self.log(f"{family.name}: {problem.name}: {contestant.name}: {row.verdict}{taken}")
+        self.save()
 
     def _judged(self, module: str, family: Family, problem: Problem, contestant: Contestant) -> Row:
         smaller = self.failed.get((family.name, problem.series, contestant.name))
         if smaller is not None and smaller.size < problem.size:
-            why = f"{smaller.status} at n = {smaller.size:,}"
-            return Row.of(family, problem, contestant, SKIPPED, why=why)
+            reason = f"{smaller.status} at n = {smaller.size:,}"
+            return Row.of(family, problem, contestant, SKIPPED, reason=reason)
         if problem.file is not None:
             try:
                 locate(problem.file, self.data)
             except CothermError:
-                return Row.of(family, problem, contestant, NO_DATA, why=problem.file)
+                return Row.of(family, problem, contestant, NO_DATA, reason=problem.file)
         seconds = self.patience * problem.seconds if self.seconds is None else self.seconds
         limits = Limits(seconds, self.memory)
         return judged(module, family, problem, contestant, limits, quick=self.quick, data=self.data)
@@ -88,7 +88,7 @@ def run(
     seconds: float | None = None,
     patience: float | None = None,
     memory: float | None = None,
-    say: Callable[[str], Any] = lambda _: None,
+    log: Callable[[str], Any] = lambda _: None,
 ) -> dict[str, Any]:
     """Run the suite; the report holds the machine, the families and a row for every contestant on every problem.
 
@@ -104,7 +104,7 @@ def run(
     seconds : the limit for every contestant on every problem; by default each problem has its own.
     patience : what the problems' own limits are multiplied by; not beside ``seconds``.
     memory : the limit of each contestant's process in bytes; by default three quarters of the machine's.
-    say : called with a line for every row as it is done.
+    log : called with a line for every row as it is done.
     """
     chosen = _chosen(NAMES if families is None else families)
     _check_data(data)
@@ -119,11 +119,11 @@ def run(
         patience=1.0 if patience is None else validation.real("patience", patience, positive=True),
         memory=_SHARE * machine.memory() if memory is None else validation.real("memory", memory, positive=True),
         bandwidth=0.0,
-        say=say,
+        log=log,
     )
     described = machine.described()
     runner.bandwidth = described["bandwidth"]
-    asked = {
+    options = {
         "families": None if families is None else chosen,
         "data": bool(data or os.environ.get(VARIABLE)),
         "largest": most,
@@ -131,12 +131,18 @@ def run(
         "patience": None if patience is None else runner.patience,
         "memory": None if memory is None else runner.memory,
     }
-    about = {"benchmark": "suite", "quick": quick, "asked": asked, "machine": described, "versions": machine.versions()}
+    header = {
+        "benchmark": "suite",
+        "quick": quick,
+        "options": options,
+        "machine": described,
+        "versions": machine.versions(),
+    }
     # A run may take hours: what is done is kept, should it end early.
-    runner.done = lambda: _write_numbers(about | _report(runner), folders[0])
+    runner.save = lambda: _write_numbers(header | _report(runner), folders[0])
     for name in chosen:
         _family(module_of(name), runner, most)
-    report = about | _report(runner)
+    report = header | _report(runner)
     _write(report, *folders)
     return report
 
@@ -158,12 +164,12 @@ def _family(module: str, runner: _Runner, largest: int | None) -> None:
     for problem in sorted(problems, key=lambda one: (series.index(one.series), one.size)):
         if largest is None or problem.size <= largest:
             for contestant in family.entered(problem):
-                runner.one(module, family, problem, contestant)
+                runner.run_one(module, family, problem, contestant)
 
 
 def _described(family: Family) -> dict[str, Any]:
-    figures = [{"name": one.name, "better": one.better, "form": one.form} for one in family.figures]
-    return {"name": family.name, "about": family.about, "figures": figures}
+    figures = [{"name": one.name, "better": one.better, "format": one.format} for one in family.figures]
+    return {"name": family.name, "description": family.description, "figures": figures}
 
 
 def _chosen(families: Sequence[str]) -> list[str]:
@@ -212,8 +218,8 @@ def _write(report: dict[str, Any], out: Path | None, place: Path | None) -> None
     if out is None and place is None:
         return
     # Only now: the worker, which imports this folder for every row, draws nothing.
-    from cotherm.benchmarks.suite.page import page
-    from cotherm.benchmarks.suite.plots import plots
+    from benchmarks.suite.page import page
+    from benchmarks.suite.plots import plots
 
     pictures = plots(report)
     if out is not None:

@@ -1,0 +1,139 @@
+"""``python -m benchmarks NAME``: runs a benchmark and prints its table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from benchmarks.suite import families
+from cotherm.cli import parser as options_of
+from cotherm.cli.main import run_program
+from cotherm.errors import known_as
+from cotherm.memory import amount
+
+PROGRAM = "python -m benchmarks"
+DESCRIPTION = """\
+Benchmarks of cotherm. Contestants solve the same problems side by side in one run; a judge that is
+none of them measures what they return. Most contestants are in the extra `bench`.
+"""
+EXAMPLES = f"""\
+examples:
+  {PROGRAM} heat
+  {PROGRAM} couple --data DIR --json
+  {PROGRAM} suite --family heat --family neighbors --out results
+  {PROGRAM} all --quick
+
+Every benchmark has options of its own: {PROGRAM} suite --help
+"""
+# A module for each name, in the order in which `all` runs them.
+ABOUT = {
+    "heat": "e^(-tL)F on 200,000 vertices, against SciPy",
+    "couple": "the paper's four problems, against other optimizers",
+    "scale": "planted short cuts on up to a million vertices, and a body in two poses",
+    "profile": "where a coupling of a million vertices spends its time",
+    "routes": "how often each continuation of couple finds the best minimum known",
+    "threads": "the Ring in threads and processes: results and times",
+    "diagonalize": "joint bases, against pyRiemann and qndiag",
+    "match": "correspondences, against pyFM and POT",
+    "suite": "all problems, all contestants, each in a process of its own with limits",
+}
+NAMES = tuple(ABOUT)
+_WITH_DATA = ("couple", "scale", "diagonalize", "match", "suite")
+# Options of the suite, and what its function calls them.
+_OF_SUITE = {
+    "family": "families",
+    "out": "out",
+    "page": "page",
+    "largest": "largest",
+    "seconds": "seconds",
+    "patience": "patience",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one benchmark, or all; exit with 2 and one line on bad input."""
+    run_program(PROGRAM, partial(_run, arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    options = _parser().parse_args(arguments)
+    if options.name == "all":
+        _run_all(options)
+        return
+    report, text = _measured(options.name, options)
+    print(json.dumps(report, indent=2) if options.json else text)
+
+
+def _run_all(options: argparse.Namespace) -> None:
+    """One after the other; the tables as they come, or one object of all reports."""
+    reports = {}
+    for name in NAMES:
+        _log(f"{PROGRAM} {name} ...")
+        reports[name], text = _measured(name, options)
+        if not options.json:
+            print(f"{text}\n", flush=True)
+    if options.json:
+        print(json.dumps(reports, indent=2))
+
+
+def _measured(name: str, options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    benchmark = import_module(f"benchmarks.{name}")
+    given: dict[str, Any] = {"data": options.data} if name in _WITH_DATA else {}
+    if name == "suite":
+        given |= {argument: getattr(options, option) for option, argument in _OF_SUITE.items()}
+        given |= {"memory": None if options.memory is None else amount("--memory", options.memory), "log": _log}
+    with known_as("families", "--family"):
+        report = benchmark.run(quick=options.quick, **given)
+    return report, benchmark.table(report)
+
+
+def _log(line: str) -> None:
+    """Progress goes where results do not."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = {**ABOUT, "all": "every one of these"}
+    lines = "\n".join(f"  {name:<14}{text}" for name, text in about.items())
+    description = f"{DESCRIPTION}\nbenchmarks:\n{lines}"
+    parser = options_of.Parser(prog=PROGRAM, usage=f"{PROGRAM} NAME ...", description=description, epilog=EXAMPLES)
+    names = parser.add_subparsers(
+        required=True, dest="name", prog=PROGRAM, metavar="NAME", parser_class=options_of.Parser, help=argparse.SUPPRESS
+    )
+    for name, text in about.items():
+        _add_options(names.add_parser(name, description=f"{text[0].upper()}{text[1:]}."), name)
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
+    options_of.add_json(parser)
+    quick = "all in four minutes" if name == "all" else "at most two minutes"
+    parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
+    if name in (*_WITH_DATA, "all"):
+        where = "the directory of tosca/, nus/ and the other real data (default: COTHERM_DATA)"
+        parser.add_argument("--data", type=Path, metavar="DIR", help=where)
+    if name in ("suite", "all"):
+        _add_options_of_suite(parser.add_argument_group("options of the suite"))
+
+
+def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:
+    some = f"only this family, one of {', '.join(families.NAMES)}; may be repeated"
+    suite.add_argument("--family", action="append", metavar="NAME", help=some)
+    suite.add_argument("--out", type=Path, metavar="DIR", help="write suite.json and plots of time and memory there")
+    suite.add_argument("--page", type=Path, metavar="FILE", help="write a Markdown page of tables and plots")
+    suite.add_argument("--largest", type=options_of.integer, metavar="N", help="leave out problems larger than N")
+    suite.add_argument(
+        "--seconds", type=options_of.number, metavar="S", help="time limit of every contestant on every problem"
+    )
+    suite.add_argument(
+        "--patience", type=options_of.number, metavar="X", help="multiply the problems' own time limits by X"
+    )
+    suite.add_argument(
+        "--memory", metavar="SIZE", help="memory limit of every contestant, such as 8GiB (default: 3/4 of all)"
+    )
