@@ -51,9 +51,9 @@ Leave-one-out retrieval by diffusion distance; mAP is Σ_r P(r) rel(r) over the 
 are in random order. The paper's numbers are in brackets."""
 
 _ORDER_NOTE = """Many tags are equally far from each other, and the order of the images decides which of them are
-neighbors. In their stored order all scores of the single views are within 2 points of the paper's. In random orders those of the
-tags are higher by 2 to 4, so the paper's graphs were most likely made in the stored order. The table of random orders
-shows what coupling gains without that."""
+neighbors. In their stored order all scores of the single views are within 2 points of the paper's. In random orders
+those of the tags are higher by 2 to 4, so the paper's graphs were most likely made in the stored order. The table of
+random orders shows what coupling gains without that."""
 
 _NEAREST = "Five nearest of two ambiguous queries at t = 1.25"
 
