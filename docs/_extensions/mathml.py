@@ -10,6 +10,9 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 
+# Commands that docutils lacks, and those it has.
+_SYNONYMS = {r"\\([bB]igg?)": r"\\\1l", r"\\dots": r"\\ldots"}
+
 
 def inline(translator, node):
     translator.body.append(_converted(node, as_block=False))
@@ -22,7 +25,9 @@ def displayed(translator, node):
 
 
 def _converted(node, as_block):
-    formula = re.sub(r"\\([bB]igg?)(?![a-zA-Z])", r"\\\1l", node.astext())  # docutils knows \Bigl, not \Big
+    formula = node.astext()
+    for command, known in _SYNONYMS.items():
+        formula = re.sub(command + r"(?![a-zA-Z])", known, formula)
     try:
         converted = tex2mathml(formula, as_block=as_block)
         return re.sub(r"<mo>([‖∥|])</mo>", r'<mo stretchy="false">\1</mo>', converted)  # norms as high as the text
