@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 project = "cotherm"
-author = "the cotherm developers"
+author = copyright = "the cotherm developers"
 release = importlib.metadata.version("cotherm")
 extensions = [
     "myst_parser",
