@@ -30,6 +30,7 @@ templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+highlight_language = "none"  # blocks without a language show what commands print
 html_theme = "furo"
 html_title = "cotherm"
 html_static_path = ["_static"]
