@@ -26,27 +26,31 @@ from cotherm.io.text import shown
 
 def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> None:
     """The ways to say what corresponds, of which one is taken."""
-    group = parser.add_argument_group("what corresponds (one of these)")
+    group = parser.add_argument_group("what corresponds (give one of the first three)")
     one = group.add_mutually_exclusive_group(required=True)
     one.add_argument(
         "--labels",
         nargs="+",
         metavar="FILE",
-        help="classes: a table with one column for all views (row k is item k of each), one column for every view, "
-        "or names and labels; or a file for every view. Empty cells and NA are unknown",
+        help="class labels: a table with one column for all views (row k is item k of each), one column for each view, "
+        "or names and labels; or one file for each view. Empty cells and NA mean unknown",
     )
     one.add_argument(
         "--landmarks",
         metavar="FILE",
-        help="pairs known to be the same: a row for each, a column for every view, with row numbers from 0 or names",
+        help="items known to correspond: a row for each, a column for each view, with names or row numbers from 0",
     )
     if features:
-        one.add_argument("--features", nargs="+", metavar="FILE", help="features measured in every view, a table each")
+        one.add_argument(
+            "--features", nargs="+", metavar="FILE", help="features measured in every view, one table for each view"
+        )
     else:
-        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions, a table of columns for every view")
-    group.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    group.add_argument("--known", type=number, metavar="SHARE", help="use only this share of every class (all)")
-    group.add_argument("--seed", type=integer, default=0, metavar="N", help="for the choice of --known (0)")
+        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions as columns, one table for each view")
+    group.add_argument("--column", metavar="NAME", help="column of --labels to use")
+    group.add_argument(
+        "--known", type=number, metavar="SHARE", help="fraction of the labels of every class to use (all)"
+    )
+    group.add_argument("--seed", type=integer, default=0, metavar="N", help="random seed for --known (0)")
 
 
 @dataclass(frozen=True)

@@ -42,25 +42,29 @@ class View:
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
     """How points become graphs."""
-    group = parser.add_argument_group("graphs from points (files that hold graphs are taken as they are)")
-    group.add_argument("--neighbors", "-k", type=integer, default=10, metavar="K", help="neighbors of each point (10)")
+    group = parser.add_argument_group("graphs from points (graph files are used as they are)")
+    group.add_argument(
+        "--neighbors", "-k", type=integer, default=10, metavar="K", help="number of neighbors of each point (10)"
+    )
     group.add_argument(
         "--scale",
         type=number_or("self-tuning", "median", "none"),
         default="self-tuning",
         metavar="S",
-        help="scale of the Gaussian weights: self-tuning (one for every point; the default), median, none, or a number",
+        help="scale of the Gaussian weights: self-tuning (one for each point, the default), median, none, or a number",
     )
     group.add_argument(
-        "--metric", choices=["euclidean", "cosine"], default="euclidean", help="distance of points (euclidean)"
+        "--metric", choices=["euclidean", "cosine"], default="euclidean", help="distance between points (euclidean)"
     )
     group.add_argument(
         "--symmetrize",
         choices=["max", "mean", "min"],
         default="max",
-        help="weight where neighbors are not mutual (max)",
+        help="weight of pairs that are not mutual neighbors (max)",
     )
-    group.add_argument("--standardize", action="store_true", help="first scale every feature to mean 0, deviation 1")
+    group.add_argument(
+        "--standardize", action="store_true", help="scale every feature to mean 0 and standard deviation 1 first"
+    )
     add_header(parser)
 
 

@@ -26,22 +26,22 @@ GROUPS = {
 }
 
 DESCRIPTION = """\
-Several views of the same things, a graph for each: images and their tags, one body in two poses,
-RNA and chromatin of cells. `couple` changes their edge weights as little as possible until heat
-flows alike on all of them; then distances, clusters and retrieval agree.
+Several views of the same items give several graphs: images and their tags, one body in two poses,
+RNA and chromatin of cells. `couple` changes the edge weights as little as possible so that heat
+diffuses alike on all graphs. Distances, clusters and retrieval then agree.
 
-Exit codes: 0 done; 1 a claim of `reproduce` does not hold; 2 bad input, or output that cannot be
-written, one line says what; 130 interrupted; 141 the reader of the output has gone.
+Exit codes: 0 success; 1 a claim of `reproduce` does not hold; 2 bad input or an output that cannot
+be written (one line says which); 130 interrupted; 141 the output pipe was closed.
 """
 
 EXAMPLES = """\
-A first run, from two tables of features and one of labels:
+First steps, with two tables of features and one of labels:
 
   cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
   cotherm show coupled.npz --out coupled.png
   cotherm retrieve coupled.npz
 
-Every command has examples of its own: cotherm couple --help
+Each command has its own examples: cotherm couple --help
 """
 
 

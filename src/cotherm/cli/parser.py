@@ -31,7 +31,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON, for machines, instead of text")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
@@ -41,7 +41,7 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Which graph of a file that holds several."""
-    parser.add_argument("--view", type=integer, metavar="K", help="of a coupling: only view K, counted from 1")
+    parser.add_argument("--view", type=integer, metavar="K", help="for a coupling: only view K, counted from 1")
 
 
 def integer(text: str) -> int:

@@ -33,10 +33,10 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
         ["", "here", "paper"],
         [
             ["bridges", sum(int(mask.sum()) for mask in views.wrong), "-"],
-            ["of their weight left", f"{left:.2%}", '"disconnecting the inconsistent connections"'],
+            ["weight left on them", f"{left:.2%}", '"disconnecting the inconsistent connections"'],
             ["components after", " and ".join(map(str, parts)), '"two connected components"'],
             ["other edges below a tenth of their weight", sum(others_below(views, result, 0.1)), "-"],
-            ["cost, of it distance", f"{result.cost:.2f}, {result.distance:.2f}", "-"],
+            ["cost, distance", f"{result.cost:.2f}, {result.distance:.2f}", "-"],
         ],
     )
 
@@ -49,7 +49,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
     return Experiment(
         name="circles",
         title="Circles",
-        about="Two eccentric circles of 32 points each, seen twice, bridged in different places; four functions.",
+        about="Two views of two eccentric circles of 32 points each, bridged in different places; four functions.",
         tables=[surgery, errors],
         claims=[
             Claim("weight left on the bridges", left, "<=", 0.02),

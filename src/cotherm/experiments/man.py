@@ -19,7 +19,7 @@ from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
 
 _ABOUT = """One body in two poses, 500 points each, five nearest neighbors, two functions on the hands, α = 10⁶. The
-paper: "our optimization disconnects these links". Remeshed: the two poses share no vertex, and the error is judged
+paper: "our optimization disconnects these links". Remeshed: the two poses share no vertex, and the error is computed
 through the known correspondence of points."""
 _LATE = 20.0
 # Where to stand to see the hands.

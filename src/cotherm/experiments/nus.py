@@ -43,22 +43,22 @@ _PAIRS = 14
 # Of couple, where it is run for many seeds.
 _STEPS = 300
 
-_ABOUT = f"""145 items of seven ambiguous classes, two views. 25 nearest neighbors, the item itself counted, with
-self-tuning scales: σ the distance to the 7th of the others, exp(−d²/2.25σ_iσ_j), the larger of both directions, tags of
-unit length; plain Laplacians; seven class indicators; coupled at t = {", ".join(f"{t:g}" for t in _COUPLED_AT)},
-α = 10⁶, changes of the tags {_RIGIDITY[0]:g} times as dear. Leave-one-out retrieval by diffusion distance; mAP is
-Σ_r P(r) rel(r) over the number of relevant items; equal distances come in random order. In brackets the paper's
-figures."""
+_ABOUT = f"""145 items of seven ambiguous classes, two views. Graphs: 25 nearest neighbors, the item itself counted,
+with self-tuning scales (σ is the distance to the 7th of the others), weights exp(−d²/2.25σ_iσ_j), the larger of both
+directions, tags of unit length, unnormalized Laplacians. Functions: seven class indicators. Coupled at
+t = {", ".join(f"{t:g}" for t in _COUPLED_AT)} with α = 10⁶; changing the tags costs {_RIGIDITY[0]:g} times as much.
+Leave-one-out retrieval by diffusion distance; mAP is Σ_r P(r) rel(r) over the number of relevant items; equal distances
+are in random order. The paper's numbers are in brackets."""
 
-_ORDER_NOTE = """Many tags are equally far from each other, and which of them are neighbors depends on the order of the
-images. In their stored order all figures of the single views are within 2 points of the paper's, in random orders
-those of the tags are higher by 2 to 4: the paper's graphs were most likely made in the stored order. The table of
-random orders says what coupling is worth without it."""
+_ORDER_NOTE = """Many tags are equally far from each other, and the order of the images decides which of them are
+neighbors. In their stored order all scores of the single views are within 2 points of the paper's. In random orders
+those of the tags are higher by 2 to 4, so the paper's graphs were most likely made in the stored order. The table of
+random orders shows what coupling gains without that."""
 
 _NEAREST = "Five nearest of two ambiguous queries at t = 1.25"
 
-_TRANSPORT_NOTE = """With class indicators as functions fused Gromov–Wasserstein sends every class to itself, so that
-its row repeats the tags' own: it says nothing about the method."""
+_TRANSPORT_NOTE = """With class indicators as functions, fused Gromov–Wasserstein maps every class to itself. Its row
+repeats that of the tags and says nothing about the method."""
 
 _CLUSTERED: dict[str, Method] = FUSIONS | {
     "harmonic average, normalized": lambda views: average(views.graphs, power="harmonic", normalized=True),

@@ -10,7 +10,7 @@ from cotherm.io.atomic import save
 
 _HEAD = """# Results
 
-Written by `cotherm reproduce`; every number and picture below comes from one run of it. "Paper" is Bronstein &
+Written by `cotherm reproduce`. Every number and picture below comes from one run. "Paper" is Bronstein &
 Glashoff, *Heat kernel coupling for multiple graph analysis* (2013).
 """
 

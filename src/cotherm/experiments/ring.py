@@ -33,8 +33,8 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
         [
             ["edges cut in the whole ring", cut, '"cutting the ring G₁"'],
             ["weight left across the seam", f"{left:.2%}", "-"],
-            ["its other edges below half their weight", weakened, "-"],
-            ["cost, of it distance", f"{result.cost:.3f}, {result.distance:.3f}", "-"],
+            ["other edges below half their weight", weakened, "-"],
+            ["cost, distance", f"{result.cost:.3f}, {result.distance:.3f}", "-"],
         ],
     )
     return Experiment(

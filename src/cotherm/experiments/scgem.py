@@ -16,10 +16,10 @@ _KNOWN, _SEEDS = 0.5, 5
 # SCOT, which uses no labels.
 _SCOT = 0.192
 
-_ABOUT = f"""Two modalities of the same 177 cells, five types. Half of the types are known, in each modality for cells
-of its own, and make the functions; which cells belong together is not used. FOSCTTM is the fraction of cells closer
-than the true match (0 is perfect, 0.5 chance; SCOT, without labels, {_SCOT:g}); types are carried over as in scNMT;
-{_SEEDS} seeds."""
+_ABOUT = f"""Two modalities of the same 177 cells, five types. Half of the types are known, in each modality for
+different cells, and define the functions. Which cells belong together is not used. FOSCTTM is the fraction of
+cells closer than the true match (0 is perfect, 0.5 chance; SCOT, without labels, {_SCOT:g}); types are carried
+over as in scNMT; {_SEEDS} seeds."""
 
 
 def run(data: str | os.PathLike[str] | None = None) -> Experiment:

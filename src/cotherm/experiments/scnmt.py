@@ -15,7 +15,7 @@ from cotherm.experiments.report import Claim, Experiment, Table
 _KNOWN, _SEEDS = 0.5, 3
 
 _ABOUT = f"""Three modalities of different cells (597, 725 and 647), four stages. Half of the stages are known and
-make the functions; the others are to be found: the stage of a cell from its five nearest neighbors of known stage in
+define the functions. The others are predicted: the stage of a cell from its five nearest neighbors of known stage in
 another modality, the mean over all pairs of modalities; {_SEEDS} seeds."""
 
 

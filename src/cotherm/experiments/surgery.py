@@ -53,4 +53,4 @@ def error_table(views: Views, result: Coupling, times: list[float]) -> tuple[Tab
         for k, t in enumerate(times)
     ]
     header = ["t", "‖Q₁ − Q₂‖ before", "after", "‖H₁F − H₂F‖ before", "after"]
-    return Table("How differently heat flows", header, rows), before, after
+    return Table("Difference in heat", header, rows), before, after

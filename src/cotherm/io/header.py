@@ -40,8 +40,8 @@ NOTHING_SAID = Header()
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("tables whose first row could be titles or data")
-    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table holds titles")
+    group = parser.add_argument_group("tables whose first row could be a header or data")
+    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table is a header")
     group.add_argument("--no-header", action="append", metavar="FILE", help="the first row of this table is data")
 
 

@@ -8,8 +8,8 @@ from cotherm.cli import parser as options_of
 
 HELP = "the mean of several graphs on the same vertices"
 ABOUT = """\
-The mean of the weights, edge by edge, of graphs on the same vertices: the baseline every other
-method should beat.
+Averages the weights of graphs on the same vertices, edge by edge. This is the baseline that every
+other method should beat.
 """
 EXAMPLES = """\
 examples:
@@ -21,12 +21,14 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
-    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
+    parser.add_argument(
+        "views", nargs="+", metavar="VIEW", help="two or more views of the same items, in the same order"
+    )
     options_of.add_out(parser, "the graph: .npz, .csv (edge list) or .mtx")
     parser.add_argument(
         "--power", choices=["arithmetic", "geometric", "harmonic"], default="arithmetic", help="which mean (arithmetic)"
     )
-    parser.add_argument("--normalized", action="store_true", help="of graphs scaled by their degrees first")
+    parser.add_argument("--normalized", action="store_true", help="normalize the weights by the degrees first")
     add_recipe(parser)
     options_of.add_json(parser)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from cotherm.cli import parser as options_of
 
-HELP = "groups of items, by a graph, a coupling, or several graphs together"
+HELP = "spectral clustering of a graph, a coupling, or several graphs together"
 ABOUT = """\
-Spectral clustering. A coupling gives clusters of each of its views; several graphs of the same
-items are first brought together by a joint basis or an average (--by). With labels the scores are
-printed: accuracy under the best naming of the clusters, normalized and adjusted mutual information,
-adjusted Rand index.
+Spectral clustering. A coupling gives clusters for each of its views. Several graphs of the same
+items are first combined by a joint basis or an average (--by). With labels, scores are printed:
+accuracy under the best assignment of clusters to classes, normalized and adjusted mutual
+information, and adjusted Rand index.
 """
 EXAMPLES = """\
 examples:
@@ -25,12 +25,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("files", nargs="+", metavar="FILE", help="a coupling, or one or more graphs or files of points")
-    parser.add_argument("--clusters", "-c", type=options_of.integer, required=True, metavar="K", help="how many")
-    options_of.add_out(parser, "a column of clusters for every view, .csv", required=False)
-    parser.add_argument("--by", choices=["average", "diagonalize"], help="how several graphs are brought together")
+    parser.add_argument(
+        "--clusters", "-c", type=options_of.integer, required=True, metavar="K", help="number of clusters"
+    )
+    options_of.add_out(parser, "the clusters, a column for each view: .csv", required=False)
+    parser.add_argument("--by", choices=["average", "diagonalize"], help="how to combine several graphs")
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="the true classes, for scores")
-    parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    parser.add_argument("--seed", type=options_of.integer, default=0, metavar="N", help="of k-means (0)")
+    parser.add_argument("--column", metavar="NAME", help="column of --labels to use")
+    parser.add_argument("--seed", type=options_of.integer, default=0, metavar="N", help="random seed of k-means (0)")
     add_recipe(parser)
     options_of.add_json(parser)
 

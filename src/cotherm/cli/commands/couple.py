@@ -7,17 +7,17 @@ from contextlib import ExitStack
 
 from cotherm.cli import parser as options_of
 
-HELP = "change edge weights until heat flows alike on all views"
+HELP = "change edge weights so that heat diffuses alike on all views"
 ABOUT = """\
-Heat kernel coupling (Bronstein & Glashoff 2013): new edge weights, as near the old as can be, with
-which heat started from corresponding functions flows alike on all views. Views may have different
-sizes; no vertex need be matched with any other.
+Heat kernel coupling (Bronstein & Glashoff 2013). Changes edge weights as little as possible so that
+heat that starts from corresponding functions diffuses alike on all views. The views may have
+different sizes, and their vertices need not correspond.
 
-A function is a number at every vertex; corresponding ones are the same thing seen in each view: a
-bump around the same landmark, the indicator of a class, a quantity measured in both.
+A function is a number at every vertex. Corresponding functions describe the same thing in each
+view: a bump around the same landmark, the indicator of a class, or a quantity measured in both.
 
 A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
-graph (.npz, .mtx, or an edge list .csv with the titles source,target,weight).
+graph (.npz, .mtx, or an edge list .csv with the header source,target,weight).
 """
 EXAMPLES = """\
 examples:
@@ -44,33 +44,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options_of.numbers_or_auto,
         default="auto",
         metavar="T,T,...",
-        help="when heat is compared, the t of exp(-tL); auto (the default) takes them from the graphs",
+        help="times at which heat is compared, the t of exp(-tL); auto (the default) chooses them from the data",
     )
     group.add_argument(
         "--alpha",
         type=options_of.number_or("auto"),
         default="auto",
         metavar="A",
-        help="larger: more edges are changed for the sake of agreement; auto (the default) takes it from the data",
+        help="weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
     )
     group.add_argument(
-        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="larger: change this view less (1,1,...)"
+        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="penalty on changing each view (1,1,...)"
     )
     group.add_argument(
-        "--max-iterations", type=options_of.integer, default=2_000, metavar="N", help="steps in all (2000)"
+        "--max-iterations", type=options_of.integer, default=2_000, metavar="N", help="maximum number of steps (2000)"
     )
     group.add_argument(
         "--memory",
         default="auto",
         metavar="SIZE",
-        help="the most this may take, such as 8GiB: derivatives that do not fit are recomputed or kept in a temporary "
-        "file; auto (the default) is what the machine has free",
+        help="memory limit, such as 8GiB: derivatives that do not fit are recomputed or stored in a temporary "
+        "file; auto (the default) is the free memory",
     )
     group.add_argument(
         "--precision",
         choices=["float64", "float32"],
         default="float64",
-        help="of the stored derivatives: float32 takes half the memory for nearly the same answer",
+        help="precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
     )
     add_recipe(parser)
     options_of.add_json(parser)

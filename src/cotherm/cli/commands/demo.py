@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-HELP = "couple two embedded graphs; or write tables to try things on"
+HELP = "couple two built-in graphs, or write example tables"
 ABOUT = """\
-Couples a ring and the same ring with a crack: heat before and after, the edges that were cut.
+Couples a ring and the same ring with a crack. Prints heat before and after, and the edges that were
+cut.
 
-With --tables it writes images.csv, words.csv and labels.csv instead: 145 made-up photographs of
-seven classes, of which some look alike and others are described alike.
+With --tables, writes images.csv, words.csv and labels.csv instead: 145 made-up photographs of seven
+classes. Some classes have similar colors, others have similar words.
 """
 EXAMPLES = """\
 examples:
@@ -21,7 +22,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
-    one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where the picture goes (out)")
+    one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="directory for the picture (out)")
     one.add_argument("--tables", metavar="DIR", help="write example tables into this directory, which must exist")
     parser.add_argument("--force", action="store_true", help="replace tables that exist")
 

@@ -8,8 +8,8 @@ from cotherm.cli import parser as options_of
 
 HELP = "one basis of modes for several graphs on the same vertices"
 ABOUT = """\
-Joint diagonalization: the orthonormal basis in which the Laplacians of all graphs are as diagonal
-as can be. The first modes after the constant are coordinates to plot and cluster in.
+Joint diagonalization: finds the orthonormal basis in which the Laplacians of all graphs are as
+diagonal as possible. The first modes after the constant one are coordinates for plots and clustering.
 """
 EXAMPLES = """\
 examples:
@@ -21,10 +21,12 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
-    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
+    parser.add_argument(
+        "views", nargs="+", metavar="VIEW", help="two or more views of the same items, in the same order"
+    )
     options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
-    parser.add_argument("--modes", type=options_of.integer, metavar="K", help="only the first K (all)")
-    parser.add_argument("--normalized", action="store_true", help="of the normalized Laplacians")
+    parser.add_argument("--modes", type=options_of.integer, metavar="K", help="number of modes to write (all)")
+    parser.add_argument("--normalized", action="store_true", help="use normalized Laplacians")
     add_recipe(parser)
     options_of.add_json(parser)
 

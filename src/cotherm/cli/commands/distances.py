@@ -6,11 +6,11 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "diffusion distances: all pairs, from some vertices, or the nearest"
+HELP = "diffusion distances: all pairs, from some vertices, or nearest neighbors"
 ABOUT = """\
-Diffusion distance: how differently heat spreads from two vertices by the time t. All pairs, the
-rows of some vertices (--sources), or the nearest of every vertex (--nearest), which large graphs
-can do too.
+The diffusion distance of two vertices is the difference of the heat at time t that starts at each of
+them. Writes all pairs, the rows of some vertices (--sources), or the nearest neighbors of every
+vertex (--nearest). The last two work on large graphs.
 """
 EXAMPLES = """\
 examples:
@@ -22,13 +22,18 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a graph, or a coupling with --view")
-    options_of.add_out(parser, ".csv, or for matrices .npy")
+    options_of.add_out(parser, "the distances: .csv, or .npy for a matrix")
     options_of.add_view(parser)
-    parser.add_argument("--time", "-t", type=options_of.number, metavar="T", help="when heat is compared (auto)")
+    parser.add_argument("--time", "-t", type=options_of.number, metavar="T", help="diffusion time (auto)")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--sources", type=options_of.integers, metavar="V,V,...", help="only from these, counted from 0")
     which.add_argument(
-        "--nearest", type=options_of.integer, metavar="K", help="the K nearest of every vertex, as a list"
+        "--sources",
+        type=options_of.integers,
+        metavar="V,V,...",
+        help="only distances from these vertices, counted from 0",
+    )
+    which.add_argument(
+        "--nearest", type=options_of.integer, metavar="K", help="a list of the K nearest neighbors of every vertex"
     )
     options_of.add_json(parser)
 

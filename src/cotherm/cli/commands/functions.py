@@ -6,14 +6,13 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "labels, landmarks or shared features -> corresponding functions"
+HELP = "make corresponding functions from labels, landmarks or common features"
 ABOUT = """\
-Writes corresponding functions, a table for every view: column c is the same function seen on each
-of them. Labels give the indicator of each class, landmarks a smooth bump around each, features
-themselves, smoothed and scaled.
+Writes corresponding functions, one table for each view. Column c is the same function in every
+table. Labels give the indicator of each class. Landmarks give a smooth bump around each. Features
+are smoothed and scaled.
 
-`cotherm couple` makes them by itself; this command is for looking at them, or changing them,
-before.
+`cotherm couple` computes them by itself. Use this command to look at them or change them first.
 """
 EXAMPLES = """\
 examples:
@@ -26,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.correspondence import add_sources
     from cotherm.cli.inputs import add_recipe
 
-    parser.add_argument("views", nargs="+", metavar="VIEW", help="graphs, or points to make them of")
+    parser.add_argument("views", nargs="+", metavar="VIEW", help="graphs, or points to make graphs from")
     parser.add_argument("--out", "-o", nargs="+", required=True, metavar="FILE", help=".csv or .npy, one for each view")
     parser.add_argument("--force", action="store_true", help="replace outputs that exist")
     add_sources(parser, features=True)

@@ -6,12 +6,12 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "points or a mesh -> a graph file"
+HELP = "make a graph file from points or a mesh"
 ABOUT = """\
-Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. A mesh
-gives its edges.
+Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. The graph of
+a mesh has the edges of the mesh.
 
-Points are rows of a table (.csv, .tsv, .txt or .npy); titles and a first column of names are
+Points are rows of a table (.csv, .tsv, .txt or .npy). A header row and a first column of names are
 recognized.
 """
 EXAMPLES = """\
@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
-    options_of.add_out(parser, "the graph: .npz holds everything, .csv (edge list) and .mtx edges and weights")
+    options_of.add_out(parser, "the graph: .npz stores everything, .csv (edge list) and .mtx only edges and weights")
     add_recipe(parser)
     options_of.add_json(parser)
 

@@ -6,10 +6,10 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "what is in a file: graph, coupling, mesh or table"
+HELP = "describe a file: graph, coupling, mesh or table"
 ABOUT = """\
-Says what a file holds: sizes, weights, parts; for a coupling how it came about, which is what a
-methods section needs.
+Describes the content of a file: sizes, weights, connected components. For a coupling it prints all
+settings, as needed for a methods section.
 """
 EXAMPLES = """\
 examples:
@@ -21,7 +21,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.io.header import add_header
 
-    parser.add_argument("file", metavar="FILE", help="any file cotherm reads or writes")
+    parser.add_argument("file", metavar="FILE", help="any file that cotherm reads or writes")
     add_header(parser)
     options_of.add_json(parser)
 

@@ -6,11 +6,11 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "which vertex of one coupled graph is which of the other"
+HELP = "find corresponding vertices of two coupled graphs"
 ABOUT = """\
-From coupled graphs to correspondence: for every vertex of one view the vertex of another that heat
-from the corresponding functions reaches alike, refined through a functional map, and how sure that
-is.
+Finds corresponding vertices. For every vertex of one view it finds the vertex of another view that
+receives the most similar heat from the corresponding functions. The match is refined by a functional
+map and has a confidence.
 """
 EXAMPLES = """\
 examples:
@@ -20,12 +20,12 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a coupling, from `cotherm couple`")
+    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
     options_of.add_out(parser, "a table .csv (source, target, confidence), or everything as .npz")
     parser.add_argument(
-        "--source", type=options_of.integer, default=1, metavar="K", help="from which view, counted from 1 (1)"
+        "--source", type=options_of.integer, default=1, metavar="K", help="view to match from, counted from 1 (1)"
     )
-    parser.add_argument("--target", type=options_of.integer, default=2, metavar="K", help="to which (2)")
+    parser.add_argument("--target", type=options_of.integer, default=2, metavar="K", help="view to match to (2)")
     options_of.add_json(parser)
 
 

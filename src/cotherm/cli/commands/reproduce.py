@@ -9,10 +9,10 @@ from pathlib import Path
 
 from cotherm.cli import parser as options_of
 
-HELP = "rerun the paper's experiments, our figures beside the paper's"
+HELP = "rerun the paper's experiments and compare with its numbers"
 ABOUT = """\
-Reruns experiments of the paper from the data, judges them, draws them and writes a page. Exits with
-1 when a claim does not hold.
+Reruns experiments of the paper, checks their claims, draws the figures and writes a page. Exits with
+code 1 if a claim does not hold.
 """
 EXAMPLES = """\
 examples:
@@ -24,15 +24,18 @@ EXPERIMENTS = ("circles", "ring", "man", "nus", "digits", "sources", "scnmt", "s
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", choices=[*EXPERIMENTS, "all"], help="which, or all")
+    parser.add_argument("experiment", choices=[*EXPERIMENTS, "all"], help="the experiment, or all")
     parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="the real data (default: COTHERM_DATA; without, embedded stand-ins)"
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="real data (default: COTHERM_DATA if set, otherwise built-in stand-ins)",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("out/results"), metavar="DIR", help="where everything goes (out/results)"
+        "--out", type=Path, default=Path("out/results"), metavar="DIR", help="directory for all output (out/results)"
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="also write a page fit to be shared, such as docs/results.md"
+        "--page", type=Path, metavar="FILE", help="also write a page without restricted data, such as docs/results.md"
     )
     options_of.add_json(parser)
 

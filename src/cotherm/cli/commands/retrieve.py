@@ -7,15 +7,14 @@ from typing import Any
 
 from cotherm.cli import parser as options_of
 
-HELP = "nearest items of a query; scores against labels"
+HELP = "find the items nearest to a query; score retrieval against labels"
 ABOUT = """\
 Ranks the items of each view by diffusion distance. With labels (stored by `couple --labels`, or
-from a file) it prints how many of the nearest are of the query's class, before and after coupling:
-mean average precision (mAP), and precision among the first few (P@5), in per cent, each item in
-turn being the query and never its own answer.
+from a file) it prints scores before and after coupling, in percent: mean average precision (mAP) and
+precision among the first few (P@5). Each item is the query once, and is left out of its own ranking.
 
-Labels that were used to couple flatter the scores. Couple with --known 0.5, which keeps half of them
-back, and only those count here.
+Labels that were used for the coupling make the scores look better. Couple with --known 0.5 to keep
+half of the labels back; then only those are scored here.
 """
 EXAMPLES = """\
 examples:
@@ -31,12 +30,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
     parser.add_argument("--time", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
-    parser.add_argument("--labels", nargs="+", metavar="FILE", help="as for couple; by default those in FILE")
-    parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
-    parser.add_argument("--query", type=options_of.integer, metavar="V", help="list the nearest of vertex V instead")
-    parser.add_argument("--top", type=options_of.integer, default=5, metavar="K", help="how many count as first (5)")
     parser.add_argument(
-        "--seed", type=options_of.integer, default=0, metavar="N", help="for the order of equal distances (0)"
+        "--labels", nargs="+", metavar="FILE", help="labels, as for couple (default: those stored in FILE)"
+    )
+    parser.add_argument("--column", metavar="NAME", help="column of --labels to use")
+    parser.add_argument(
+        "--query", type=options_of.integer, metavar="V", help="list the items nearest to item V instead, counted from 0"
+    )
+    parser.add_argument(
+        "--top",
+        type=options_of.integer,
+        default=5,
+        metavar="K",
+        help="number of nearest items for precision and lists (5)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=options_of.integer,
+        default=0,
+        metavar="N",
+        help="random seed for the order of equal distances (0)",
     )
     add_header(parser)
     options_of.add_json(parser)

@@ -7,16 +7,16 @@ from typing import Any
 
 from cotherm.cli import parser as options_of
 
-HELP = "a picture of a graph or of a coupling"
+HELP = "draw a graph or a coupling"
 ABOUT = """\
-Draws a coupling: each view before and after, classes in color, weights as the width and gray of
-edges, cut edges marked. Graphs without coordinates are laid out by their diffusion distances, so
-that what is near in heat is near on paper.
+Draws a coupling: each view before and after, with classes in color, weights as the width and gray
+level of edges, and cut edges marked. Graphs without coordinates are laid out by their diffusion
+distances.
 
   --kind graphs       before and after (the default)
   --kind heat         heat from one function at the coupling's times, before and after
-  --kind coupling     how much heat flow differs at each time, before and after
-  --kind convergence  the cost at every step
+  --kind coupling     the difference in heat at each time, before and after
+  --kind convergence  the cost after every step
 """
 EXAMPLES = """\
 examples:
@@ -33,10 +33,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options_of.add_out(parser, "the picture: .png, .pdf or .svg")
     parser.add_argument("--kind", choices=["graphs", "heat", "coupling", "convergence"], default="graphs")
     parser.add_argument(
-        "--function", type=options_of.integer, default=1, metavar="C", help="for heat: which, counted from 1 (1)"
+        "--function",
+        type=options_of.integer,
+        default=1,
+        metavar="C",
+        help="for --kind heat: the function, counted from 1 (1)",
     )
-    parser.add_argument("--labels", nargs="+", metavar="FILE", help="classes to color by; by default those in FILE")
-    parser.add_argument("--column", metavar="TITLE", help="which column of --labels")
+    parser.add_argument(
+        "--labels", nargs="+", metavar="FILE", help="classes to color by (default: those stored in FILE)"
+    )
+    parser.add_argument("--column", metavar="NAME", help="column of --labels to use")
     add_header(parser)
     options_of.add_json(parser)
 
