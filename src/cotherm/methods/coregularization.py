@@ -22,8 +22,7 @@ from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
 from cotherm.heat.validation import SMALL
 from cotherm.lazy import lazy
-from cotherm.methods.result import JointBases, same_vertices
-from cotherm.methods.status import HasStatus
+from cotherm.methods.result import HasStatus, JointBases, same_vertices
 from cotherm.methods.validation import checked_graphs, moderate, versions
 from cotherm.progress import track
 

@@ -19,8 +19,7 @@ from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
 from cotherm.methods.matrices import symmetric_matrices
-from cotherm.methods.result import JointBases
-from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.result import DESCENT, HasStatus, JointBases
 from cotherm.methods.validation import positive, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize

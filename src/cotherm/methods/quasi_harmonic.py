@@ -19,8 +19,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
 from cotherm.lazy import lazy
-from cotherm.methods.result import JointBases
-from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.result import DESCENT, HasStatus, JointBases
 from cotherm.methods.validation import checked_views, moderate, sized, versions
 from cotherm.progress import track
 from cotherm.solve.off_diagonal import OffDiagonal

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,38 @@ _FEW_ROWS, _MANY_STARTS, _STARTS = 5_000, 50, 5
 # Eigenvalues below this part of the largest are zero but for rounding.
 _ZERO = 1e-10
 _MOST_GROWTH = 600.0
+
+
+class HasStatus:
+    """Result of a search, with a status.
+
+    Attributes
+    ----------
+    status : str
+        How the search ended, one of the keys of ``advice_by_status``.
+    advice_by_status : dict of str to str
+        What to do about each status.
+    """
+
+    status: str
+    advice_by_status: ClassVar[Mapping[str, str]]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search converged."""
+        return self.status == "converged"
+
+    @property
+    def advice(self) -> str:
+        """What to do about the status; empty if there is nothing to do."""
+        return self.advice_by_status[self.status]
+
+
+DESCENT = {
+    "converged": "",
+    "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached.",
+    "out of budget": "More steps may lower the cost a little: raise max_iterations.",
+}
 
 
 class JointResult(ABC):

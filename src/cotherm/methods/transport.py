@@ -19,8 +19,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
 from cotherm.lazy import lazy
-from cotherm.methods.result import JointBases
-from cotherm.methods.status import HasStatus
+from cotherm.methods.result import HasStatus, JointBases
 from cotherm.methods.validation import checked_views, versions
 
 INSTALL = "pip install 'cotherm[transport]'"

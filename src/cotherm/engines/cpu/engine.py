@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
-from cotherm.engines.cpu.cholesky import cholesky_solver
-from cotherm.engines.cpu.column_sums import column_sums
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
@@ -23,7 +22,7 @@ from cotherm.engines.cpu.incidence import add_at_vertices, panel_width, signless
 from cotherm.engines.cpu.jacobi import jacobi_sweep
 from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacian
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
-from cotherm.engines.cpu.matvec import matvec, rmatvec, row_squares
+from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.engines.malloc import kept_memory
 from cotherm.engines.threads import limited_blas
@@ -56,7 +55,6 @@ class CpuEngine:
     add_at_vertices = staticmethod(add_at_vertices)
     signless_solver = staticmethod(signless_solver)
     signless_panel = staticmethod(panel_width)
-    cholesky_solver = staticmethod(cholesky_solver)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
     pairwise_distances = staticmethod(pairwise_distances)
@@ -73,6 +71,13 @@ class CpuEngine:
 
     def laplacian(self, pattern: Pattern, w: Floats) -> ReorderedLaplacian:
         return pattern.laplacian(w)
+
+    def cholesky_solver(self, A: Floats) -> Callable[[Floats], Floats]:
+        """By LAPACK itself: the systems are small and many, and the wrappers around it cost more than it does."""
+        factor, info = dpotrf(A, lower=1, clean=0)
+        if info:
+            raise np.linalg.LinAlgError(f"not positive definite at row {info}")
+        return lambda Y: np.asarray(dpotrs(factor, Y, lower=1)[0])
 
     @contextmanager
     def session(self, n: int, memory: float) -> Iterator[None]:

@@ -1,5 +1,6 @@
-"""Products with tall matrices, of float64 or float32, in one pass by all threads; sums are float64.
+"""Products with tall matrices and sums over their rows and columns, in one pass by all threads.
 
+Matrices are float64 or float32, sums float64.
 Dense algebra libraries are made for larger matrices: with a row of some ten or hundred numbers their threads wait for
 each other more than they compute.
 """
@@ -14,9 +15,12 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.thread_pool import ThreadPool
+from cotherm.engines.interface import ColumnSums
 
 # Up to this many numbers NumPy is as fast.
 _SMALL = 100_000
+# Rows that are added up one after the other.
+_ROWS = 4_096
 
 
 def matvec(E: NDArray[Any], x: Floats) -> Floats:
@@ -46,6 +50,18 @@ def row_squares(E: NDArray[Any]) -> Floats:
     with ThreadPool(work=float(E.size)) as pool:
         pool.run(_squares, _cuts(len(E), pool.pieces), E, out)
     return out
+
+
+def column_sums(F: Floats, units: Floats | None = None) -> ColumnSums:
+    """Sums in units of each column's own where they are given; in one order, whatever the number of threads."""
+    if units is not None and not np.all(units == 1.0):
+        F = F / units
+    n, q = F.shape
+    count = max(1, n // _ROWS)
+    found = np.zeros((count, 3, q))
+    with ThreadPool(work=float(F.size)) as pool:
+        pool.run(_column_sums, [count * k // pool.pieces for k in range(pool.pieces + 1)], F, found)
+    return ColumnSums(found[:, 0].max(axis=0), found[:, 1].sum(axis=0), found[:, 2].sum(axis=0))
 
 
 def _cuts(rows: int, pieces: int) -> list[int]:
@@ -90,3 +106,16 @@ def _squares(lo: int, hi: int, E: Any, out: Any) -> None:
         for k in range(E.shape[1]):
             total += np.float64(E[e, k]) ** 2
         out[e] = total
+
+
+@compiled
+def _column_sums(lo: int, hi: int, F: Any, found: Any) -> None:
+    n, q = F.shape
+    count = len(found)
+    for piece in range(lo, hi):
+        for r in range(n * piece // count, n * (piece + 1) // count):
+            for c in range(q):
+                x = F[r, c]
+                found[piece, 0, c] = max(found[piece, 0, c], abs(x))
+                found[piece, 1, c] += x
+                found[piece, 2, c] += x * x

@@ -27,8 +27,7 @@ from cotherm.methods.joint_diagonalization import (
     watched_diagonalize,
 )
 from cotherm.methods.matrices import symmetric_matrices
-from cotherm.methods.result import JointBases, same_vertices
-from cotherm.methods.status import DESCENT, HasStatus
+from cotherm.methods.result import DESCENT, HasStatus, JointBases, same_vertices
 from cotherm.methods.validation import checked_graphs, sized, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize

@@ -14,8 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
-from cotherm.methods.result import JointGraphs
-from cotherm.methods.status import HasStatus
+from cotherm.methods.result import HasStatus, JointGraphs
 
 _ENDINGS = {
     "converged": "",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
 from cotherm.memory import words
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
-from cotherm.methods.coupling.overflow import outside_overflow, refused_overflow
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.reordering import Reordering
 from cotherm.methods.coupling.search import Search
@@ -39,11 +41,11 @@ class Solution:
 
 def solve(options: Options) -> Solution:
     """Couple; what the search needs is freed before this returns."""
-    callback = outside_overflow(options.callback)
+    callback = _outside_overflow(options.callback)
     times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
     plan = _plan(options, times)
     session = options.engine.session(options.largest, plan.added)
-    with session, refused_overflow(options.graphs, times):
+    with session, _refused_overflow(options.graphs, times):
         # In a function of its own, so that its memory is free again before the session returns it to the system.
         return _searched(options, times, plan, callback)
 
@@ -87,3 +89,46 @@ def _searched(options: Options, times: Floats, plan: MemoryPlan, callback: Any) 
         history=tuple(search.history),
         plan=plan,
     )
+
+
+class _CallbackError(Exception):
+    """Carries an error of the caller's own function past ``_refused_overflow``."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _outside_overflow(callback: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    """The caller's function, under the caller's own settings for overflow, its errors left alone."""
+    if callback is None:
+        return None
+    settings: Any = np.geterr()
+
+    def call(step: Any) -> Any:
+        try:
+            with np.errstate(**settings):
+                return callback(step)
+        except (FloatingPointError, np.linalg.LinAlgError) as error:
+            raise _CallbackError(error) from error
+
+    return call
+
+
+@contextmanager
+def _refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
+    """Refuse weights and times with which numbers overflow."""
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except _CallbackError as carried:
+        raise carried.error from carried.error.__cause__
+    except (FloatingPointError, np.linalg.LinAlgError):
+        live = np.concatenate([g.w[g.w > 0.0] for g in graphs])
+        raise CothermError(
+            "graphs",
+            f"weights from {live.min(initial=np.inf):.1e} to {live.max(initial=0.0):.1e} with times up to "
+            f"{times.max():.1e}, at which numbers overflow",
+            "weights and times of more ordinary sizes",
+            "Set weights to zero that no heat crosses in any time of interest, or shorten times.",
+        ) from None
