@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +24,18 @@ MOST_VERTICES = 2**31 - 2
 _LARGEST_TOTAL = np.finfo(np.float64).max / 4
 
 
+class _Unchanged(Enum):
+    """Default of ``Graph.replace``: None means "without", so it cannot mean "as before"."""
+
+    UNCHANGED = "unchanged"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+_UNCHANGED: Final = _Unchanged.UNCHANGED
+
+
 class Graph:
     """An undirected graph without loops, with a weight w_e ≥ 0 on every edge e = (i, j), i < j.
 
@@ -36,7 +49,8 @@ class Graph:
     labels : optional n labels, integers or strings.
     name : optional name, for messages and figures.
 
-    The arrays are copies and cannot be written to; ``with_weights`` gives a graph with other weights.
+    The arrays are copies and cannot be written to; ``replace`` gives a graph with other weights, labels,
+    coordinates or name.
     """
 
     __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "w")
@@ -88,20 +102,70 @@ class Graph:
         with known_as("w", "W"):
             return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
 
-    def with_weights(self, u: ArrayLike) -> Graph:
-        """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
+    def replace(
+        self,
+        *,
+        w: ArrayLike | _Unchanged = _UNCHANGED,
+        coordinates: ArrayLike | _Unchanged | None = _UNCHANGED,
+        labels: ArrayLike | _Unchanged | None = _UNCHANGED,
+        name: str | _Unchanged | None = _UNCHANGED,
+    ) -> Graph:
+        """A copy with other weights, coordinates, labels or name, on the same vertices and edges.
+
+        What is not passed stays as it is. The arrays that stay are shared with this graph; they cannot be
+        written to.
+
+        Parameters
+        ----------
+        w : array_like of float, optional
+            Weights, one per edge, in the order of ``i`` and ``j``.
+        coordinates : array_like of float or None, optional
+            Positions of the vertices, shape (n, d). None removes them.
+        labels : array_like of int or str or None, optional
+            One label per vertex. None removes them.
+        name : str or None, optional
+            Name of the graph. None removes it.
+
+        Returns
+        -------
+        Graph
+            The changed copy.
+
+        See Also
+        --------
+        with_weights : Other weights only.
+        bare : No coordinates and no labels.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> graph = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0], labels=["a", "b", "b"], name="path")
+        >>> graph.replace(w=[3.0, 4.0], name="heavy path")
+        Graph('heavy path', n=3, m=2, total weight 7)
+        >>> graph.replace(labels=None).labels is None
+        True
+        """
         other = object.__new__(Graph)
         for field in self.__slots__:
             assign(other, field, getattr(self, field))
-        assign(other, "w", read_only(_weights("u", u, self.i, self.j)))
+        if w is not _UNCHANGED:
+            assign(other, "w", read_only(_weights("w", w, self.i, self.j)))
+        if coordinates is not _UNCHANGED:
+            assign(other, "coordinates", _coordinates(coordinates, self.n))
+        if labels is not _UNCHANGED:
+            assign(other, "labels", _labels(labels, self.n))
+        if name is not _UNCHANGED:
+            assign(other, "name", _name(name))
         return other
+
+    def with_weights(self, u: ArrayLike) -> Graph:
+        """The same vertices and edges with the weights u, one per edge, in the order of ``i`` and ``j``."""
+        with known_as("w", "u"):
+            return self.replace(w=u)
 
     def bare(self) -> Graph:
         """The same graph without coordinates and labels, which ``.csv`` and ``.mtx`` files cannot hold."""
-        other = self.with_weights(self.w)
-        assign(other, "coordinates", None)
-        assign(other, "labels", None)
-        return other
+        return self.replace(coordinates=None, labels=None)
 
     @property
     def m(self) -> int:
@@ -170,7 +234,7 @@ class Graph:
         return self.validity(laplacian, tolerance=tolerance).valid
 
     def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be set; with_weights() gives a changed copy")
+        raise AttributeError(f"Graph is frozen: {field} cannot be set; replace() gives a changed copy")
 
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
