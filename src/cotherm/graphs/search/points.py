@@ -88,13 +88,25 @@ class Points:
                 f"at most {MOST_PAIRS:,} pairs, k of at most {MOST_PAIRS // self.count:,}",
             )
 
+    def take(self, rows: Ints) -> Points:
+        """Some of the rows."""
+        return Points(self.n, self.metric, self.rows[rows], self.kept[rows])
+
     def distances(self, a: Ints, b: Ints) -> Floats:
-        """d between row a[p] and row b[p] for every p, from the differences of their entries."""
+        """d between row a[p] and row b[p] for every p."""
+        return self.distances_to(self, a, b)
+
+    def distances_to(self, others: Points, a: Ints, b: Ints) -> Floats:
+        """d between row a[p] and row b[p] of others for every p, from the differences of their entries."""
         # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
         found = np.empty(len(a))
         for part in slices(len(a), self._width()):
-            found[part] = self._from_squares(squares(self.rows[a[part]] - self.rows[b[part]]))
+            found[part] = self._from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
+
+    def squares_of(self, d: Floats) -> Floats:
+        """‖r_i − r_j‖² for distances d, at least the largest that is taken for the same distance."""
+        return d**2 if self.metric == "euclidean" else np.maximum(2 * d, self._blur() ** 2)
 
     def reach(self, radius: float) -> float:
         """A Euclidean distance between rows that no pair of points within ``radius`` exceeds."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
+from cotherm.graphs.search.exact import nearest_rows
 from cotherm.methods.matching.functional_map import from_vertices
 from cotherm.methods.matching.modes import Modes
-from cotherm.methods.matching.nearest import nearest_rows
 from cotherm.progress import track
 
 # Of larger graphs a sample of this many vertices looks for its counterparts, among all, and fits the functional maps.
