@@ -18,6 +18,7 @@ from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
+from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.result import JointBases
 from cotherm.methods.status import HasStatus
@@ -191,17 +192,11 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
 
 def _times(value: ArrayLike | None, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
     if value is None:
-        return _default_time(graphs[0]), _default_time(graphs[1])
+        return diffusion_time(_MOVES, graphs[0]), diffusion_time(_MOVES, graphs[1])
     given = validation.times("times", value)
     if len(given) > 2:
         raise CothermError("times", f"{len(given)} times", "one time, or one for each of the two graphs")
     return float(given[0]), float(given[-1])
-
-
-def _default_time(graph: Graph) -> float:
-    degrees = graph.degrees
-    live = degrees[degrees > 0.0]
-    return _MOVES / float(np.median(live)) if len(live) else 0.0
 
 
 def _part(argument: str, value: float) -> float:
