@@ -17,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.build import knn_graph
-from cotherm.graphs.search import approximate, brute_force, exact, neighbors, points, products
+from cotherm.graphs.search import approximate, brute_force, exact, points, products
 from cotherm.graphs.search.neighbors import Neighbors, nearest_neighbors
 
 Array = NDArray[Any]
@@ -334,7 +335,7 @@ def test_scikit_learn_is_asked_twice_only_where_rounding_makes_it_uncertain(monk
 def test_many_dense_points_go_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     X = normal(100, 20)
     expected = nearest_neighbors(X, 5)
-    monkeypatch.setattr(brute_force, "FEW_PAIRS", 100 * 100)
+    monkeypatch.setattr(limits, "SKLEARN_PAIRS", 100 * 100)
     monkeypatch.setattr(products, "nearest_to", lambda *_: pytest.fail("not by scikit-learn"))
     found = nearest_neighbors(X, 5)
     np.testing.assert_array_equal(found.indices, expected.indices)
@@ -348,8 +349,8 @@ def test_many_dense_points_go_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -
 def test_the_child_of_a_fork_does_not_call_scikit_learn() -> None:
     """It would hang in OpenMP, which its parent has used."""
     code = (
-        "import os, sys, numpy as np; from cotherm.graphs.search import brute_force, neighbors;"
-        "brute_force.FEW_PAIRS = 0; X = np.random.default_rng(0).normal(size=(3000, 20));"
+        "import os, sys, numpy as np; from cotherm import limits; from cotherm.graphs.search import neighbors;"
+        "limits.SKLEARN_PAIRS = 0; X = np.random.default_rng(0).normal(size=(3000, 20));"
         "first = neighbors.nearest_neighbors(X, 3); child = os.fork();\n"
         "if child == 0: os._exit(not np.array_equal(first.indices, neighbors.nearest_neighbors(X, 3).indices))\n"
         "sys.exit(os.waitpid(child, 0)[1])"
@@ -436,7 +437,7 @@ def test_what_the_descent_leaves_blank_is_filled_in(monkeypatch: pytest.MonkeyPa
 
 def test_auto_is_approximate_for_many_points_of_many_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, (0, 5, 6, 7))
-    monkeypatch.setattr(neighbors, "MOST_EXACT", 99)
+    monkeypatch.setattr(limits, "EXACT_NEIGHBORS", 99)
     with pytest.warns(CothermWarning, match="true neighbors"):
         assert nearest_neighbors(ring(100, 20), 3).recall < 0.5
     assert nearest_neighbors(ring(99, 20), 3).recall == 1.0
@@ -446,7 +447,7 @@ def test_auto_is_approximate_for_many_points_of_many_dimensions(monkeypatch: pyt
 
 def test_without_pynndescent_auto_is_exact_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    monkeypatch.setattr(neighbors, "MOST_EXACT", 99)
+    monkeypatch.setattr(limits, "EXACT_NEIGHBORS", 99)
     X = normal(100, 20)
     with pytest.warns(CothermWarning, match=r"slow; .*pip install 'cotherm\[neighbors\]'"):
         found = nearest_neighbors(X, 3)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.threads import one_thread
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, diffusion_map
 from cotherm.heat.times import diffusion_time
 
-# Up to here all pairs of distances are looked at.
-_FEW = 1_500
 # Neighbors each vertex should keep: a share of all, within limits, so that small groups stay apart.
 _SHARE, _FEWEST, _MOST = 1 / 15, 5.0, 30.0
 # By default heat makes about this many moves along edges.
@@ -25,7 +24,7 @@ def layout(graph: Graph, t: float | None = None, *, seed: int = 0) -> Floats:
         return np.column_stack([np.cos(angles), np.sin(angles)])
     if t is None:
         t = diffusion_time(_MOVES, graph)
-    if graph.n > _FEW:
+    if graph.n > limits.LAYOUT:
         return diffusion_map(graph, t, k=2)
     from sklearn.manifold import TSNE
 

@@ -1,15 +1,10 @@
-"""What the verbs of heat ask of a graph at the door, and the sizes that decide how things are done."""
+"""What the functions of heat ask of their arguments."""
 
 from __future__ import annotations
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-
-# Never a dense n × n matrix above this, unless the caller asks for one.
-SMALL = 2_000
-# All pairs of this many vertices are 3.2 GB, and as much again on the way.
-LARGEST_DENSE = 20_000
 
 
 def require_graph(graph: Graph) -> None:
@@ -25,10 +20,10 @@ def require_two(graph: Graph) -> None:
 
 def require_dense(graph: Graph) -> None:
     """Refuse an n × n result that would not fit."""
-    if graph.n > LARGEST_DENSE:
+    if graph.n > limits.DENSE_RESULT:
         raise CothermError(
             "graph",
             f"{graph.n} vertices: all pairs take {2 * graph.n**2 * 8 / 1e9:.0f} GB, half of it for the result",
-            f"at most {LARGEST_DENSE} vertices for all pairs",
+            f"at most {limits.DENSE_RESULT} vertices for all pairs",
             "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
         )

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
 from cotherm.methods.validation import sized
 
-# Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way.
-LARGEST = 8_000
 # Asymmetry within this part of the largest entry is rounding.
 _ROUNDING = 1e-12
 
@@ -36,11 +34,11 @@ def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool)
             "graphs or matrices of one size",
             "couple, coupled_bases and align take graphs of different sizes.",
         )
-    if sizes[0] > LARGEST:
+    if sizes[0] > limits.DENSE_METHODS:
         raise CothermError(
             argument,
             f"{sizes[0]:,} vertices: every matrix is dense, {8e-9 * sizes[0] ** 2:.0f} GB",
-            f"at most {LARGEST:,} vertices",
+            f"at most {limits.DENSE_METHODS:,} vertices",
             "coupled_bases works with a few eigenvectors of graphs of any size.",
         )
     return np.array([_dense(name, one, normalized) for name, one in zip(names, given, strict=True)])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError, known_as
@@ -31,8 +31,6 @@ _ENDINGS = {
     "out of budget": "Other plans may be cheaper: raise max_iterations.",
 }
 
-# Dense matrices of this size are 0.2 GB each, and one linear program among them takes minutes.
-LARGEST = 5_000
 # By default heat makes about this many moves along edges: ten times those that make a landmark's bump.
 _MOVES = 20.0
 # Of distances, which are at most √2: below this they are rounding, not geometry.
@@ -180,11 +178,11 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
     if len(graphs) != 2:
         raise CothermError("graphs", f"{len(graphs)} graphs", "two graphs", "Transport them in pairs.")
     largest = max(graph.n for graph in graphs)
-    if largest > LARGEST:
+    if largest > limits.TRANSPORT_VERTICES:
         raise CothermError(
             "graphs",
             f"{largest:,} vertices: every matrix is dense, {8e-9 * largest**2:.1f} GB",
-            f"at most {LARGEST:,} vertices",
+            f"at most {limits.TRANSPORT_VERTICES:,} vertices",
             "Transport a sample of the vertices; couple, coupled_bases and align work with graphs of any size.",
         )
     return graphs[0], graphs[1]

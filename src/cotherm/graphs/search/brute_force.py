@@ -12,14 +12,13 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.search import candidates, products
 from cotherm.graphs.search.points import Points
 from cotherm.progress import track
 
-# Fewer pairs are compared before scikit-learn is imported.
-FEW_PAIRS = 25_000_000
 # Neighbors found beyond those asked for.
 _SPARE = 4
 # Queries in one call; progress is shown between calls.
@@ -42,7 +41,7 @@ def pays(points: Points, queries: Points, k: int) -> bool:
 
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
-    many = points.count * queries.count >= FEW_PAIRS and 8 * k <= points.count
+    many = points.count * queries.count >= limits.SKLEARN_PAIRS and 8 * k <= points.count
     return many and isinstance(points.rows, np.ndarray) and not _forked
 
 

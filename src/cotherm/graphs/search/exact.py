@@ -10,19 +10,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.search import brute_force, products
 from cotherm.graphs.search.candidates import best
-from cotherm.graphs.search.points import MOST_PAIRS, Points
-
-# Trees look at most of the points anyway in more dimensions than this.
-FEW_DIMENSIONS = 15
+from cotherm.graphs.search.points import Points
 
 
 def few_dimensions(points: Points) -> bool:
     """Whether a k-d tree pays."""
-    return int(points.rows.shape[1]) <= FEW_DIMENSIONS
+    return int(points.rows.shape[1]) <= limits.TREE_DIMENSIONS
 
 
 def nearest(points: Points, k: int) -> tuple[Ints, Floats]:
@@ -95,10 +93,10 @@ def _block_pairs(points: Points, radius: float) -> Ints:
 
 
 def _require_few(pairs: int, radius: float) -> None:
-    if pairs > MOST_PAIRS:
+    if pairs > limits.NEIGHBOR_PAIRS:
         raise CothermError(
             "radius",
             f"{radius:g}, within which there are at least {pairs:,} pairs of points",
-            f"at most {MOST_PAIRS:,} edges",
+            f"at most {limits.NEIGHBOR_PAIRS:,} edges",
             "Choose a smaller radius, or knn_graph, whose size does not depend on the density.",
         )

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 
@@ -23,8 +23,6 @@ METRICS = ("euclidean", "cosine")
 
 # Squares of numbers beyond these overflow or vanish, and distances with them.
 _LEAST, _MOST = 1e-140, 1e140
-# Pairs take 40 bytes each on the way to a graph.
-MOST_PAIRS = 200_000_000
 # Numbers held at once while distances are measured: 32 MiB.
 _BLOCK = 2**22
 
@@ -81,11 +79,11 @@ class Points:
                 f"{k} neighbors among n = {self.n} points{zero}",
                 f"at most {max(self.count - 1, 0)}, one less than there are points",
             )
-        if k * self.count > MOST_PAIRS:
+        if k * self.count > limits.NEIGHBOR_PAIRS:
             raise CothermError(
                 argument,
                 f"{k} neighbors of {self.count:,} points, {k * self.count:,} pairs",
-                f"at most {MOST_PAIRS:,} pairs, k of at most {MOST_PAIRS // self.count:,}",
+                f"at most {limits.NEIGHBOR_PAIRS:,} pairs, k of at most {limits.NEIGHBOR_PAIRS // self.count:,}",
             )
 
     def take(self, rows: Ints) -> Points:
