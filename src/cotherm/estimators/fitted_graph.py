@@ -20,7 +20,8 @@ from cotherm.graphs import kernel
 from cotherm.graphs.build import scaled_knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_to
-from cotherm.graphs.search.points import Points, Rows, checked_rows
+from cotherm.graphs.search.points import Points
+from cotherm.graphs.validation import Rows, checked_rows
 
 
 @dataclass(frozen=True)

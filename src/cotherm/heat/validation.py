@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from cotherm import limits, validation
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 
 
@@ -27,3 +33,31 @@ def require_dense(graph: Graph) -> None:
             f"at most {limits.DENSE_RESULT} vertices for all pairs",
             "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
         )
+
+
+def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
+    """Two or more graphs."""
+    if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
+        raise CothermError("graphs", validation.describe(graphs), "a list of two or more graphs")
+    for k, graph in enumerate(graphs):
+        with known_as("graph", f"graphs[{k}]"):
+            require_graph(graph)
+    return list(graphs)
+
+
+def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
+    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
+    graphs = checked_graphs(graphs)
+    if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
+        raise CothermError(
+            "functions",
+            validation.describe(functions),
+            f"a list with a block of functions for each of {len(graphs)} graphs",
+        )
+    columns = [
+        validation.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
+    ]
+    widths = [F.shape[1] for F in columns]
+    if len(set(widths)) > 1 or widths[0] == 0:
+        raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
+    return graphs, columns

@@ -18,10 +18,9 @@ from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.matrices import symmetric_matrices
 from cotherm.methods.result import JointBases
 from cotherm.methods.status import DESCENT, HasStatus
-from cotherm.methods.validation import positive, versions
+from cotherm.methods.validation import positive, symmetric_matrices, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 from cotherm.solve.orthogonal import OrthogonalDescent

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.search.candidates import best
 from cotherm.graphs.search.exact import nearest_of
-from cotherm.graphs.search.points import Points, Rows, centered, row_maxima
+from cotherm.graphs.search.points import Points, centered, row_maxima
+from cotherm.graphs.validation import Rows
 
 INSTALL = "pip install 'cotherm[neighbors]'"
 

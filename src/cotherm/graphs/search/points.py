@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,15 +13,12 @@ from numpy.typing import ArrayLike
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
-
-Rows = Floats | sp.csr_array
+from cotherm.graphs.validation import Rows, checked_rows
 
 EPSILON = float(np.finfo(np.float64).eps)
 
 METRICS = ("euclidean", "cosine")
 
-# Squares of numbers beyond these overflow or vanish, and distances with them.
-_LEAST, _MOST = 1e-140, 1e140
 # Numbers held at once while distances are measured: 32 MiB.
 _BLOCK = 2**22
 
@@ -130,23 +126,6 @@ class Points:
         return 1 + int(stored) // max(self.count, 1)
 
 
-def checked_rows(argument: str, X: Any) -> Rows:
-    """X as float64, dense or CSR, of shape (n, d), n ≥ 1 and d ≥ 1, of finite entries of usable size."""
-    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else validation.numeric(argument, X, ndim=(2,))
-    if 0 in rows.shape:
-        raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
-    values = rows if isinstance(rows, np.ndarray) else rows.data
-    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
-    if largest and not _LEAST <= largest <= _MOST:
-        raise CothermError(
-            argument,
-            f"numbers up to {largest:.3g} in size",
-            f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow",
-            "Change the unit.",
-        )
-    return rows
-
-
 def centered(rows: Rows) -> Rows:
     """The rows less their mean: distances are the same and rounding is less. Sparse rows stay as they are."""
     return rows - rows.mean(axis=0) if isinstance(rows, np.ndarray) else rows
@@ -164,21 +143,6 @@ def slices(length: int, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(width, 1))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
-
-
-def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
-    if X.ndim != 2:
-        raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
-    coo = X.tocoo()
-    data = validation.finite(f"{argument}.data", validation.as_float64(argument, coo.data))
-    n, d = coo.shape
-    column = coo.col
-    # Empty columns change no distance, but the transposed matrix would have a row for each.
-    if d > max(len(data), 1):
-        used, column = np.unique(column, return_inverse=True)
-        d = max(len(used), 1)
-    # Repeated entries are added up, as SciPy does everywhere.
-    return sp.csr_array(sp.coo_array((data, (coo.row, column)), shape=(n, d)))
 
 
 def row_maxima(rows: Rows) -> Floats:

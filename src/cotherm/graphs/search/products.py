@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.search.points import EPSILON, Points, Rows, slices, squares
+from cotherm.graphs.search.points import EPSILON, Points, slices, squares
+from cotherm.graphs.validation import Rows
 from cotherm.progress import track
 
 

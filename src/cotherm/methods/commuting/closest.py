@@ -26,10 +26,9 @@ from cotherm.methods.joint_diagonalization import (
     quotients,
     watched_diagonalize,
 )
-from cotherm.methods.matrices import symmetric_matrices
 from cotherm.methods.result import JointBases, same_vertices
 from cotherm.methods.status import DESCENT, HasStatus
-from cotherm.methods.validation import checked_graphs, sized, versions
+from cotherm.methods.validation import checked_graphs, sized, symmetric_matrices, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 
