@@ -13,6 +13,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
+from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.heat.validation import require_graph
 
 # Heat that smooths makes about this many moves along edges by default: to near neighbors.
@@ -215,14 +216,10 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
 
 
 def _smoothing_time(graph: Graph) -> float:
-    degrees = graph.degrees
-    live = degrees[degrees > 0]
-    if not len(live):
-        return 0.0
-    middle = float(np.median(live))
-    if middle < _SMALLEST_DEGREE:
-        raise CothermError("graph", f"a median degree of {middle:.1e}", "larger weights, or a time that is given")
-    return _MOVES / middle
+    degree = median_degree(graph)
+    if 0.0 < degree < _SMALLEST_DEGREE:
+        raise CothermError("graph", f"a median degree of {degree:.1e}", "larger weights, or a time that is given")
+    return diffusion_time(_MOVES, graph)
 
 
 def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: float | None) -> float:

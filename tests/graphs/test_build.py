@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
 from cotherm.graphs.graph import Graph
@@ -348,9 +349,9 @@ def test_radius_graph_isolates_zero_rows_under_cosine() -> None:
 def test_too_many_edges_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch, d: int) -> None:
     X = normal(40, d)
     monkeypatch.setattr(points, "_BLOCK", 40)
-    monkeypatch.setattr(exact, "MOST_PAIRS", 40 * 39 // 2)
+    monkeypatch.setattr(limits, "NEIGHBOR_PAIRS", 40 * 39 // 2)
     assert radius_graph(X, 100).m == 780
-    monkeypatch.setattr(exact, "MOST_PAIRS", 40 * 39 // 2 - 1)
+    monkeypatch.setattr(limits, "NEIGHBOR_PAIRS", 40 * 39 // 2 - 1)
     monkeypatch.setattr(np, "concatenate", lambda *_: pytest.fail("made the edges"))
     with pytest.raises(CothermError, match=r"^radius: 100, .*780 pairs .*at most 779 edges"):
         radius_graph(X, 100)

@@ -260,6 +260,35 @@ def test_validity_refuses_other_shapes() -> None:
         problems.ring(4).validity(np.eye(3))
 
 
+def test_replace_changes_what_is_passed_and_nothing_else() -> None:
+    full = ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0], coordinates=np.eye(3), labels=["a", "b", "c"], name="three")
+    assert full.replace() == full
+    fields: dict[str, Any] = {"w": [3.0, 0.0], "coordinates": np.ones((3, 1)), "labels": [1, 2, 3], "name": "other"}
+    for field, value in fields.items():
+        expected = {name: getattr(full, name) for name in fields} | {field: value}
+        assert full.replace(**{field: value}) == ct.Graph(3, full.i, full.j, expected.pop("w"), **expected)
+        if field != "w":
+            without: dict[str, Any] = {field: None}
+            assert getattr(full.replace(**without), field) is None
+    changed = full.replace(**fields)
+    assert changed == ct.Graph(3, full.i, full.j, **fields)
+    for array in (changed.w, changed.coordinates, changed.labels):
+        assert array is not None
+        assert not array.flags.writeable
+    fields["coordinates"][:] = 7.0
+    assert_array_equal(changed.coordinates, np.ones((3, 1)))
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [("w", None), ("w", [1.0]), ("w", [1.0, -1.0]), ("coordinates", np.eye(2)), ("labels", [1]), ("name", 3)],
+)
+def test_replace_refuses(field: str, bad: Any) -> None:
+    graph = ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0])
+    with pytest.raises(ct.CothermError, match=f"{field}: "):
+        graph.replace(**{field: bad})
+
+
 def test_bare_leaves_coordinates_and_labels_out() -> None:
     full = ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0], coordinates=np.eye(3), labels=["a", "b", "c"], name="three")
     assert full.bare() == ct.Graph(3, [0, 2], [1, 1], [1.0, 2.0], name="three")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from fractions import Fraction
@@ -16,9 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.build import knn_graph
-from cotherm.graphs.search import approximate, exact, neighbors, points
+from cotherm.graphs.search import approximate, brute_force, exact, points, products
 from cotherm.graphs.search.neighbors import Neighbors, nearest_neighbors
 
 Array = NDArray[Any]
@@ -273,6 +275,99 @@ def test_other_real_dtypes_are_accepted(X: Array) -> None:
     assert_nearest(nearest_neighbors(X, 2), all_distances(X.astype(float), "euclidean"), 2)
 
 
+# ---------------------------------------------------------------- scikit-learn, for many dense points
+
+
+def clouds(size: float, distance: float) -> Array:
+    """Points of nine clouds of a size, at a distance from each other."""
+    return distance * normal(9, 20)[np.arange(300) % 9] + size * normal(300, 20, seed=1)
+
+
+def outlying() -> Array:
+    X = normal(300, 20)
+    X[17] = 1e12
+    return X
+
+
+MANY = {
+    "normal": normal(300, 20),
+    "columns first": np.asfortranarray(normal(300, 20)),
+    "copies": np.repeat(normal(60, 20), 5, axis=0),
+    "grid": np.random.default_rng(0).integers(0, 3, size=(300, 20)) + 1.0,
+    "rays": normal(30, 20)[np.arange(300) % 30] * np.linspace(0.1, 10, 300)[:, np.newaxis],
+    "tight clouds": clouds(1e-6, 1.0),
+    "far clouds": clouds(1e-3, 1e6),
+    "far away": normal(300, 20) + 1e8,
+    "huge": 1e130 * normal(300, 20),
+    "tiny": 1e-130 * normal(300, 20),
+    "outlier": outlying(),
+}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_scikit_learn_finds_the_same_to_the_last_bit(name: str, metric: str, k: int) -> None:
+    found = points.Points.of(MANY[name], metric)
+    few = found.take(np.arange(0, 300, 7))
+    for queries, own in ((found, np.arange(300)), (few, np.arange(0, 300, 7)), (few, None)):
+        expected = products.nearest_to(found, queries, k, own)
+        for one, other in zip(brute_force.nearest_to(found, queries, k, own), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_scikit_learn_is_asked_twice_only_where_rounding_makes_it_uncertain(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: dict[str, int] = {}
+    name = ""
+    compare = products.nearest_to
+
+    def spied(p: points.Points, q: points.Points, k: int, own: Any, *, only: Any) -> tuple[Array, Array]:
+        again[name] = len(only)
+        return compare(p, q, k, own, only=only)
+
+    monkeypatch.setattr(products, "nearest_to", spied)
+    for name in ("normal", "far away", "copies", "far clouds"):
+        found = points.Points.of(MANY[name], "euclidean")
+        brute_force.nearest_to(found, found, 3, np.arange(300))
+    assert again == {"far clouds": 300}
+
+
+def test_many_dense_points_go_to_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = normal(100, 20)
+    expected = nearest_neighbors(X, 5)
+    monkeypatch.setattr(limits, "SKLEARN_PAIRS", 100 * 100)
+    monkeypatch.setattr(products, "nearest_to", lambda *_: pytest.fail("not by scikit-learn"))
+    found = nearest_neighbors(X, 5)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.distances, expected.distances)
+    for other in (X[:99], sp.csr_array(X)):
+        with pytest.raises(pytest.fail.Exception):
+            nearest_neighbors(other, 5)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_the_child_of_a_fork_does_not_call_scikit_learn() -> None:
+    """It would hang in OpenMP, which its parent has used."""
+    code = (
+        "import os, sys, numpy as np; from cotherm import limits; from cotherm.graphs.search import neighbors;"
+        "limits.SKLEARN_PAIRS = 0; X = np.random.default_rng(0).normal(size=(3000, 20));"
+        "first = neighbors.nearest_neighbors(X, 3); child = os.fork();\n"
+        "if child == 0: os._exit(not np.array_equal(first.indices, neighbors.nearest_neighbors(X, 3).indices))\n"
+        "sys.exit(os.waitpid(child, 0)[1])"
+    )
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False, timeout=120).returncode == 0
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_rows_of_one_array_nearest_to_those_of_another(d: int) -> None:
+    X, Y = normal(30, d), normal(50, d, seed=1)
+    expected = np.array([[distance(x, y, "euclidean") for y in Y] for x in X])
+    for k in (1, 4, 50):
+        indices, distances = exact.nearest_rows(X, Y, k)
+        np.testing.assert_array_equal(indices, np.argsort(expected, axis=1)[:, :k])
+        np.testing.assert_allclose(distances, np.sort(expected, axis=1)[:, :k], rtol=1e-13)
+
+
 # ---------------------------------------------------------------- the approximate search
 
 
@@ -342,7 +437,7 @@ def test_what_the_descent_leaves_blank_is_filled_in(monkeypatch: pytest.MonkeyPa
 
 def test_auto_is_approximate_for_many_points_of_many_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, (0, 5, 6, 7))
-    monkeypatch.setattr(neighbors, "MOST_EXACT", 99)
+    monkeypatch.setattr(limits, "EXACT_NEIGHBORS", 99)
     with pytest.warns(CothermWarning, match="true neighbors"):
         assert nearest_neighbors(ring(100, 20), 3).recall < 0.5
     assert nearest_neighbors(ring(99, 20), 3).recall == 1.0
@@ -352,7 +447,7 @@ def test_auto_is_approximate_for_many_points_of_many_dimensions(monkeypatch: pyt
 
 def test_without_pynndescent_auto_is_exact_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynndescent", None)
-    monkeypatch.setattr(neighbors, "MOST_EXACT", 99)
+    monkeypatch.setattr(limits, "EXACT_NEIGHBORS", 99)
     X = normal(100, 20)
     with pytest.warns(CothermWarning, match=r"slow; .*pip install 'cotherm\[neighbors\]'"):
         found = nearest_neighbors(X, 3)

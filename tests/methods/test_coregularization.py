@@ -102,7 +102,7 @@ def test_modes_are_orthonormal_and_correspond(kind: str) -> None:
 def test_large_graphs_go_without_dense_matrices(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, _ = problems.planted_views()
     dense = ct.coregularize(graphs, 3, kind=kind)
-    monkeypatch.setattr(coregularization, "SMALL", 0)
+    monkeypatch.setattr("cotherm.limits.DENSE", 0)
     sparse = ct.coregularize(graphs, 3, kind=kind)
     assert_allclose(sparse.history, dense.history, rtol=1e-10)
     for a, b in zip(sparse.vectors, dense.vectors, strict=True):

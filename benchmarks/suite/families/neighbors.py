@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.search.neighbors import MOST_EXACT, nearest_neighbors
+from cotherm.graphs.search.neighbors import nearest_neighbors
 
 _OURS, _SKLEARN, _TREE = "cotherm nearest_neighbors", "scikit-learn NearestNeighbors", "SciPy cKDTree"
 # pynndescent compiles for half a minute in every process: too long for a quick run.
@@ -50,7 +51,7 @@ def _problems(quick: bool) -> Sequence[Problem]:
 def _of(n: int, d: int, seconds: float) -> Problem:
     series = f"points in {d} dimensions"
     # Large ones go other ways, which must be compiled too.
-    small = 2_000 if n <= MOST_EXACT else MOST_EXACT + 1
+    small = 2_000 if n <= limits.EXACT_NEIGHBORS else limits.EXACT_NEIGHBORS + 1
     return Problem(f"{series}, {n:,}", series, n, lambda _: points(n, d), lambda: points(small, d), seconds)
 
 

@@ -53,14 +53,10 @@ def _heat(result: Coupling, function: int) -> Any:
     graphs, flows, names = [], [], []
     for state, members in (("", result.originals), (", coupled", result.graphs)):
         for k, (graph, F) in enumerate(zip(members, result.functions, strict=True)):
-            graphs.append(_placed(graph, _points(result.originals[k], times[-1])))
+            graphs.append(graph.replace(coordinates=_points(result.originals[k], times[-1])))
             flows.append(heat_flow(graph, F[:, function - 1], times)[:, :, 0])
             names.append(name_of(graph, k) + state)
     return draw_heat(graphs, flows, times, names=names)
-
-
-def _placed(graph: Graph, points: Floats) -> Graph:
-    return Graph(graph.n, graph.i, graph.j, graph.w, coordinates=points, name=graph.name)
 
 
 def _points(graph: Graph, t: float | None) -> Floats:

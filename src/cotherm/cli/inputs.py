@@ -75,7 +75,7 @@ def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
     if len(set(names)) == len(names):
         return views
     return [
-        replace(view, graph=_renamed(view.graph, "/".join(atomic.as_path(path).with_suffix("").parts[-2:])))
+        replace(view, graph=view.graph.replace(name="/".join(atomic.as_path(path).with_suffix("").parts[-2:])))
         for view, path in zip(views, paths, strict=True)
     ]
 
@@ -226,11 +226,7 @@ def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
 def _titled(graph: Graph, place: Path) -> Graph:
     """A graph without a name gets its file's. A forged number of vertices is refused before memory is taken for it."""
     require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
-    return graph if graph.name is not None else _renamed(graph, place.stem)
-
-
-def _renamed(graph: Graph, name: str) -> Graph:
-    return Graph(graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=graph.labels, name=name)
+    return graph if graph.name is not None else graph.replace(name=place.stem)
 
 
 # What knn_graph complains about, by the option that says it.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from cotherm import validation
 from cotherm.graphs.graph import Graph
+from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.result import Coupling
 
 # By default heat has made about so many moves along edges: it has left its neighborhood and is not yet everywhere.
@@ -18,11 +17,8 @@ def moments(given: Sequence[float] | None, result: Coupling | Graph) -> list[flo
     if given is not None:
         return validation.times("--time", given).tolist()
     graphs = [result] if isinstance(result, Graph) else list(result.originals)
-    degrees = np.concatenate([graph.degrees for graph in graphs])
-    live = degrees[degrees > 0.0]
-    degree = float(np.median(live)) if len(live) else 1.0
-    # Two digits: they are printed, and may be given back.
-    return [float(f"{moves / degree:.2g}") for moves in _MOVES]
+    # Two digits: they are printed, and may be passed to the next command.
+    return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
 
 
 def moment(given: float | None, result: Coupling | Graph) -> float:

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.cli.inputs import View, chosen, name_of
-from cotherm.cli.labels import Words, read_labels
+from cotherm.cli.labels import read_labels
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.io.header import header_of
 from cotherm.methods.coupling.result import Coupling
-
-
-def labeled(graph: Graph, labels: Words | NDArray[Any]) -> Graph:
-    """The same graph with other labels."""
-    return Graph(graph.n, graph.i, graph.j, graph.w, coordinates=graph.coordinates, labels=labels, name=graph.name)
 
 
 @dataclass(frozen=True)
@@ -53,9 +48,9 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
         name = name_of(before[k], k)
         if known[k].sum() < 2:
             raise CothermError("--labels", f"{known[k].sum()} labels for {name}", "at least two")
-        states.append((name + (", before" if after else ""), labeled(before[k], labels[k]), known[k]))
+        states.append((name + (", before" if after else ""), before[k].replace(labels=labels[k]), known[k]))
         if after:
-            states.append((name + ", coupled", labeled(after[k], labels[k]), known[k]))
+            states.append((name + ", coupled", after[k].replace(labels=labels[k]), known[k]))
     return Judged(states, note, reading)
 
 

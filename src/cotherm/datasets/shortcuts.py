@@ -13,6 +13,7 @@ from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
+from cotherm.heat.times import diffusion_time
 
 SURFACES = ("strip", "roll", "sphere")
 # Where heat is compared, in moves along edges.
@@ -95,7 +96,7 @@ def shortcuts(
     first = _planted(clean, made, wrong, rng)
     before = clean.i.astype(np.int64) * n + clean.j
     planted = ~np.isin(first.i.astype(np.int64) * n + first.j, before)
-    times = tuple((np.array(_MOVES) / float(np.median(clean.degrees))).tolist())
+    times = tuple(diffusion_time(moves, clean) for moves in _MOVES)
     marks = (planted, np.zeros(second.m, dtype=np.bool_))
     return Views(f"shortcuts, {surface}", (first, second), (F, F), times=times, wrong=marks, aligned=True)
 

@@ -98,7 +98,7 @@ def draw_views(
 
 def _draw_one(ax: Any, graph: Graph, points: ArrayLike, colors: list[Any] | None, mask: Any) -> None:
     places = validation.functions("points", points, graph.n)
-    placed = Graph(graph.n, graph.i, graph.j, graph.w, coordinates=places)
+    placed = graph.replace(coordinates=places)
     dots = draw_graph(placed, ax=ax, size=float(np.clip(6_000.0 / graph.n, 3.0, 40.0)), marked=mask)
     if colors is not None:
         dots.set_facecolor(colors)

@@ -19,10 +19,9 @@ from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs import kernel
 from cotherm.graphs.build import scaled_knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.search.points import Points, Rows, checked_rows
-
-# Candidates are looked for by rounded distances; a few to spare, and the order is settled by exact ones.
-_SPARE = 2
+from cotherm.graphs.search.exact import nearest_to
+from cotherm.graphs.search.points import Points
+from cotherm.graphs.validation import Rows, checked_rows
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,6 @@ def _rows(given: Any) -> Rows:
 
 def _nearest(training: Rows, new: Rows, options: Kernel) -> tuple[Ints, Floats]:
     """The nearest training points of new ones, numbered as in training, and their distances, ascending."""
-    from sklearn.neighbors import NearestNeighbors
-
     n = training.shape[0]
     stack: Any = np.vstack if isinstance(training, np.ndarray) and isinstance(new, np.ndarray) else sp.vstack
     both = stack([training, new])
@@ -162,9 +159,5 @@ def _nearest(training: Rows, new: Rows, options: Kernel) -> tuple[Ints, Floats]:
     if len(asked) < new.shape[0]:
         stray = np.setdiff1d(np.arange(new.shape[0]), points.kept[asked] - n)
         raise CothermError("X", f"row {stray[0]} is zero and has no direction", "rows with a direction for 'cosine'")
-    count = min(options.sought + _SPARE, len(known))
-    search = NearestNeighbors(n_neighbors=count).fit(points.rows[known])
-    found = known[np.sort(search.kneighbors(points.rows[asked], return_distance=False), axis=1)]
-    d = points.distances(np.repeat(asked, count), found.ravel()).reshape(found.shape)
-    order = np.argsort(d, axis=1, kind="stable")[:, : options.sought]
-    return points.kept[np.take_along_axis(found, order, axis=1)], np.take_along_axis(d, order, axis=1)
+    indices, distances = nearest_to(points.take(known), points.take(asked), options.sought)
+    return points.kept[known[indices]], distances

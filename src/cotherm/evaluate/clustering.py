@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.errors import CothermError
-
-_LARGEST_TABLE = 100_000_000
 
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
@@ -48,11 +46,11 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     0.75
     """
     truth, found = _checked(classes, clusters)
-    if (truth.max() + 1) * (found.max() + 1) > _LARGEST_TABLE:
+    if (truth.max() + 1) * (found.max() + 1) > limits.CLUSTER_TABLE:
         raise CothermError(
             "clusters",
             f"{found.max() + 1:,} clusters of {truth.max() + 1:,} classes",
-            f"at most {_LARGEST_TABLE:,} pairs of a cluster and a class",
+            f"at most {limits.CLUSTER_TABLE:,} pairs of a cluster and a class",
         )
     table = np.zeros((truth.max() + 1, found.max() + 1))
     np.add.at(table, (truth, found), 1.0)

@@ -15,7 +15,8 @@ from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
 from cotherm.graphs.search.neighbors import Neighbors, find, search_options
-from cotherm.graphs.search.points import Points, checked_rows
+from cotherm.graphs.search.points import Points
+from cotherm.graphs.validation import checked_faces, checked_rows, checked_scale, checked_sigma
 
 # Points in at most this many dimensions can be drawn where they are.
 _DRAWABLE = 3
@@ -144,7 +145,7 @@ def scaled_knn_graph(
 ) -> tuple[Graph, Floats]:
     """The same, and σ of every point, by which points that come later can be joined to the graph."""
     k = validation.integer("k", k, least=1)
-    scale = kernel.checked_scale(scale, ("self-tuning", "median"))
+    scale = checked_scale(scale, ("self-tuning", "median"))
     scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
@@ -218,7 +219,7 @@ def radius_graph(
     [[0, 1], [1, 2]]
     """
     radius = validation.real("radius", radius)
-    scale = kernel.checked_scale(scale, ("median",))
+    scale = checked_scale(scale, ("median",))
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     points = Points.of(X, metric)
     bare = _without_edges(X, points.n, labels, name)
@@ -287,12 +288,12 @@ def mesh_graph(
     [0.33, 0.25, 0.2]
     """
     weights = validation.choice("weights", weights, ("unit", "inverse-length", "gaussian"))
-    sigma = kernel.checked_sigma(scale, ("median",))
+    sigma = checked_sigma(scale, ("median",))
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     position = validation.numeric("vertices", vertices, ndim=(2,))
     n = checked_rows("vertices", position).shape[0]
     bare = _without_edges(position, n, labels, name)
-    i, j = _sides(_checked_faces(faces, n), n)
+    i, j = _sides(checked_faces(faces, n), n)
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
         return _with_edges(bare, i, j, 1 / _positive(length, i, j))
@@ -343,41 +344,6 @@ def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, I
         mutual = times == 2
         key, w = key[mutual], w[mutual]
     return key // n, key % n, w
-
-
-def _checked_faces(faces: ArrayLike, n: int) -> Ints:
-    validation.numeric("faces", faces, ndim=(2,))
-    array = np.asarray(faces)
-    if array.shape[1] != 3:
-        raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), three corners each", "Triangulate the mesh.")
-    if not len(array):
-        return np.empty((0, 3), dtype=np.int64)
-    if array.dtype.kind not in "iu":
-        raise CothermError("faces", f"dtype {array.dtype}", "integer vertex numbers")
-    _require_range(array, n)
-    corners = array.astype(np.int64)
-    a, b, c = corners.T
-    repeated = np.flatnonzero((a == b) | (b == c) | (c == a))
-    if len(repeated):
-        raise CothermError(
-            "faces",
-            f"face {repeated[0]} has corners {corners[repeated[0]].tolist()} ({len(repeated)} such face(s))",
-            "three different corners for every face",
-            "Drop the degenerate faces.",
-        )
-    return corners
-
-
-def _require_range(faces: Any, n: int) -> None:
-    outside = np.argwhere((faces < 0) | (faces >= n))
-    if len(outside):
-        face, corner = outside[0]
-        raise CothermError(
-            "faces",
-            f"vertex {faces[face, corner]} in face {face}",
-            f"vertex numbers from 0 to {n - 1}",
-            "Subtract 1 from them." if faces.min() == 1 and faces.max() == n else "",
-        )
 
 
 def _sides(corners: Ints, n: int) -> tuple[Ints, Ints]:

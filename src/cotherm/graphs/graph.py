@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,8 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Indices
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import known_as
 from cotherm.graphs.immutable import assign, read_only
+from cotherm.graphs.validation import (
+    checked_coordinates,
+    checked_ends,
+    checked_labels,
+    checked_name,
+    checked_triangle,
+    checked_weights,
+)
 
 if TYPE_CHECKING:
     from cotherm.graphs.validity import Validity
@@ -19,8 +28,18 @@ if TYPE_CHECKING:
 
 # Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
 MOST_VERTICES = 2**31 - 2
-# Sums of two degrees must still be finite.
-_LARGEST_TOTAL = np.finfo(np.float64).max / 4
+
+
+class _Unchanged(Enum):
+    """Default of ``Graph.replace``: None means "without", so it cannot mean "as before"."""
+
+    UNCHANGED = "unchanged"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+_UNCHANGED: Final = _Unchanged.UNCHANGED
 
 
 class Graph:
@@ -70,8 +89,8 @@ class Graph:
 
     Notes
     -----
-    A graph is immutable. The arrays are copies and read-only; :meth:`with_weights` returns a graph with other
-    weights.
+    A graph is immutable. The arrays are copies and read-only; :meth:`replace` returns a graph with other
+    weights, coordinates, labels or name.
 
     The Laplacian is L = D − W, never normalized or rescaled.
 
@@ -109,14 +128,14 @@ class Graph:
         name: str | None = None,
     ) -> None:
         n = validation.integer("n", n, least=1, most=MOST_VERTICES)
-        low, high = _edge_ends(n, i, j)
+        low, high = checked_ends(n, i, j)
         assign(self, "n", n)
         assign(self, "i", read_only(low))
         assign(self, "j", read_only(high))
-        assign(self, "w", read_only(_weights("w", w, low, high)))
-        assign(self, "coordinates", _coordinates(coordinates, n))
-        assign(self, "labels", _labels(labels, n))
-        assign(self, "name", _name(name))
+        assign(self, "w", read_only(checked_weights("w", w, low, high)))
+        assign(self, "coordinates", checked_coordinates(coordinates, n))
+        assign(self, "labels", checked_labels(labels, n))
+        assign(self, "name", checked_name(name))
 
     @classmethod
     def from_adjacency(
@@ -157,9 +176,65 @@ class Graph:
         >>> ct.Graph.from_adjacency([[0.0, 2.0], [2.0, 0.0]]).edges.tolist()
         [[0, 1]]
         """
-        n, i, j, w = _upper_triangle(W)
+        n, i, j, w = checked_triangle(W)
         with known_as("w", "W"):
             return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+
+    def replace(
+        self,
+        *,
+        w: ArrayLike | _Unchanged = _UNCHANGED,
+        coordinates: ArrayLike | _Unchanged | None = _UNCHANGED,
+        labels: ArrayLike | _Unchanged | None = _UNCHANGED,
+        name: str | _Unchanged | None = _UNCHANGED,
+    ) -> Graph:
+        """Return a copy with other weights, coordinates, labels or name, on the same vertices and edges.
+
+        What is not passed stays as it is. The arrays that stay are shared with this graph; they cannot be
+        written to.
+
+        Parameters
+        ----------
+        w : array_like of float, optional
+            Weights, one per edge, in the order of ``i`` and ``j``.
+        coordinates : array_like of float or None, optional
+            Positions of the vertices, shape (n, d). None removes them.
+        labels : array_like of int or str or None, optional
+            One label per vertex. None removes them.
+        name : str or None, optional
+            Name of the graph. None removes it.
+
+        Returns
+        -------
+        Graph
+            The changed copy.
+
+        See Also
+        --------
+        with_weights : Other weights only.
+        bare : No coordinates and no labels.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> graph = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0], labels=["a", "b", "b"], name="path")
+        >>> graph.replace(w=[3.0, 4.0], name="heavy path")
+        Graph('heavy path', n=3, m=2, total weight 7)
+        >>> graph.replace(labels=None).labels is None
+        True
+        """
+        other = object.__new__(Graph)
+        for field in self.__slots__:
+            assign(other, field, getattr(self, field))
+        if w is not _UNCHANGED:
+            assign(other, "w", read_only(checked_weights("w", w, self.i, self.j)))
+        if coordinates is not _UNCHANGED:
+            assign(other, "coordinates", checked_coordinates(coordinates, self.n))
+        if labels is not _UNCHANGED:
+            assign(other, "labels", checked_labels(labels, self.n))
+        if name is not _UNCHANGED:
+            assign(other, "name", checked_name(name))
+        return other
 
     def with_weights(self, u: ArrayLike) -> Graph:
         """Return the same graph with other weights.
@@ -174,11 +249,8 @@ class Graph:
         Graph
             The new graph.
         """
-        other = object.__new__(Graph)
-        for field in self.__slots__:
-            assign(other, field, getattr(self, field))
-        assign(other, "w", read_only(_weights("u", u, self.i, self.j)))
-        return other
+        with known_as("w", "u"):
+            return self.replace(w=u)
 
     def bare(self) -> Graph:
         """Return the same graph without coordinates and labels.
@@ -190,10 +262,7 @@ class Graph:
         Graph
             The new graph.
         """
-        other = self.with_weights(self.w)
-        assign(other, "coordinates", None)
-        assign(other, "labels", None)
-        return other
+        return self.replace(coordinates=None, labels=None)
 
     @property
     def m(self) -> int:
@@ -296,7 +365,7 @@ class Graph:
         return self.validity(laplacian, tolerance=tolerance).valid
 
     def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be set; with_weights() gives a changed copy")
+        raise AttributeError(f"Graph is frozen: {field} cannot be set; replace() gives a changed copy")
 
     def __delattr__(self, field: str) -> None:
         raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
@@ -329,167 +398,7 @@ def _rebuild(n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name
     return Graph(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
 
 
-def _edge_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:
-    a = validation.indices("i", i, below=n)
-    b = validation.indices("j", j, below=n)
-    if len(a) != len(b):
-        raise CothermError("j", f"{len(b)} ends", f"as many as in i, {len(a)}")
-    loops = np.flatnonzero(a == b)
-    if len(loops):
-        raise CothermError(
-            "i, j",
-            f"edge {loops[0]} joins vertex {a[loops[0]]} to itself ({len(loops)} such edge(s))",
-            "two different ends for every edge",
-            "Drop the self-loops; they carry no heat.",
-        )
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    _refuse_repeats(n, low, high)
-    return low.astype(np.int32), high.astype(np.int32)
-
-
-def _refuse_repeats(n: int, low: NDArray[np.int64], high: NDArray[np.int64]) -> None:
-    key = low * n + high
-    step = np.diff(key)
-    if np.all(step > 0):  # sorted edges, the usual case, need no sorting
-        return
-    order = np.argsort(key, kind="stable")
-    again = np.flatnonzero(np.diff(key[order]) == 0)
-    if len(again):
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        raise CothermError(
-            "i, j",
-            f"edges {first} and {second} both join vertices {low[first]} and {high[first]} "
-            f"({len(again)} repeated edge(s))",
-            "every pair of vertices at most once",
-            "Add up or choose among the repeated weights first.",
-        )
-
-
-def _weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> Floats:
-    w = validation.numeric(argument, value, ndim=(1,))
-    if len(w) != len(i):
-        raise CothermError(argument, f"{len(w)} weights", f"one per edge, {len(i)}")
-    if len(w) and w.min() < 0:
-        where = int(np.argmin(w))
-        raise CothermError(
-            argument,
-            f"{w[where]} on edge {where} ({i[where]}, {j[where]}); {int((w < 0).sum())} negative weight(s)",
-            "weights >= 0",
-        )
-    with np.errstate(over="ignore"):
-        if not w.sum() <= _LARGEST_TOTAL:
-            raise CothermError(
-                argument, f"weights up to {w.max()}", "weights that can be added up without overflow", "Rescale them."
-            )
-    return w + 0.0  # a copy, and −0.0 becomes 0.0
-
-
-def _coordinates(value: ArrayLike | None, n: int) -> Floats | None:
-    if value is None:
-        return None
-    array = validation.numeric("coordinates", value, ndim=(2,))
-    if array.shape[0] != n or array.shape[1] == 0:
-        raise CothermError("coordinates", f"shape {array.shape}", f"shape ({n}, d) with d >= 1")
-    return read_only(array.copy())
-
-
-def _labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
-    if value is None:
-        return None
-    array = validation.labels("labels", value)
-    if array.shape != (n,):
-        raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
-    return read_only(array.copy())
-
-
-def _name(value: str | None) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise CothermError("name", validation.describe(value), "a string or None")
-    return value
-
-
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
     if a is None or b is None:
         return a is b
     return a.shape == b.shape and bool(np.all(a == b))
-
-
-def _upper_triangle(W: Any) -> tuple[int, Indices, Indices, Floats]:
-    """n and the strict upper triangle (i, j, w) of a checked matrix of weights, sorted by (i, j)."""
-    if sp.issparse(W):
-        matrix = _canonical_sparse(W)
-    else:
-        dense = validation.numeric("W", W, ndim=(2,))
-        _require_square(dense.shape)
-        matrix = sp.csr_array(dense)
-    _require_loop_free(matrix)
-    _require_symmetric(matrix)
-    _require_non_negative(matrix)
-    upper = sp.triu(matrix, k=1, format="csr").tocoo()
-    return matrix.shape[0], upper.row, upper.col, upper.data
-
-
-def _canonical_sparse(W: Any) -> sp.csr_array:
-    """A checked copy in CSR form; repeated entries are refused, not added up."""
-    _require_square(W.shape)
-    coo = W.tocoo()
-    data = validation.finite("W", validation.as_float64("W", coo.data))
-    matrix = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
-    if matrix.nnz != len(data):
-        repeats = len(data) - matrix.nnz
-        raise CothermError("W", f"{repeats} repeated entries", "every entry at most once", "Call sum_duplicates().")
-    return matrix
-
-
-def _require_square(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise CothermError("W", f"shape {shape}", "a square matrix, one row and column per vertex")
-
-
-def _require_loop_free(matrix: sp.csr_array) -> None:
-    loops = np.flatnonzero(matrix.diagonal())
-    if len(loops):
-        v = int(loops[0])
-        raise CothermError(
-            "W",
-            f"{matrix.diagonal()[v]} on the diagonal at vertex {v} ({len(loops)} self-loop(s))",
-            "a zero diagonal",
-            "Set the diagonal to zero; for a Laplacian, pass its negated off-diagonal part.",
-        )
-
-
-def _require_non_negative(matrix: sp.csr_array) -> None:
-    if matrix.nnz and matrix.data.min() < 0:
-        entries = matrix.tocoo()
-        worst = int(np.argmin(entries.data))
-        i, j = int(entries.row[worst]), int(entries.col[worst])
-        raise CothermError(
-            "W",
-            f"W[{i}, {j}] = {entries.data[worst]} ({int((entries.data < 0).sum())} negative entries)",
-            "weights >= 0",
-            "For a Laplacian, pass its negated off-diagonal part.",
-        )
-
-
-def _require_symmetric(matrix: sp.csr_array) -> None:
-    difference = (matrix - matrix.T).tocoo()
-    gap = np.abs(difference.data)
-    if len(gap) and gap.max() > 0:
-        worst = int(np.argmax(gap))
-        i, j = int(difference.row[worst]), int(difference.col[worst])
-        raise CothermError(
-            "W",
-            f"W[{i}, {j}] = {matrix[i, j]} but W[{j}, {i}] = {matrix[j, i]}",
-            "a symmetric matrix",
-            "Choose how to combine the two, e.g. (W + W.T) / 2 or W.maximum(W.T).",
-        )
-    pattern = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
-    one_sided = (pattern - pattern.T).tocoo()
-    if np.any(one_sided.data):
-        k = int(np.flatnonzero(one_sided.data)[0])
-        i, j = int(one_sided.row[k]), int(one_sided.col[k])
-        raise CothermError(
-            "W",
-            f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]",
-            "a symmetric pattern of stored entries",
-        )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.errors import CothermError
 
 
 def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Floats:
@@ -14,31 +12,6 @@ def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Float
     # Factor by factor, because d² and σ_i σ_j may overflow or vanish where their ratio does not.
     with np.errstate(over="ignore"):
         return np.exp(-(d / sigma[i]) * (d / sigma[j]) / factor)
-
-
-def checked_scale(scale: object, words: tuple[str, ...]) -> str | float | None:
-    """None, one of the words, or a number > 0."""
-    if scale is None:
-        return None
-    return _sigma(scale, words, f"{_listed(words)}, a number > 0, or None")
-
-
-def checked_sigma(scale: object, words: tuple[str, ...]) -> str | float:
-    """One of the words, or a number > 0."""
-    return _sigma(scale, words, f"{_listed(words)} or a number > 0")
-
-
-def _sigma(scale: object, words: tuple[str, ...], needed: str) -> str | float:
-    if isinstance(scale, str) and scale in words:
-        return scale
-    try:
-        return validation.real("scale", scale, positive=True)
-    except CothermError as error:
-        raise CothermError("scale", error.given, needed) from None
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, words))
 
 
 def common_sigma(d: Floats, scale: str | float | None) -> float:

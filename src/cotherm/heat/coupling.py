@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
 from cotherm.heat.flow import flow
-from cotherm.heat.validation import require_graph
+from cotherm.heat.validation import checked_views
 
 
 def coupling_error(
@@ -135,34 +135,6 @@ def coupling_terms(Q: Floats, importance: Floats) -> Floats:
     apart = Q - Q[:1]
     deviations = apart - np.sum(shares * apart, axis=0)
     return np.asarray(importance.sum() ** 2 * np.sum(shares * deviations**2, axis=(0, 2, 3)))
-
-
-def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
-    """Two or more graphs."""
-    if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
-        raise CothermError("graphs", validation.describe(graphs), "a list of two or more graphs")
-    for k, graph in enumerate(graphs):
-        with known_as("graph", f"graphs[{k}]"):
-            require_graph(graph)
-    return list(graphs)
-
-
-def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
-    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
-    graphs = checked_graphs(graphs)
-    if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
-        raise CothermError(
-            "functions",
-            validation.describe(functions),
-            f"a list with a block of functions for each of {len(graphs)} graphs",
-        )
-    columns = [
-        validation.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
-    ]
-    widths = [F.shape[1] for F in columns]
-    if len(set(widths)) > 1 or widths[0] == 0:
-        raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
-    return graphs, columns
 
 
 def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:

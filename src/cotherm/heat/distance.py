@@ -11,7 +11,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import default_engine
 from cotherm.engines.interface import Laplacian
@@ -20,19 +20,14 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat import distance_local, distance_sketch, distance_spectral
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential_coefficients
 from cotherm.heat.spectrum import full_spectrum, lowest
-from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph, require_two
+from cotherm.heat.validation import require_dense, require_graph, require_two
 
-# Up to here all pairs are cheap enough to serve every question exactly.
-_ALL_PAIRS = 4_096
 # Columns of the kernel that matter less than this do not change a distance in double precision.
 _NEGLIGIBLE = 1e-17
 # Beyond this 2tλ_max heat is not even tried for staying near.
 _LONG = 1_000.0
 # Beyond this tλ_max it is tried whether only a few modes are still warm.
 _VERY_LONG = 2_000.0
-
-# Numbers of nearest vertices at once: on the way there are several times as many candidates.
-_MOST_NEAREST = 40_000_000
 
 ROUTES = ("auto", "exact", "local", "modes", "sketch")
 
@@ -199,7 +194,7 @@ def diffusion_distance(
     method = validation.choice("method", method, ROUTES)
     budget = distance_sketch.PROBES if probes is None else validation.integer("probes", probes, least=1)
     seed = validation.integer("seed", seed, least=0)
-    if method == "auto" and (graph.n <= _ALL_PAIRS or (rows is None and nearest is None)):
+    if method == "auto" and (graph.n <= limits.ALL_DISTANCES or (rows is None and nearest is None)):
         method = "exact"
     _require_size(graph, rows, nearest, method)
     if rows is None:
@@ -218,18 +213,18 @@ def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: 
     count = graph.n if rows is None else len(rows)
     if method == "exact":
         require_dense(graph)
-    if nearest is None and count * graph.n > LARGEST_DENSE**2:
+    if nearest is None and count * graph.n > limits.DENSE_RESULT**2:
         raise CothermError(
             "sources",
             f"{count:,} of {graph.n:,} vertices: a result of {count * graph.n * 8 / 1e9:.0f} GB",
-            f"at most {LARGEST_DENSE**2 // graph.n:,} sources at once",
+            f"at most {limits.DENSE_RESULT**2 // graph.n:,} sources at once",
             "Ask for some at a time, or for nearest= only.",
         )
-    if nearest is not None and count * nearest > _MOST_NEAREST:
+    if nearest is not None and count * nearest > limits.NEAREST_VERTICES:
         raise CothermError(
             "nearest",
             f"{nearest:,} for each of {count:,} sources",
-            f"at most {_MOST_NEAREST:,} numbers in all",
+            f"at most {limits.NEAREST_VERTICES:,} numbers in all",
             "Ask for fewer, or for some sources at a time.",
         )
 
@@ -280,9 +275,9 @@ def _require_near(matrix: Laplacian, t: float) -> None:
 
 def _warm_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | None:
     """The modes that are still warm, if they are asked for, or worth a try and few."""
-    if method == "modes" and graph.n <= SMALL:
+    if method == "modes" and graph.n <= limits.DENSE:
         raise CothermError(
-            "method", f"'modes' for {graph.n} vertices", f"more than {SMALL} vertices", "Ask for 'exact'."
+            "method", f"'modes' for {graph.n} vertices", f"more than {limits.DENSE} vertices", "Ask for 'exact'."
         )
     if method != "modes" and (method == "sketch" or t * bound <= _VERY_LONG):
         return None
@@ -381,7 +376,7 @@ def without_constant(values: Floats, vectors: Floats) -> Floats:
 
 
 def _all_pairs(graph: Graph, t: float) -> Floats:
-    if graph.n <= SMALL:
+    if graph.n <= limits.DENSE:
         spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE

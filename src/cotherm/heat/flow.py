@@ -8,19 +8,17 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine, get_engine
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, usual_rounding
 from cotherm.heat.spectrum import full_spectrum
-from cotherm.heat.validation import LARGEST_DENSE, SMALL, require_dense, require_graph
+from cotherm.heat.validation import require_dense, require_graph
 
 log = logging.getLogger("cotherm")
 
-# Up to here the eigendecomposition costs next to nothing.
-ALWAYS_EXACT = 500
 # A smaller tolerance asks for what rounding allows: no warning that it is not reached.
 _FINEST = 1e-10
 # Sums of products of larger numbers may overflow.
@@ -102,11 +100,11 @@ def heat_flow(
     times = validation.times("times", times)
     method = validation.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = validation.real("tolerance", tolerance, positive=True)
-    if method == "exact" and graph.n > LARGEST_DENSE:
+    if method == "exact" and graph.n > limits.DENSE_RESULT:
         raise CothermError(
             "method",
             f"'exact' for {graph.n} vertices: dense matrices of {3 * graph.n**2 * 8 / 1e9:.0f} GB",
-            f"at most {LARGEST_DENSE} vertices",
+            f"at most {limits.DENSE_RESULT} vertices",
             "'chebyshev' is as good as its tolerance at any size.",
         )
     if F.shape[1] == 0:
@@ -244,8 +242,8 @@ def _is_exact(graph: Graph, F: Floats, times: Floats, method: str) -> bool:
 
 
 def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
-    if graph.n <= ALWAYS_EXACT or graph.n > SMALL:
-        return graph.n <= ALWAYS_EXACT
+    if graph.n <= limits.EXACT_FLOW or graph.n > limits.DENSE:
+        return graph.n <= limits.EXACT_FLOW
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
     degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.threads import one_thread
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, diffusion_map
+from cotherm.heat.times import diffusion_time
 
-# Up to here all pairs of distances are looked at.
-_FEW = 1_500
 # Neighbors each vertex should keep: a share of all, within limits, so that small groups stay apart.
 _SHARE, _FEWEST, _MOST = 1 / 15, 5.0, 30.0
 # By default heat makes about this many moves along edges.
@@ -22,14 +22,14 @@ def layout(graph: Graph, t: float | None = None, *, seed: int = 0) -> Floats:
     if graph.n < 4:
         angles = 2.0 * np.pi * np.arange(graph.n) / max(graph.n, 1)
         return np.column_stack([np.cos(angles), np.sin(angles)])
-    live = graph.degrees[graph.degrees > 0.0]
-    moment = t if t is not None else _MOVES / float(np.median(live)) if len(live) else 0.0
-    if graph.n > _FEW:
-        return diffusion_map(graph, moment, k=2)
+    if t is None:
+        t = diffusion_time(_MOVES, graph)
+    if graph.n > limits.LAYOUT:
+        return diffusion_map(graph, t, k=2)
     from sklearn.manifold import TSNE
 
     # The root spreads what is near: groups of vertices are seen, not dots.
-    D = np.sqrt(diffusion_distance(graph, moment))
+    D = np.sqrt(diffusion_distance(graph, t))
     perplexity = min(float(np.clip(_SHARE * graph.n, _FEWEST, _MOST)), (graph.n - 1) / 3)
     with one_thread():
         places = TSNE(metric="precomputed", init="random", perplexity=perplexity, random_state=seed).fit_transform(D)

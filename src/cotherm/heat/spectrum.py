@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Laplacian
 from cotherm.engines.threads import limited_blas
@@ -17,7 +18,6 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat import accurate_spectrum
 from cotherm.heat.chebyshev import apply_exponential, engine_laplacian
-from cotherm.heat.validation import SMALL
 from cotherm.progress import track
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
@@ -34,7 +34,6 @@ _INEXACT, _DOUBTFUL = 1e-5, 1e-9
 _SHORT = 1e3
 # Somewhere between these fractions of the largest degree weights become too small to be seen beside the others.
 _FAINT = (1e-22, 1e-10)
-_MOST_PARTS = 2_000
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) 
 
 def lowest(graph: Graph, k: int) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues, of a graph of any size."""
-    if graph.n > SMALL:
+    if graph.n > limits.DENSE:
         return smoothest(graph, k, tolerance=1e-8)
     spectrum = full_spectrum(graph)
     return Spectrum(spectrum.values[:k], spectrum.vectors[:, :k])
@@ -168,11 +167,11 @@ def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spec
     if count == zeros:
         mixtures = np.linalg.qr(random.standard_normal((count, wanted)))[0]
         return Spectrum(np.zeros(wanted), P @ mixtures), P
-    if count > _MOST_PARTS:
+    if count > limits.WEAKLY_JOINED_PARTS:
         raise CothermError(
             "graph",
             f"{count} parts joined only by weights below {_FAINT[1]:g} of the largest degree",
-            f"at most {_MOST_PARTS} such parts",
+            f"at most {limits.WEAKLY_JOINED_PARTS} such parts",
             "Set these weights to zero.",
         )
     values, mixtures = accurate_spectrum.part_pairs(graph, strong.components)

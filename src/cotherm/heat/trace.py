@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian
 from cotherm.heat.spectrum import full_spectrum
-from cotherm.heat.validation import SMALL, require_graph
+from cotherm.heat.validation import require_graph
 
 # Probes are flowed in blocks of this many, which bounds the memory.
 _BLOCK = 16
@@ -67,7 +67,7 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     shape = np.shape(times)
     probes = validation.integer("probes", probes, least=1)
     seed = validation.integer("seed", seed, least=0)
-    if graph.n <= SMALL:
+    if graph.n <= limits.DENSE:
         spectrum = full_spectrum(graph, longest=float(moments.max()))
         trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(moments, graph.n)])
     else:

@@ -1,15 +1,16 @@
-"""What the verbs of heat ask of a graph at the door, and the sizes that decide how things are done."""
+"""What the functions of heat ask of their arguments."""
 
 from __future__ import annotations
 
-from cotherm import validation
-from cotherm.errors import CothermError
-from cotherm.graphs.graph import Graph
+from collections.abc import Sequence
 
-# Never a dense n × n matrix above this, unless the caller asks for one.
-SMALL = 2_000
-# All pairs of this many vertices are 3.2 GB, and as much again on the way.
-LARGEST_DENSE = 20_000
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import limits, validation
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, known_as
+from cotherm.graphs.graph import Graph
 
 
 def require_graph(graph: Graph) -> None:
@@ -25,10 +26,38 @@ def require_two(graph: Graph) -> None:
 
 def require_dense(graph: Graph) -> None:
     """Refuse an n × n result that would not fit."""
-    if graph.n > LARGEST_DENSE:
+    if graph.n > limits.DENSE_RESULT:
         raise CothermError(
             "graph",
             f"{graph.n} vertices: all pairs take {2 * graph.n**2 * 8 / 1e9:.0f} GB, half of it for the result",
-            f"at most {LARGEST_DENSE} vertices for all pairs",
+            f"at most {limits.DENSE_RESULT} vertices for all pairs",
             "Use heat_flow for some functions, or sources= or nearest= for some pairs.",
         )
+
+
+def checked_graphs(graphs: Sequence[Graph]) -> list[Graph]:
+    """Two or more graphs."""
+    if isinstance(graphs, Graph) or not isinstance(graphs, Sequence) or len(graphs) < 2:
+        raise CothermError("graphs", validation.describe(graphs), "a list of two or more graphs")
+    for k, graph in enumerate(graphs):
+        with known_as("graph", f"graphs[{k}]"):
+            require_graph(graph)
+    return list(graphs)
+
+
+def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tuple[list[Graph], list[Floats]]:
+    """Two or more graphs and as many blocks of functions, all with the same number of columns."""
+    graphs = checked_graphs(graphs)
+    if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != len(graphs):
+        raise CothermError(
+            "functions",
+            validation.describe(functions),
+            f"a list with a block of functions for each of {len(graphs)} graphs",
+        )
+    columns = [
+        validation.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
+    ]
+    widths = [F.shape[1] for F in columns]
+    if len(set(widths)) > 1 or widths[0] == 0:
+        raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
+    return graphs, columns

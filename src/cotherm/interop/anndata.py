@@ -15,7 +15,8 @@ from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.functions import label_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.interop.modalities import modalities, require_anndata
+from cotherm.interop.modalities import modalities
+from cotherm.interop.validation import require_anndata
 
 if TYPE_CHECKING:
     from anndata import AnnData

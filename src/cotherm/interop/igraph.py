@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, ends_of, named_graph, vertex_values, weights_of
+from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
 from cotherm.interop.optional import require
+from cotherm.interop.validation import checked_names, require_undirected
 
 if TYPE_CHECKING:
     import igraph
@@ -59,7 +59,7 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     >>> graph.w.tolist(), ct.interop.to_igraph(graph, names=G.vs["name"]).vs["name"]
     ([2.0, 0.5], ['a', 'b', 'c'])
     """
-    _require_undirected(G)
+    require_undirected(G)
     here = G.vs.attributes()
     names = G.vs["name"] if "name" in here else list(range(G.vcount()))
     pairs = G.get_edgelist()
@@ -123,16 +123,6 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
         for axis, values in zip("xyz", graph.coordinates.T.tolist(), strict=False):
             G.vs[axis] = values
     return G
-
-
-def _require_undirected(G: object) -> None:
-    igraph = require("igraph", "igraph")
-    if not isinstance(G, igraph.Graph):
-        raise CothermError("G", validation.describe(G), "an igraph.Graph")
-    if G.is_directed():
-        raise CothermError(
-            "G", "a directed graph", "an undirected one", 'G.as_undirected(combine_edges="max") makes one.'
-        )
 
 
 def _coordinates(G: Any, names: list[Any]) -> Any:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, ends_of, named_graph, vertex_values, weights_of
+from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
 from cotherm.interop.optional import require
+from cotherm.interop.validation import checked_names, require_simple
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -68,7 +68,7 @@ def from_networkx(
     >>> list(ct.interop.to_networkx(graph, names=G.nodes).edges(data="weight"))
     [('rain', 'wet', 2.0), ('wet', 'cold', 0.5)]
     """
-    _require_simple(G)
+    require_simple(G)
     names = list(G.nodes)
     number = {name: v for v, name in enumerate(names)}
     pairs = list(G.edges)
@@ -132,17 +132,3 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     for node, label in zip(nodes, () if graph.labels is None else graph.labels.tolist(), strict=False):
         G.nodes[node]["label"] = label
     return G
-
-
-def _require_simple(G: object) -> None:
-    nx = require("networkx", "networkx")
-    if not isinstance(G, nx.Graph):
-        raise CothermError("G", validation.describe(G), "a networkx.Graph")
-    if G.is_multigraph():
-        raise CothermError(
-            "G", f"a {type(G).__name__}", "a networkx.Graph", "Add up or choose among parallel edges; then nx.Graph(G)."
-        )
-    if G.is_directed():
-        raise CothermError(
-            "G", f"a {type(G).__name__}", "an undirected networkx.Graph", "G.to_undirected() keeps one of two weights."
-        )

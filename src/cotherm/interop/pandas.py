@@ -13,8 +13,9 @@ from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, named_graph
+from cotherm.interop.named import named_graph
 from cotherm.interop.optional import require
+from cotherm.interop.validation import checked_names
 
 if TYPE_CHECKING:
     import pandas as pd

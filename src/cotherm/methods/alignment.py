@@ -12,7 +12,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -22,8 +22,6 @@ from cotherm.lazy import lazy
 from cotherm.methods.result import JointBases
 from cotherm.methods.validation import checked_views, moderate, sized, versions
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
-
-_MOST_MODES = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +140,7 @@ def align(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    k = validation.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    k = validation.integer("k", k, least=1, most=min(limits.MODES, *(g.n for g in graphs)))
     columns = [sized("functions", F) for F in columns]
     strength = moderate("strength", validation.real("strength", strength, positive=True))
     normalized = validation.boolean("normalized", normalized)

@@ -13,14 +13,13 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
-from cotherm.heat.validation import SMALL
 from cotherm.lazy import lazy
 from cotherm.methods.result import HasStatus, JointBases, same_vertices
 from cotherm.methods.validation import checked_graphs, moderate, versions
@@ -187,7 +186,7 @@ def coregularize(
     began = time.perf_counter()
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
-    k = validation.integer("k", k, least=1, most=n if n <= SMALL else n - 1)
+    k = validation.integer("k", k, least=1, most=n if n <= limits.DENSE else n - 1)
     strength = moderate("strength", validation.real("strength", strength))
     kind = validation.choice("kind", kind, KINDS)
     tolerance = validation.real("tolerance", tolerance, positive=True)
@@ -249,7 +248,7 @@ def _top(A: sp.csr_array, others: list[Floats], lam: float, k: int) -> Floats:
     """The k eigenvectors of A + λ Σ UUᵀ, U of the others, with the largest eigenvalues, largest first."""
     n = A.shape[0]
     low = np.sqrt(lam) * np.hstack(others) if others else np.zeros((n, 0))
-    if n > SMALL:
+    if n > limits.DENSE:
         return _top_by_iteration(A, low, k)
     vectors = scipy.linalg.eigh(A.toarray() + low @ low.T, subset_by_index=[n - k, n - 1], check_finite=False)[1]
     return np.ascontiguousarray(vectors[:, ::-1])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
@@ -18,16 +18,15 @@ from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.matrices import symmetric_matrices
 from cotherm.methods.result import DESCENT, HasStatus, JointBases
-from cotherm.methods.validation import positive, versions
+from cotherm.methods.validation import positive, symmetric_matrices, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 from cotherm.solve.orthogonal import OrthogonalDescent
 
 _ROUNDING = 1e-13
-# Newton steps by the number of rows, and beyond.
-_STEPS, _FEWEST_STEPS = ((500, 200), (1_000, 60)), 30
+# Newton steps for more rows than limits.NEWTON_STEPS lists.
+_FEWEST_STEPS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +228,7 @@ def joint_diagonalize(
 def allowed_steps(given: int | None, n: int) -> int:
     """The number of Newton steps asked for, or what a problem of n rows deserves."""
     if given is None:
-        return next((steps for rows, steps in _STEPS if n <= rows), _FEWEST_STEPS)
+        return next((steps for rows, steps in limits.NEWTON_STEPS if n <= rows), _FEWEST_STEPS)
     return validation.integer("max_iterations", given, least=1)
 
 

@@ -18,9 +18,8 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.matrices import symmetric_matrices
 from cotherm.methods.result import JointBases
-from cotherm.methods.validation import checked_graphs, moderate, share
+from cotherm.methods.validation import checked_graphs, moderate, share, symmetric_matrices
 
 _EPSILON = float(np.finfo(np.float64).eps)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -26,7 +26,6 @@ from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_MOST_MODES = 1_000
 # How much the order of the modes counts when they are paired up, where the functions have nothing to say.
 _ORDER = 1e-3
 # Modes that are looked at beyond the k-th, in case its eigenvalue is repeated.
@@ -186,7 +185,7 @@ def coupled_bases(
     """
     began = time.perf_counter()
     graphs, columns = checked_views(graphs, functions)
-    k = validation.integer("k", k, least=1, most=min(_MOST_MODES, *(g.n for g in graphs)))
+    k = validation.integer("k", k, least=1, most=min(limits.MODES, *(g.n for g in graphs)))
     tolerance = validation.real("tolerance", tolerance, positive=True)
     max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     restarts = validation.integer("restarts", restarts, least=0)

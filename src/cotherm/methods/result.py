@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import default_engine
 from cotherm.engines.threads import limited_blas
@@ -17,14 +17,13 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
-from cotherm.heat.validation import LARGEST_DENSE
 from cotherm.lazy import lazy
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 # k-means is restarted often where that costs nothing.
-_FEW_ROWS, _MANY_STARTS, _STARTS = 5_000, 50, 5
+_MANY_STARTS, _STARTS = 50, 5
 # Eigenvalues below this part of the largest are zero but for rounding.
 _ZERO = 1e-10
 _MOST_GROWTH = 600.0
@@ -361,11 +360,11 @@ def same_vertices(graphs: Iterable[Graph]) -> int:
 def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Floats:
     n = len(vectors)
     rows = np.arange(n) if sources is None else validation.indices("sources", sources, below=n)
-    if len(rows) * n > LARGEST_DENSE**2:
+    if len(rows) * n > limits.DENSE_RESULT**2:
         raise CothermError(
             "sources",
             f"{len(rows):,} of {n:,} vertices: a result of {len(rows) * n * 8 / 1e9:.0f} GB",
-            f"at most {LARGEST_DENSE**2 // n:,} sources at once",
+            f"at most {limits.DENSE_RESULT**2 // n:,} sources at once",
         )
     warm = vectors * decay
     if sources is None:
@@ -389,6 +388,6 @@ def _k_means(X: Floats, k: int, seed: int) -> Ints:
     distinct = len(np.unique(X.round(12), axis=0))
     if distinct < k:
         raise CothermError("k", f"{k} clusters", f"at most {distinct}: that many rows are different")
-    starts = _MANY_STARTS if len(X) <= _FEW_ROWS else _STARTS
+    starts = _MANY_STARTS if len(X) <= limits.KMEANS_ROWS else _STARTS
     with limited_blas(1):
         return np.asarray(KMeans(k, n_init=starts, random_state=seed).fit_predict(X), dtype=np.int64)

@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.methods.result import JointGraphs, same_vertices
 from cotherm.methods.validation import checked_graphs
 from cotherm.progress import track
-
-# A dense matrix of this size is 0.5 GB, and there are two for every view.
-LARGEST = 8_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +144,11 @@ def fuse_similarity(graphs: Sequence[Graph], *, n_neighbors: int = 20, steps: in
 
 
 def _require_dense(n: int) -> None:
-    if n > LARGEST:
+    if n > limits.FUSED_VERTICES:
         raise CothermError(
             "graphs",
             f"{n:,} vertices: every matrix is dense, {8e-9 * n**2:.1f} GB",
-            f"at most {LARGEST:,} vertices",
+            f"at most {limits.FUSED_VERTICES:,} vertices",
             "average and coregularize work with graphs of any size.",
         )
 

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
+from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.result import HasStatus, JointBases
 from cotherm.methods.validation import checked_views, versions
@@ -29,8 +30,6 @@ _ENDINGS = {
     "out of budget": "Other plans may be cheaper: raise max_iterations.",
 }
 
-# Dense matrices of this size are 0.2 GB each, and one linear program among them takes minutes.
-LARGEST = 5_000
 # By default heat makes about this many moves along edges: ten times those that make a landmark's bump.
 _MOVES = 20.0
 # Of distances, which are at most √2: below this they are rounding, not geometry.
@@ -249,11 +248,11 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
     if len(graphs) != 2:
         raise CothermError("graphs", f"{len(graphs)} graphs", "two graphs", "Transport them in pairs.")
     largest = max(graph.n for graph in graphs)
-    if largest > LARGEST:
+    if largest > limits.TRANSPORT_VERTICES:
         raise CothermError(
             "graphs",
             f"{largest:,} vertices: every matrix is dense, {8e-9 * largest**2:.1f} GB",
-            f"at most {LARGEST:,} vertices",
+            f"at most {limits.TRANSPORT_VERTICES:,} vertices",
             "Transport a sample of the vertices; couple, coupled_bases and align work with graphs of any size.",
         )
     return graphs[0], graphs[1]
@@ -261,17 +260,11 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
 
 def _times(value: ArrayLike | None, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
     if value is None:
-        return _default_time(graphs[0]), _default_time(graphs[1])
+        return diffusion_time(_MOVES, graphs[0]), diffusion_time(_MOVES, graphs[1])
     given = validation.times("times", value)
     if len(given) > 2:
         raise CothermError("times", f"{len(given)} times", "one time, or one for each of the two graphs")
     return float(given[0]), float(given[-1])
-
-
-def _default_time(graph: Graph) -> float:
-    degrees = graph.degrees
-    live = degrees[degrees > 0.0]
-    return _MOVES / float(np.median(live)) if len(live) else 0.0
 
 
 def _part(argument: str, value: float) -> float:

@@ -161,7 +161,7 @@ def test_maps_of_vertices_and_of_functions_agree() -> None:
 
 def test_the_sampled_refinement_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, functions, right = turned()
-    monkeypatch.setattr("cotherm.methods.matching.refinement.MOST_ROWS", 200)
+    monkeypatch.setattr("cotherm.limits.MATCHED_VERTICES", 200)
     assert np.mean(ct.match(graphs, functions).hard == right) > 0.9
 
 

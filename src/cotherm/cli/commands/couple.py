@@ -81,7 +81,6 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.correspondence import read_functions
     from cotherm.cli.inputs import read_views
     from cotherm.cli.summary import about_coupling
-    from cotherm.cli.vertex_labels import labeled
     from cotherm.errors import CothermError, known_as, visible
     from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.coupling.couple import couple
@@ -93,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
     known = read_functions(views, options)
     graphs = [view.graph for view in views]
     if known.labels is not None:
-        graphs = [labeled(graph, labels) for graph, labels in zip(graphs, known.labels, strict=True)]
+        graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
     named = ("times", "alpha", "rigidity", "memory")
     with ExitStack() as stack:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.search.exact import best, nearest_of
-from cotherm.graphs.search.points import Points, Rows, centered, row_maxima
+from cotherm.graphs.search.candidates import best
+from cotherm.graphs.search.exact import nearest_of
+from cotherm.graphs.search.points import Points, centered, row_maxima
+from cotherm.graphs.validation import Rows
 
 INSTALL = "pip install 'cotherm[neighbors]'"
 
@@ -33,7 +35,7 @@ def available() -> bool:
 def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
     """The k nearest other rows of every row, most of them right, and their true distances, nearest first."""
     listed = min(points.count, max(k + 1, _LEAST_LISTED))
-    indices, distances = best(points, _descend(_small(points.rows), listed, seed), k)
+    indices, distances = best(points, points, _descend(_small(points.rows), listed, seed), k, np.arange(points.count))
     missing = np.flatnonzero(np.isinf(distances[:, -1]))
     if len(missing):
         indices[missing], distances[missing] = nearest_of(points, missing, k)

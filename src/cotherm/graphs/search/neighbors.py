@@ -9,14 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.search import approximate, exact
 from cotherm.graphs.search.points import Points
-
-# Comparing all pairs of more points than this takes minutes.
-MOST_EXACT = 50_000
 
 # Below this recall a graph's fine structure is not to be trusted.
 _GOOD_RECALL = 0.95
@@ -133,7 +130,8 @@ def find(points: Points, k: int, search: str, seed: int) -> Neighbors:
 
 
 def _approximately(points: Points, search: str) -> bool:
-    if search == "exact" or (search == "auto" and (points.count <= MOST_EXACT or exact.few_dimensions(points))):
+    affordable = points.count <= limits.EXACT_NEIGHBORS or exact.few_dimensions(points)
+    if search == "exact" or (search == "auto" and affordable):
         return False
     if approximate.available():
         return True

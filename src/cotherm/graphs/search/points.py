@@ -5,26 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
-
-Rows = Floats | sp.csr_array
+from cotherm.graphs.validation import Rows, checked_rows
 
 EPSILON = float(np.finfo(np.float64).eps)
 
 METRICS = ("euclidean", "cosine")
 
-# Squares of numbers beyond these overflow or vanish, and distances with them.
-_LEAST, _MOST = 1e-140, 1e140
-# Pairs take 40 bytes each on the way to a graph.
-MOST_PAIRS = 200_000_000
 # Numbers held at once while distances are measured: 32 MiB.
 _BLOCK = 2**22
 
@@ -81,20 +75,32 @@ class Points:
                 f"{k} neighbors among n = {self.n} points{zero}",
                 f"at most {max(self.count - 1, 0)}, one less than there are points",
             )
-        if k * self.count > MOST_PAIRS:
+        if k * self.count > limits.NEIGHBOR_PAIRS:
             raise CothermError(
                 argument,
                 f"{k} neighbors of {self.count:,} points, {k * self.count:,} pairs",
-                f"at most {MOST_PAIRS:,} pairs, k of at most {MOST_PAIRS // self.count:,}",
+                f"at most {limits.NEIGHBOR_PAIRS:,} pairs, k of at most {limits.NEIGHBOR_PAIRS // self.count:,}",
             )
 
+    def take(self, rows: Ints) -> Points:
+        """Some of the rows."""
+        return Points(self.n, self.metric, self.rows[rows], self.kept[rows])
+
     def distances(self, a: Ints, b: Ints) -> Floats:
-        """d between row a[p] and row b[p] for every p, from the differences of their entries."""
+        """d between row a[p] and row b[p] for every p."""
+        return self.distances_to(self, a, b)
+
+    def distances_to(self, others: Points, a: Ints, b: Ints) -> Floats:
+        """d between row a[p] and row b[p] of others for every p, from the differences of their entries."""
         # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
         found = np.empty(len(a))
         for part in slices(len(a), self._width()):
-            found[part] = self._from_squares(squares(self.rows[a[part]] - self.rows[b[part]]))
+            found[part] = self._from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
+
+    def squares_of(self, d: Floats) -> Floats:
+        """‖r_i − r_j‖² for distances d, at least the largest that is taken for the same distance."""
+        return d**2 if self.metric == "euclidean" else np.maximum(2 * d, self._blur() ** 2)
 
     def reach(self, radius: float) -> float:
         """A Euclidean distance between rows that no pair of points within ``radius`` exceeds."""
@@ -120,23 +126,6 @@ class Points:
         return 1 + int(stored) // max(self.count, 1)
 
 
-def checked_rows(argument: str, X: Any) -> Rows:
-    """X as float64, dense or CSR, of shape (n, d), n ≥ 1 and d ≥ 1, of finite entries of usable size."""
-    rows: Rows = _checked_sparse(argument, X) if sp.issparse(X) else validation.numeric(argument, X, ndim=(2,))
-    if 0 in rows.shape:
-        raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
-    values = rows if isinstance(rows, np.ndarray) else rows.data
-    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
-    if largest and not _LEAST <= largest <= _MOST:
-        raise CothermError(
-            argument,
-            f"numbers up to {largest:.3g} in size",
-            f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow",
-            "Change the unit.",
-        )
-    return rows
-
-
 def centered(rows: Rows) -> Rows:
     """The rows less their mean: distances are the same and rounding is less. Sparse rows stay as they are."""
     return rows - rows.mean(axis=0) if isinstance(rows, np.ndarray) else rows
@@ -154,21 +143,6 @@ def slices(length: int, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(width, 1))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
-
-
-def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
-    if X.ndim != 2:
-        raise CothermError(argument, f"a sparse array of shape {X.shape}", "an array with 2 dimension(s)")
-    coo = X.tocoo()
-    data = validation.finite(f"{argument}.data", validation.as_float64(argument, coo.data))
-    n, d = coo.shape
-    column = coo.col
-    # Empty columns change no distance, but the transposed matrix would have a row for each.
-    if d > max(len(data), 1):
-        used, column = np.unique(column, return_inverse=True)
-        d = max(len(used), 1)
-    # Repeated entries are added up, as SciPy does everywhere.
-    return sp.csr_array(sp.coo_array((data, (coo.row, column)), shape=(n, d)))
 
 
 def row_maxima(rows: Rows) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -26,9 +26,8 @@ from cotherm.methods.joint_diagonalization import (
     quotients,
     watched_diagonalize,
 )
-from cotherm.methods.matrices import symmetric_matrices
 from cotherm.methods.result import DESCENT, HasStatus, JointBases, same_vertices
-from cotherm.methods.validation import checked_graphs, sized, versions
+from cotherm.methods.validation import checked_graphs, sized, symmetric_matrices, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
 
@@ -36,10 +35,6 @@ _ENDINGS = DESCENT | {
     "interrupted": "The best answer until the interruption.",
     "emptied": "Nothing was found that commutes but one graph as it is and the others without weight.",
 }
-# Vertices and edges in all that the search for valid Laplacians can take.
-_MOST_VERTICES, _MOST_EDGES = 2_000, 20_000
-# More starts where they cost little: (edges in all, restarts).
-_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
 # Commutators below this are rounding: the graphs commute as they are.
 _ROUNDING = 1e-14
 
@@ -261,7 +256,7 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
     pairs = Commutation(_scaled(checked))
     scale = _scale(checked)
     if restarts is None:
-        restarts = next((count for edges, count in _RESTARTS if len(pairs.w) <= edges), 0)
+        restarts = next((count for edges, count in limits.COMMUTING_RESTARTS if len(pairs.w) <= edges), 0)
     with limited_blas(1), Meter(total=restarts + 3) as meter:
         u, status = _searched(pairs, tolerance, restarts, seed, meter)
     parts = [scale * u[part] for part in pairs.parts]
@@ -315,11 +310,11 @@ def _scaled(graphs: Sequence[Graph]) -> list[Graph]:
 
 def _require_size(graphs: Sequence[Graph]) -> None:
     n, edges = same_vertices(graphs), sum(g.m for g in graphs)
-    if n > _MOST_VERTICES or edges > _MOST_EDGES:
+    if n > limits.COMMUTING_VERTICES or edges > limits.COMMUTING_EDGES:
         raise CothermError(
             "graphs",
             f"{n:,} vertices and {edges:,} edges in all",
-            f"at most {_MOST_VERTICES:,} vertices and {_MOST_EDGES:,} edges for valid=True",
+            f"at most {limits.COMMUTING_VERTICES:,} vertices and {limits.COMMUTING_EDGES:,} edges for valid=True",
             "valid=False takes up to 8,000 vertices; couple takes graphs of any size.",
         )
 

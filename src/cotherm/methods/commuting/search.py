@@ -17,6 +17,7 @@ import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.lazy import lazy
 from cotherm.methods.commuting.commutation import Commutation, Pairs, Stage
@@ -33,8 +34,6 @@ _LATE, _REGULAR_LOSS = 1e6, 10.0**-0.7
 _CUT_FROM, _CUT_UNTIL = 1e4, 1e7
 _MILD = ((1e5, 0.03), (1e6, 0.1), (1e7, 0.3))
 _STRONG = ((1e4, 0.1), (1e5, 0.3), (3e5, 0.5), (1e6, 0.7))
-# Up to this many edges Newton's method with dense curvature; beyond, until enough are cut, one that needs none.
-_DENSE = 2_500
 _PLAIN_STEPS = 300
 # A start is given up once it costs this much more than the best answer.
 _HOPELESS = 1.02
@@ -76,7 +75,7 @@ class CommutingSearch:
         shared = _equal_where_shared(self._graphs)
         self._offer(shared, "shared edges")
         self._try(self._graphs.w, 1.0, "given weights", bound=np.inf)
-        if len(self._graphs.w) <= _DENSE:
+        if len(self._graphs.w) <= limits.COMMUTING_DENSE_EDGES:
             self._try(shared, 1e4, "shared edges")
         random = np.random.default_rng(seed)
         for number in range(restarts):
@@ -117,7 +116,7 @@ class CommutingSearch:
             if cost > bound:
                 return _Walk("too far", u, trail)
             slow = slow + 1 if alpha >= _LATE and size > _REGULAR_LOSS * before else 0
-            if slow == 2 or alpha >= _LAST_ALPHA or (len(u) > _DENSE and alpha >= _CUT_FROM):
+            if slow == 2 or alpha >= _LAST_ALPHA or (len(u) > limits.COMMUTING_DENSE_EDGES and alpha >= _CUT_FROM):
                 return _Walk("corner", u, trail)
             before = size
             shift, alpha = self._shifted(shift, u, _FACTOR), alpha * _FACTOR
@@ -147,11 +146,11 @@ class CommutingSearch:
     def _reference(self) -> Floats:
         """The weights below a fraction of which edges count as small; on large graphs more edges have to go."""
         typical = np.full(len(self._graphs.w), self._typical)
-        return typical if len(typical) > _DENSE else np.minimum(self._graphs.w, typical)
+        return typical if len(typical) > limits.COMMUTING_DENSE_EDGES else np.minimum(self._graphs.w, typical)
 
     def _stage(self, u: Floats, alpha: float, shift: Pairs, kept: NDArray[np.intp], tolerance: float) -> Floats:
         stage = Stage(self._graphs, alpha * self._graphs.unit, shift, kept)
-        if len(kept) <= _DENSE:
+        if len(kept) <= limits.COMMUTING_DENSE_EDGES:
             return stage.full(descend_bounded(stage, u[kept], tolerance=tolerance, iterations=_STEPS))
         found = scipy.optimize.minimize(
             stage.cost_and_gradient,
@@ -192,7 +191,7 @@ class CommutingSearch:
         for _ in range(rounds):
             before = graphs.commutator(u)
             kept = np.flatnonzero(u > 0.0)
-            if before <= np.finfo(np.float64).eps or len(kept) > 2 * _DENSE:
+            if before <= np.finfo(np.float64).eps or len(kept) > 2 * limits.COMMUTING_DENSE_EDGES:
                 break
             point = Stage(graphs, 1.0, graphs.no_shift(), kept).at(u[kept])
             values, vectors = scipy.linalg.eigh(point.gauss_newton(), check_finite=False)

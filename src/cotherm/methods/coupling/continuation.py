@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.graphs.graph import Graph
+from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.problem import CouplingProblem
 
 ROUTES = ("direct", "times", "alpha")
@@ -91,9 +92,7 @@ def robust_scale(problem: CouplingProblem) -> float:
 
 def first_horizon(graphs: Sequence[Graph]) -> float:
     """One over the median degree: about one move along an edge. Infinite where there is no weight."""
-    degrees = np.concatenate([g.degrees for g in graphs])
-    live = degrees[degrees > 0.0]
-    return 1.0 / float(np.median(live)) if len(live) else np.inf
+    return diffusion_time(1.0, *graphs, without_edges=np.inf)
 
 
 def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cotherm.engines import Engine, get_engine
 from cotherm.graphs.graph import Graph
-from cotherm.heat.coupling import checked_views
+from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import chosen_times
 from cotherm.methods.coupling.continuation import Stage
 from cotherm.methods.coupling.memory import CouplingMemory, predicted

@@ -14,7 +14,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.coupling import checked_views
+from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.continuation import ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -29,7 +29,6 @@ from cotherm.methods.validation import checked_graphs, checked_views, versions
 _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
 _FIRST = 15
-_MOST_MODES = 1_000
 # Below this mean confidence the answer says so.
 _SURE = 0.5
 
@@ -219,7 +218,7 @@ def _checked(
 def _modes(value: int | None, n: int) -> int:
     if value is None:
         return max(min(_MODES, n // _PART), min(n, 2 * _FIRST))
-    return validation.integer("n_modes", value, least=1, most=min(n, _MOST_MODES))
+    return validation.integer("n_modes", value, least=1, most=min(n, limits.MODES))
 
 
 def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: int, times: Floats | None) -> Space:

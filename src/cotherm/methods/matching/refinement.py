@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.graphs.search.exact import nearest_rows
 from cotherm.methods.matching.functional_map import from_vertices
 from cotherm.methods.matching.modes import Modes
-from cotherm.methods.matching.nearest import nearest_rows
 from cotherm.progress import track
 
-# Of larger graphs a sample of this many vertices looks for its counterparts, among all, and fits the functional maps.
-MOST_ROWS = 5_000
 # Every step has this many times the modes of the one before, and at least so many more.
 _GROWTH, _LEAST = 1.12, 2
 
@@ -55,7 +54,10 @@ def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
 
 
 def _sample(n: int) -> Ints | None:
-    return None if n <= MOST_ROWS else np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+    """The vertices that look for their counterparts, among all, and fit the functional maps; None for all."""
+    if n <= limits.MATCHED_VERTICES:
+        return None
+    return np.sort(np.random.default_rng(0).choice(n, limits.MATCHED_VERTICES, replace=False))
 
 
 def _some(X: Floats, rows: Ints | None) -> Floats:

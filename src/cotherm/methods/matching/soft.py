@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
-from cotherm.methods.matching.nearest import nearest_rows
+from cotherm.graphs.search.exact import nearest_rows
 
 # The share of the m-th nearest is e to the minus this of that of the nearest.
 _FALL = 3.0
@@ -21,7 +21,8 @@ def shares(X: Floats, Y: Floats, m: int) -> tuple[Ints, sp.csr_array]:
     Shares are the softmax of −β_v d², the plan of least Σ p d² − (entropy of p)/β_v over those m. β_v is the vertex's
     own: with it the m-th nearest has e⁻³ of the share of the nearest, at any density of vertices.
     """
-    near, squares = nearest_rows(X, Y, m)
+    near, distances = nearest_rows(X, Y, m)
+    squares = distances**2
     excess = squares - squares[:, :1]
     widest = excess[:, -1:]
     p = np.exp(-_FALL * np.divide(excess, widest, out=np.zeros_like(excess), where=widest > 0.0))

@@ -1,0 +1,63 @@
+"""Every size at which behavior changes: how something is computed, or whether it is at all.
+
+Read them as ``limits.NAME`` when they are needed, so that a test can set them. ``docs/limits.md`` has them in a table.
+"""
+
+from __future__ import annotations
+
+# ---------------------------------------------------------------- graphs
+
+# Neighbors are searched for by a k-d tree up to this many dimensions; in more, trees look at most points anyway.
+TREE_DIMENSIONS = 15
+# This many pairs of dense points and more are compared by scikit-learn; for fewer its import takes longest.
+SKLEARN_PAIRS = 25_000_000
+# All pairs of more points take minutes: the search is approximate, unless the dimensions are few.
+EXACT_NEIGHBORS = 50_000
+# Pairs of a point and a neighbor, which take 40 bytes each on the way to a graph; more are refused.
+NEIGHBOR_PAIRS = 200_000_000
+
+# ---------------------------------------------------------------- heat
+
+# Up to this many vertices heat flows by an eigendecomposition, which costs next to nothing.
+EXACT_FLOW = 500
+# No dense n × n matrix above this many vertices, unless the caller asks for one.
+DENSE = 2_000
+# All pairs of this many vertices are 3.2 GB, and as much again on the way; more are refused.
+DENSE_RESULT = 20_000
+# Up to this many vertices all pairs of diffusion distances are computed, whichever are asked for.
+ALL_DISTANCES = 4_096
+# Numbers of nearest vertices at once: on the way there are several times as many candidates. More are refused.
+NEAREST_VERTICES = 40_000_000
+# Parts of a graph that only weights too small to be seen beside the others join; more are refused.
+WEAKLY_JOINED_PARTS = 2_000
+# Up to this many vertices a layout looks at all pairs of distances (t-SNE); above it is the diffusion map.
+LAYOUT = 1_500
+
+# ---------------------------------------------------------------- methods
+
+# Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way; larger ones are refused.
+DENSE_METHODS = 8_000
+# A dense matrix of this size is 0.5 GB, and there are two for every view; larger ones are refused.
+FUSED_VERTICES = 8_000
+# Dense matrices of this size are 0.2 GB each, and one linear program among them takes minutes; larger ones are refused.
+TRANSPORT_VERTICES = 5_000
+# Modes of every graph; more are refused.
+MODES = 1_000
+# Vertices of a graph that look for their counterparts while a match is refined: a sample, if there are more.
+MATCHED_VERTICES = 5_000
+# Up to this many rows k-means is restarted often.
+KMEANS_ROWS = 5_000
+# Newton steps of a joint diagonalization: (rows up to which, steps).
+NEWTON_STEPS = ((500, 200), (1_000, 60))
+# Vertices, and edges of all graphs, that the search for valid commuting Laplacians can take; more are refused.
+COMMUTING_VERTICES = 2_000
+COMMUTING_EDGES = 20_000
+# Up to this many edges that search uses dense curvature; beyond, until enough are cut, none.
+COMMUTING_DENSE_EDGES = 2_500
+# More starts of that search where they cost little: (edges of all graphs up to which, restarts).
+COMMUTING_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
+
+# ---------------------------------------------------------------- evaluate
+
+# Pairs of a cluster and a class, which make a dense table; more are refused.
+CLUSTER_TABLE = 100_000_000
