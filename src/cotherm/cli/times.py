@@ -14,9 +14,9 @@ from cotherm.methods.coupling.result import Coupling
 _MOVES = (5.0, 10.0, 20.0)
 
 
-def moments(given: Sequence[float] | None, result: Coupling | Graph) -> list[float]:
+def moments(given: Sequence[float] | None, result: Coupling | Graph, option: str = "--times") -> list[float]:
     if given is not None:
-        return validation.times("--time", given).tolist()
+        return validation.times(option, given).tolist()
     graphs = [result] if isinstance(result, Graph) else list(result.originals)
     degrees = np.concatenate([graph.degrees for graph in graphs])
     live = degrees[degrees > 0.0]
@@ -27,4 +27,4 @@ def moments(given: Sequence[float] | None, result: Coupling | Graph) -> list[flo
 
 def moment(given: float | None, result: Coupling | Graph) -> float:
     """One time; by default the middle one."""
-    return moments(None, result)[1] if given is None else moments([given], result)[0]
+    return moments(None, result)[1] if given is None else moments([given], result, "--time")[0]

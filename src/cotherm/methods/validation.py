@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +13,17 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.heat.coupling import checked_graphs, checked_views
 
-__all__ = ["checked_graphs", "checked_views", "moderate", "positive", "share", "sized", "versions"]
+__all__ = ["checked_graphs", "checked_views", "is_auto", "moderate", "positive", "share", "sized", "versions"]
 
 # Between these, squares and their squares neither overflow nor vanish.
 _LEAST, _MOST = 1e-70, 1e70
+
+
+def is_auto(argument: str, value: Any) -> bool:
+    """Whether a parameter is left to be chosen from the data; of all words "auto" alone says so."""
+    if isinstance(value, str) and value != "auto":
+        raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
+    return isinstance(value, str)
 
 
 def positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:
