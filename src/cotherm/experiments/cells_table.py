@@ -28,14 +28,14 @@ def functions_of(labels: Labels, known: float, seed: int) -> list[Floats]:
     random = np.random.default_rng(seed)
     result = []
     for own in labels:
-        F = label_functions(own, classes=classes) * (random.random(len(own)) < known)[:, np.newaxis]
+        F = label_functions(own, classes=classes, unit_norm=False) * (random.random(len(own)) < known)[:, np.newaxis]
         result.append(F / np.maximum(np.linalg.norm(F, axis=0), 1e-300))
     return result
 
 
 def embeddings(views: Views, F: Sequence[Floats]) -> dict[str, tuple[Floats, ...]]:
     """A common space by each method; rows in units of 1/√n, as views have different numbers of cells."""
-    coupled = couple(views.graphs, F, views.times, continuation="times")
+    coupled = couple(views.graphs, F, views.times, alpha=1e6, continuation="times")
     found = {
         "alignment": align(views.graphs, F, _MODES, normalized=True),
         "coupled bases": coupled_bases(views.graphs, F, _MODES),
