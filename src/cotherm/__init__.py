@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw, estimators, evaluate, interop
+    from cotherm import datasets, draw, estimators, evaluate, interop, io
     from cotherm.errors import CothermError, CothermWarning
     from cotherm.estimators.closest_commuting import ClosestCommuting
     from cotherm.estimators.coupled_bases import CoupledBases
@@ -91,6 +91,7 @@ _HOMES = {
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
     "interop": "interop",
+    "io": "io",
     "joint_diagonalize": "methods.joint_diagonalization",
     "knn_graph": "graphs.build",
     "label_functions": "functions",
@@ -151,6 +152,7 @@ __all__ = [
     "heat_kernel",
     "heat_trace",
     "interop",
+    "io",
     "joint_diagonalize",
     "knn_graph",
     "label_functions",
