@@ -9,7 +9,7 @@ from pathlib import Path
 import cotherm as ct
 
 PAGE = Path(__file__).parent / "api.md"
-ROOMS = ("datasets", "draw", "evaluate")
+ROOMS = ("datasets", "draw", "evaluate", "io")
 GROUPS = {
     "Graphs": ("graphs.", "functions"),
     "Heat": ("heat.",),

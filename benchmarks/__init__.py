@@ -1,0 +1,1 @@
+"""Measurements of cotherm beside others; not installed."""
