@@ -17,10 +17,10 @@ from cotherm.draw.names import shown, write, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Okabe and Ito's, told apart with every kind of color blindness; black is left to text.
+# Okabe and Ito's colors, distinct for color-blind readers; black is left to text.
 _CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 _UNLABELED = "0.8"
-# More classes than this have no legend: nobody could tell them apart.
+# More classes than this have no legend: their colors are too similar.
 _MOST_NAMED = 10
 
 
@@ -103,7 +103,7 @@ def _add_legend(figure: Figure, classes: list[str]) -> None:
 
 
 def widest(coordinates: Floats) -> Floats:
-    """Points in three dimensions seen from the side that shows most of them, the longest way up."""
+    """The two coordinates of largest extent, the longer one vertical."""
     extent = np.ptp(coordinates, axis=0)
     long, broad = np.argsort(-extent, kind="stable")[:2]
     return coordinates[:, [broad, long]]

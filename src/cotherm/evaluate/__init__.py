@@ -1,4 +1,4 @@
-"""Judges: outputs and the truth in, numbers out. They know nothing of the methods they judge."""
+"""Scores of outputs against the truth. This package never imports the methods it evaluates."""
 
 from cotherm.evaluate.clustering import clustering_accuracy, clustering_scores
 from cotherm.evaluate.matching import foscttm, geodesic_error, label_transfer
