@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm.engines.cpu.elimination import eliminate
 from cotherm.heat import spectrum
-from cotherm.heat.accurate_spectrum import graded_pairs
+from cotherm.heat.accurate_spectrum import weighted_pairs
 from tests import problems
 
 BRIDGES = [1e-9, 1e-11, 1e-12, 1e-13, 1e-15, 1e-17, 1e-18, 1e-19, 1e-40, 1e-200]
@@ -56,7 +56,7 @@ def test_weights_over_many_decades_without_a_gap(spread: float) -> None:
     """All eigenpairs to their own digits, judged by the matrix and, for the smallest, by the product of them all."""
     graph = problems.random_graph(40, 200, seed=4, spread=spread)
     W = graph.adjacency().toarray()
-    values, vectors = graded_pairs(W, np.ones(40))
+    values, vectors = weighted_pairs(W, np.ones(40))
     L = graph.laplacian().toarray()
     assert_allclose(vectors.T @ vectors, np.eye(40), atol=1e-13)
     assert_allclose(vectors * values @ vectors.T, L, atol=1e-13 * L.max())

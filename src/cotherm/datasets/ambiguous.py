@@ -18,11 +18,11 @@ _SIZES = (33, 30, 17, 19, 15, 15, 16)
 # Classes that share most of their tags, and classes that share most of their colors: no pair shares both.
 _ALIKE_IN_TAGS = ((0, 1), (2, 3), (4, 5))
 _ALIKE_IN_COLORS = ((1, 2), (3, 4), (5, 6))
-# Every class favors some tags, of which it shares most with the class it is alike to. An item has a few of those, and
-# a few of any kind.
+# Every class favors some tags and shares most of them with the class it resembles. An item has a few of those and a few
+# arbitrary ones.
 _TAGS, _FAVORED, _SHARED, _OWN, _STRAY = 1000, 10, 7, 6.8, 2.0
-# Colors vary along few directions, in which items stray from their class and classes that are alike move closer.
-_BINS, _DIRECTIONS, _FAR, _STRAYING, _CLOSER = 64, 8, 2.5, 0.6, 0.8
+# Colors vary in few directions. Items deviate from their class, and classes that resemble each other are closer.
+_BINS, _DIRECTIONS, _FAR, _DEVIATION, _CLOSER = 64, 8, 2.5, 0.6, 0.8
 
 
 def ambiguous(seed: int = 0) -> Views:
@@ -71,7 +71,7 @@ def ambiguous_points(seed: int = 0) -> tuple[sp.csr_array, Floats, Ints]:
 
 
 def _tags(labels: Ints, rng: np.random.Generator) -> sp.csr_array:
-    """Which of the tags each item has: tags of its class and, the less popular the rarer, any."""
+    """The tags of each item: those its class favors, and others by their popularity."""
     favored = rng.permutation(_TAGS)[: len(_SIZES) * _FAVORED].reshape(len(_SIZES), _FAVORED)
     for one, other in _ALIKE_IN_TAGS:
         favored[other, :_SHARED] = favored[one, :_SHARED]
@@ -82,12 +82,12 @@ def _tags(labels: Ints, rng: np.random.Generator) -> sp.csr_array:
 
 
 def _colors(labels: Ints, rng: np.random.Generator) -> Floats:
-    """Histograms of colors: each class has a palette, from which its items stray; every bin is then standardized."""
-    # All equally far from one another, so that seeds differ less in how hard they are; then some closer.
+    """Histograms of colors: each class has a palette, from which its items deviate; every bin is then standardized."""
+    # Equal distances first, so that seeds are about equally hard; then some pairs are moved closer.
     palettes = _FAR * np.eye(len(_SIZES), _DIRECTIONS)
     for pair in map(list, _ALIKE_IN_COLORS):
         palettes[pair] += _CLOSER * (palettes[pair].mean(axis=0) - palettes[pair])
-    places = palettes[labels] + _STRAYING * rng.standard_normal((len(labels), _DIRECTIONS))
-    amounts = np.exp(places @ rng.standard_normal((_DIRECTIONS, _BINS)) / np.sqrt(_DIRECTIONS))
-    histograms = amounts / amounts.sum(axis=1, keepdims=True)
+    places = palettes[labels] + _DEVIATION * rng.standard_normal((len(labels), _DIRECTIONS))
+    values = np.exp(places @ rng.standard_normal((_DIRECTIONS, _BINS)) / np.sqrt(_DIRECTIONS))
+    histograms = values / values.sum(axis=1, keepdims=True)
     return (histograms - histograms.mean(axis=0)) / histograms.std(axis=0)

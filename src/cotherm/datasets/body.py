@@ -17,14 +17,14 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.progress import track
 
-# Points further apart than this along the body (it is some 165 units tall) have no business being neighbors.
+# Points further apart than this along the body (it is some 165 units tall) should not be neighbors.
 _FAR = 40.0
-# Of the points beyond so many, a bump covers this part.
+# A bump covers this part of the points in excess of so many.
 _FEW, _BUMP = 500, 0.04
-# Most ends are near each other and a short search finds that out.
-_NEAR = 3.0
-# Numbers held at once while distances along the body are found: 64 MiB.
-_HELD = 2**23
+# Most ends are close to each other, which a search up to this distance finds out.
+_CLOSE = 3.0
+# Numbers in memory at once while distances along the body are computed: 64 MiB.
+_AT_ONCE = 2**23
 
 
 def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) -> Views:
@@ -43,12 +43,12 @@ def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) ->
 
 
 def _cover(n: int) -> float | None:
-    """So that bumps meet the other hand on any number of points: two moves on few, a part of those beyond on more."""
+    """The cover of bumps that reach the other hand: None (two moves) for few points, a part of them for more."""
     return _BUMP * (n - _FEW) / n if n > _FEW else None
 
 
 def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
-    """n of the points, each the farthest from those before it, from the first on; all, as they come, where n is all."""
+    """n of the points, each the farthest from those before it, from the first on; all in their order if n is all."""
     if n == len(points):
         return np.arange(n)
     tree = cKDTree(points)
@@ -56,7 +56,7 @@ def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
     gap = np.sum((points - points[0]) ** 2, axis=1)
     for k in track(range(1, n), total=n - 1, label="farthest points"):
         v = chosen[k] = int(np.argmax(gap))
-        # Only points nearer to it than the largest gap can have their own made smaller.
+        # Only points closer to it than the largest gap can get a smaller gap.
         near = tree.query_ball_point(points[v], np.sqrt(gap[v]) * (1.0 + 1e-9))
         gap[near] = np.minimum(gap[near], np.sum((points[near] - points[v]) ** 2, axis=1))
     return chosen
@@ -68,7 +68,7 @@ def nearest(points: Floats, place: Floats) -> int:
 
 
 def far_along(body: Graph, graph: Graph, *, places: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
-    """The edges of a graph whose ends are far apart along the body, as another graph knows it.
+    """The edges of a graph whose ends are far apart along the body, whose surface another graph describes.
 
     ``places`` are the vertices of that other graph at which this one's are; by default the same numbers.
     """
@@ -78,11 +78,11 @@ def far_along(body: Graph, graph: Graph, *, places: NDArray[np.intp] | None = No
     network = sp.csr_array((lengths, (body.i, body.j)), shape=(body.n, body.n))
     at = np.arange(graph.n) if places is None else places
     ends = np.sort(np.stack([at[graph.i], at[graph.j]]).astype(np.int64), axis=0)
-    # In a straight line it is never further than along the body, and along an edge of the body not further than it.
+    # The straight line is a lower bound of the distance along the body; an edge of the body is an upper bound.
     straight = np.linalg.norm(X[ends[0]] - X[ends[1]], axis=1)
     own = np.isin(ends[0] * body.n + ends[1], body.i.astype(np.int64) * body.n + body.j)
     unsure = np.flatnonzero((straight <= _FAR) & ~own)
-    for limit in (_NEAR, _FAR):
+    for limit in (_CLOSE, _FAR):
         unsure = unsure[_beyond(network, ends[:, unsure], limit)]
     far = np.asarray(straight > _FAR)
     far[unsure] = True
@@ -93,7 +93,7 @@ def _beyond(network: sp.csr_array, ends: NDArray[np.int64], limit: float) -> NDA
     """Which pairs of vertices are further than a limit from each other along a network."""
     sources, row = np.unique(ends[0], return_inverse=True)
     beyond = np.zeros(len(row), dtype=np.bool_)
-    width = max(1, _HELD // network.shape[0])
+    width = max(1, _AT_ONCE // network.shape[0])
     starts = range(0, len(sources), width)
     for start in track(starts, total=len(starts), label="distances along the body"):
         block = sources[start : start + width]

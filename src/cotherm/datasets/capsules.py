@@ -1,6 +1,6 @@
-"""Bodies made of capsules that run smoothly into one another: their surface, and how it follows their motion.
+"""Bodies made of smoothly joined capsules: points of their surface, and where they move with the body.
 
-A capsule is all that is near a segment: from a to b, of radius r_a at a and r_b at b.
+A capsule is a thick segment: from a to b, of radius r_a at a and r_b at b.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 
 from cotherm.arrays import Floats
 
-# How far around its seams a union is smoothed, in the units of the body.
+# Width of the smoothing where capsules join, in the units of the body.
 _SMOOTH = 2.0
-# Newton steps to the surface: so many reach rounding error from anywhere in the shell below.
+# Newton steps to the surface: so many reach rounding error from anywhere within the distance below.
 _STEPS = 20
-# Seeds for the surface come from this far to both sides of it.
+# Largest distance of random points from the surface that they are moved to.
 _SHELL = 3.0
 
 
@@ -30,9 +30,9 @@ class Capsules:
 
 
 def surface_points(body: Capsules, seeds: int, rng: np.random.Generator) -> Floats:
-    """Random points of the surface, some of as many ``seeds``: those that fall near it in the box around it.
+    """Random points of the surface: of ``seeds`` points in a box those close to it, moved onto it.
 
-    Near the surface they fall evenly, so the density on it is nearly even.
+    They are uniform in the box, so the density on the surface is nearly uniform.
     """
     margin = max(body.r_a.max(), body.r_b.max()) + _SHELL
     ends = np.vstack([body.a, body.b])
@@ -45,7 +45,7 @@ def surface_points(body: Capsules, seeds: int, rng: np.random.Generator) -> Floa
 
 
 def carry(points: Floats, body: Capsules, moved: Capsules) -> Floats:
-    """Where points go with the capsules around them: each moves rigidly, and their motions blend by nearness."""
+    """Points moved with the body: each capsule moves rigidly, and their motions are blended by distance."""
     shares = _shares(np.stack([_depth(body, k, points)[0] for k in range(len(body.a))]))
     there = np.zeros_like(points)
     for k, share in enumerate(shares):
@@ -64,15 +64,15 @@ def _union(body: Capsules, points: Floats) -> tuple[Floats, Floats]:
 
 
 def _shares(d: Floats) -> Floats:
-    """What part each capsule has in each point: e^{−d_k/s}, to add up to one."""
-    nearness = np.exp((d.min(axis=0) - d) / _SMOOTH)
-    return nearness / nearness.sum(axis=0)
+    """The weight of each capsule at each point: e^{−d_k/s}, normalized to sum to one."""
+    weights = np.exp((d.min(axis=0) - d) / _SMOOTH)
+    return weights / weights.sum(axis=0)
 
 
 def _depth(body: Capsules, k: int, points: Floats) -> tuple[Floats, Floats]:
     """The distance of points to capsule k, < 0 inside, and its gradient.
 
-    That the radius changes along the segment is left out of the gradient: it is slight, and Newton's steps correct it.
+    The gradient ignores that the radius changes along the segment: the error is small, and Newton's steps correct it.
     """
     axis = body.b[k] - body.a[k]
     along = np.clip((points - body.a[k]) @ axis / (axis @ axis), 0.0, 1.0)
@@ -83,7 +83,7 @@ def _depth(body: Capsules, k: int, points: Floats) -> tuple[Floats, Floats]:
 
 
 def _turn(u: Floats, v: Floats) -> Floats:
-    """The least rotation that takes the direction of u to that of v (Rodrigues' formula)."""
+    """The smallest rotation from the direction of u to that of v (Rodrigues' formula)."""
     u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
     x, y, z = np.cross(u, v)
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

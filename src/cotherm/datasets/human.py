@@ -13,7 +13,7 @@ from cotherm.datasets.body import farthest_points, nearest, two_poses
 from cotherm.datasets.capsules import Capsules, carry, surface_points
 from cotherm.datasets.views import Views
 
-# Of twelve seeds about one falls near the surface: some seven points of it to choose every sample from.
+# Random points per sample. About one of twelve is close to the surface: seven candidates for every sample.
 _SEEDS = 80
 
 Place = tuple[float, float, float]
@@ -24,7 +24,7 @@ _MIDDLE: tuple[Part, ...] = (
     ((0, 2, 156), (0, 2, 160), 8.0, 9.0),  # head
     ((0, 0, 138), (0, 1, 150), 5.0, 4.5),  # neck
 )
-# These are there twice, on the right as written and mirrored on the left.
+# Parts of the right half; the left half is their mirror image.
 _HALF: tuple[Part, ...] = (
     ((7, 0, 128), (6.5, 0, 106), 10.5, 8.5),  # chest, to the waist
     ((6.5, 0, 106), (8, 0, 92), 8.5, 9.5),  # pelvis
@@ -94,7 +94,7 @@ def _body(directions: tuple[Place, ...]) -> Capsules:
 
 
 def _arm(directions: tuple[Place, ...]) -> Iterator[Part]:
-    """The right arm from the shoulder on, each part from where the last one ends."""
+    """The right arm from the shoulder on, each part starting at the end of the last."""
     joint = _SHOULDER
     for (length, r_a, r_b), direction in zip(_ARM, directions, strict=True):
         end = joint + length * np.array(direction) / np.linalg.norm(direction)

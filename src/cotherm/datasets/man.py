@@ -21,7 +21,7 @@ from cotherm.graphs.files import read_mesh
 from cotherm.graphs.mesh import Mesh
 
 _JOINED, _APART = "tosca/michael13.off", "tosca/michael7.off"
-# A vertex in each hand: the meshes number the same body alike in all poses.
+# A vertex in each hand. The meshes have the same vertex numbers in all poses.
 _HANDS = (37809, 28945)
 REMESHED_HANDS = (2728, 1990)
 # Samples that a function is carried from.

@@ -16,9 +16,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 
 SURFACES = ("strip", "roll", "sphere")
-# Where heat is compared, in moves along edges.
+# Times at which heat is compared, in moves along edges.
 _MOVES = (2.0, 8.0)
-# Bumps and short cuts, in parts of the surface's own size.
+# Width of bumps and least length of short cuts, in units of the surface's size.
 _BUMP, _FAR = 0.5, 1.0
 _TURNS = 1.5
 

@@ -44,12 +44,12 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
     gap = validation.real("gap", gap, positive=True)
     if gap >= 2 * np.pi:
         raise CothermError("gap", f"{gap:g}", "less than the whole ring, 2π radians")
-    whole = 2 * np.pi * np.arange(n) / n
+    closed = 2 * np.pi * np.arange(n) / n
     cracked = 0.5 * gap + (2 * np.pi - gap) * np.arange(n) / (n - 1)
     graphs = tuple(
-        # One scale in units of the spacing: along both rings the weights are alike, and only the seam differs.
+        # One scale in units of the spacing: weights along both rings are equal, except at the seam.
         knn_graph(_on_circle(angles), 4, scale=4.0 * np.sin(0.5 * (angles[1] - angles[0])), name=name)
-        for angles, name in ((whole, "ring"), (cracked, "cracked ring"))
+        for angles, name in ((closed, "ring"), (cracked, "cracked ring"))
     )
     centers = np.array([0.06, 0.38, 0.7]) * n
     bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - centers) / (0.08 * n)) ** 2))

@@ -15,7 +15,7 @@ from cotherm.io import atomic
 def read_table(path: Path, shape: tuple[int, int], what: str) -> Floats:
     """The numbers in a file, a row on every line, or an error that says what the file should be.
 
-    A text that was cut short is a text like any other: only its shape tells.
+    The shape is checked because a truncated file is valid text.
     """
     content = atomic.load(path)
     try:

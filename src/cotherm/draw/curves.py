@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from cotherm.arrays import Floats
 from cotherm.draw.names import write_legend
 
-# Okabe & Ito's colors, told apart by everyone; styles tell them apart in print.
+# Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
-# Beyond these the ends of the axes are no numbers.
+# Beyond these the limits of the axes would overflow.
 _LEAST, _LARGEST = 1e-300, 1e300
 
 
@@ -83,7 +83,7 @@ def draw_curves(
 
 
 def _drawn(values: ArrayLike, *, log: bool) -> Floats:
-    """The values that have a place on the scale; the others are left out, as NaN."""
+    """The values that can be shown on the scale; others become NaN."""
     array = np.asarray(values, dtype=np.float64)
     size = np.abs(array)
     shown = (array > _LEAST) & (size < _LARGEST) if log else size < _LARGEST

@@ -17,7 +17,7 @@ from cotherm.draw.names import write
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Even to the eye, and told apart without red and green.
+# Perceptually uniform, and distinct for color-blind readers.
 COLORS = "viridis"
 _WIDEST_EDGE = 2.2
 # Vermilion, which no kind of color blindness confuses with the grays and greens around it.
@@ -162,7 +162,7 @@ def draw_heat(
     for row, graph in enumerate(graphs):
         for column, t in enumerate(times):
             ax = axes[row, column]
-            # Each time has its own scale, the same for all graphs: rows compare, late and faint heat still shows.
+            # One color scale per time, shared by all graphs: rows can be compared, and small late values are visible.
             top = max(float(flow[column].max()) for flow in flows)
             dots = draw_graph(
                 graph, flows[row][column], ax=ax, limits=(0.0, top), marked=None if marked is None else marked[row]

@@ -1,4 +1,4 @@
-"""Names in figures, drawn as they are: they come from files, where $ is no mathematics and anything may occur."""
+"""Names in figures, drawn literally: they come from files, and a $ in them is no mathematics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 60
 
 
 def shown(name: str) -> str:
-    """A name without what cannot be drawn, its long lines cut short."""
+    """A name with control characters escaped and long lines truncated."""
     lines = map(visible, name.split("\n"))
     return "\n".join(line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…" for line in lines)
 
@@ -22,7 +22,7 @@ def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
 
 
 def write_legend(owner: Any, handles: list[Any], names: list[str], **options: Any) -> None:
-    """A legend of a figure or of axes; all names are in it, also those with a leading _, which it would leave out."""
+    """A legend of a figure or of axes, with all names, also those with a leading _, which Matplotlib leaves out."""
     legend = owner.legend(handles, list(map(shown, names)), **options)
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -1,4 +1,4 @@
-"""Nearest neighbors as cards in rows: what was asked for, and what was found."""
+"""Nearest neighbors as cards in rows: the query, and what was found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from cotherm.draw.names import write
 from cotherm.errors import CothermError
 
-# Blue for right and orange for wrong, told apart with every kind of color blindness; a mark says it again.
+# Blue for right and orange for wrong, distinct for color-blind readers; a mark repeats it.
 _RIGHT, _WRONG, _QUERY = "#a6cee3", "#fdbf6f", "0.92"
 
 

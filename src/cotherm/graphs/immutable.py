@@ -1,4 +1,4 @@
-"""What makes Graph and Mesh unchangeable once made."""
+"""What makes Graph and Mesh immutable."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-# A frozen class refuses to be assigned to; its own constructor goes past that.
+# A frozen class refuses assignment; its constructor uses this instead.
 assign = object.__setattr__
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, which cannot be written to any more."""
+    """The same array, made read-only."""
     array.flags.writeable = False
     return array

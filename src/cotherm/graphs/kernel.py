@@ -35,7 +35,7 @@ def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
     copies = np.flatnonzero(sigma == 0)
     table = distances[copies]
     sigma[copies] = np.where(table > 0, table, np.inf).min(axis=1)
-    # Points without neighbors have an infinite σ too; no edge ever asks for theirs.
+    # Points without neighbors have an infinite σ too; no edge uses it.
     sigma[np.isinf(sigma)] = _least_positive(sigma[np.isfinite(sigma)])
     return sigma
 

@@ -1,18 +1,18 @@
-"""Eigenpairs of Laplacians whose weights differ by more than double precision holds beside each other.
+"""Eigenpairs of Laplacians whose weights differ by more than double precision resolves, a factor of 1e16.
 
-A dense decomposition finds eigenvalues to about 1e-16 of the largest. Heat between parts of a graph that only a weight
-near or below that joins would come from rounding. Here small eigenvalues keep their own digits.
+A dense decomposition finds eigenvalues to about 1e-16 of the largest. Where only weights that small join two parts of a
+graph, the heat between them would be rounding. Here small eigenvalues are accurate relative to themselves.
 
-*Parts*: where a few weak edges E join parts that are firm in themselves, heat is even within each part before any
-crosses, and the smallest eigenpairs are those of the graph whose vertices are the parts, to ‖E‖ over the smallest
-eigenvalue of the firm edges.
+*Parts*: where a few weak edges E join strongly connected parts, heat is constant within each part before any crosses.
+The smallest eigenpairs are those of the graph whose vertices are the parts, to within ‖E‖ over the
+smallest eigenvalue of the strong edges.
 
-*Differences*, for eigenvalues that are small but not that small: their vectors are right to some ten digits, and from
-vectors with an error e the squares of differences along edges give eigenvalues with an error of e².
+*Differences*, for eigenvalues that are small but not that small: their vectors are accurate to about ten digits. From
+vectors with an error e, squares of differences along edges give eigenvalues with an error of e².
 
 *Elimination*, for everything else: L = X D Xᵀ is found without subtractions (see ``engines.cpu.elimination``), and the
-singular values of X√D, whose columns differ in size but not in kind, by Jacobi rotations, which respect that (Demmel
-and others, 1999). It takes many times as long as a dense decomposition.
+singular values of X√D, whose columns differ in scale only, come from Jacobi rotations, which are accurate then
+(Demmel and others, 1999). It takes many times as long as a dense decomposition.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from cotherm.graphs.graph import Graph
 
 Parts = NDArray[np.int32]
 
-# Parts are firm enough if what joins them is this much weaker than what holds them together.
-_FIRM = 1e-10
+# Parts are strongly connected if what joins them is this much weaker than what connects each.
+_WEAK = 1e-10
 
 
 def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int, small: int) -> tuple[Floats, Floats]:
-    """The eigenpairs from a dense decomposition with the first ones, which rounding has spoilt, found anew.
+    """The eigenpairs of a dense decomposition, the first ones, which are inaccurate, computed again.
 
-    The ``doubtful`` first ones, at least one a component, may be nothing but rounding. Of the other ``small`` ones the
-    vectors are good, at least together, and give better eigenvalues than those found with them.
+    The first ``doubtful`` ones, at least one per component, may be rounding altogether. Of the others up to ``small``
+    the vectors, or their span, are accurate, and give better eigenvalues than the decomposition did.
     """
     parts = _weakest_cut(graph, doubtful)
     across = np.where(parts[graph.i] != parts[graph.j], graph.w, 0.0)
     strongest = 2.0 * graph.with_weights(across).degrees.max()
-    if doubtful == graph.n or strongest > _FIRM * values[doubtful]:
+    if doubtful == graph.n or strongest > _WEAK * values[doubtful]:
         W = graph.adjacency().toarray()
-        return graded_pairs(W, np.ones(graph.n))
+        return weighted_pairs(W, np.ones(graph.n))
     P = part_vectors(parts, np.ones(graph.n))
-    slow, mixtures = part_pairs(graph, parts)
-    firm = vectors[:, doubtful:]
-    firm = firm - P @ (P.T @ firm)
+    lowest, mixtures = part_pairs(graph, parts)
+    rest = vectors[:, doubtful:]
+    rest = rest - P @ (P.T @ rest)
     count = small - doubtful
-    exact, smooth = pairs_by_differences(graph, firm[:, :count], P, count)
-    return np.concatenate([slow, exact, values[small:]]), np.hstack([P @ mixtures, smooth, firm[:, count:]])
+    exact, smooth = pairs_by_differences(graph, rest[:, :count], P, count)
+    return np.concatenate([lowest, exact, values[small:]]), np.hstack([P @ mixtures, smooth, rest[:, count:]])
 
 
 def pairs_by_differences(graph: Graph, block: Floats, P: Any, k: int) -> tuple[Floats, Floats]:
@@ -74,7 +74,7 @@ def pairs_by_differences(graph: Graph, block: Floats, P: Any, k: int) -> tuple[F
 
 
 def part_pairs(graph: Graph, parts: Parts) -> tuple[Floats, Floats]:
-    """Eigenvalues ascending and eigenvectors of the graph whose vertices are the parts, as heavy as they are large.
+    """Eigenvalues ascending and eigenvectors of the graph whose vertices are the parts, whose masses are their sizes.
 
     Multiplied by ``part_vectors`` the eigenvectors are functions on the graph.
     """
@@ -82,7 +82,7 @@ def part_pairs(graph: Graph, parts: Parts) -> tuple[Floats, Floats]:
     sizes = np.bincount(parts).astype(np.float64)
     across = a != b
     W = coo_array((graph.w[across], (a[across], b[across])), shape=(len(sizes), len(sizes))).toarray()
-    return graded_pairs(W + W.T, sizes)
+    return weighted_pairs(W + W.T, sizes)
 
 
 def part_vectors(parts: Parts, masses: Floats) -> csr_array:
@@ -92,8 +92,8 @@ def part_vectors(parts: Parts, masses: Floats) -> csr_array:
     return csr_array((shares, (np.arange(len(parts)), parts)), shape=(len(parts), len(totals)))
 
 
-def graded_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues ascending and eigenvectors of M^{−1/2} L M^{−1/2}, M = Diag(masses), all to their own digits.
+def weighted_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues ascending and eigenvectors of M^{−1/2} L M^{−1/2}, M = Diag(masses), to their own relative accuracy.
 
     The zero eigenvalues, one a component, are exact, and so are their eigenvectors.
     """
@@ -106,7 +106,7 @@ def graded_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
 
 
 def _from_factors(G: Floats) -> tuple[Floats, Floats]:
-    """Squared singular values ascending and left singular vectors of G, columns of any sizes."""
+    """Squared singular values ascending and left singular vectors of G, whose columns may differ in scale."""
     if not G.shape[1]:
         return np.empty(0), np.empty((len(G), 0))
     # joba 'C': columns of very different sizes; jobu 'U', jobv 'N': left vectors only; jobr 'N': tiny columns count.
@@ -117,7 +117,7 @@ def _from_factors(G: Floats) -> tuple[Floats, Floats]:
 
 
 def widest_gap(graph: Graph, low: float, high: float) -> float:
-    """The lower end of the widest gap, in ratio, between weights within (low, high) that hold the graph together."""
+    """The lower end of the widest gap, in ratio, between weights within (low, high) of a strongest spanning tree."""
     weights = np.sort(_strongest_tree(graph).data)
     marks = np.concatenate([[low], weights[(weights > low) & (weights < high)], [high]])
     return float(marks[np.argmax(np.diff(np.log(marks)))])
@@ -135,7 +135,7 @@ def _strongest_tree(graph: Graph) -> coo_array:
     """A spanning tree of every component, of the largest weights possible."""
     live = np.flatnonzero(graph.w > 0)
     order = live[np.argsort(-graph.w[live], kind="stable")]
-    # Which tree it is depends on the order of the weights only; by rank none of them vanishes.
+    # The tree depends only on the order of the weights; ranks, unlike tiny weights, are never taken for zero.
     rank = csr_array((np.arange(1.0, len(order) + 1), (graph.i[order], graph.j[order])), shape=(graph.n, graph.n))
     tree = minimum_spanning_tree(rank).tocoo()
     weights = graph.w[order[tree.data.astype(np.int64) - 1]]

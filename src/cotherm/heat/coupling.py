@@ -84,18 +84,18 @@ def coupling_error(
     True
     """
     graphs, columns = checked_views(graphs, functions)
-    moments = validation.times("times", times)
+    checked = validation.times("times", times)
     tolerance = validation.real("tolerance", tolerance, positive=True)
     # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]
     if correspondence is None:
-        Q = all_correlations(graphs, columns, moments, tolerance)
+        Q = all_correlations(graphs, columns, checked, tolerance)
         return _in_units(np.sqrt(coupling_terms(Q, np.ones(len(graphs)))), unit, unit)
     if len(graphs) != 2:
         raise CothermError("correspondence", f"one, for {len(graphs)} graphs", "two graphs", "Compare them in pairs.")
     T = _as_matrix(correspondence, graphs)
-    first, second = (flow(g, F, moments, "auto", tolerance) for g, F in zip(graphs, columns, strict=True))
+    first, second = (flow(g, F, checked, "auto", tolerance) for g, F in zip(graphs, columns, strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
     return _in_units(errors, unit)

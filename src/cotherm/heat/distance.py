@@ -22,11 +22,11 @@ from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential
 from cotherm.heat.spectrum import full_spectrum, lowest
 from cotherm.heat.validation import require_dense, require_graph, require_two
 
-# Columns of the kernel that matter less than this do not change a distance in double precision.
+# Modes that have decayed to less than this do not change a distance in double precision.
 _NEGLIGIBLE = 1e-17
-# Beyond this 2tλ_max heat is not even tried for staying near.
+# Beyond this 2tλ_max heat has spread too far for the local route.
 _LONG = 1_000.0
-# Beyond this tλ_max it is tried whether only a few modes are still warm.
+# Beyond this tλ_max the route through a few modes is tried: the others may have decayed.
 _VERY_LONG = 2_000.0
 
 ROUTES = ("auto", "exact", "local", "modes", "sketch")
@@ -209,7 +209,7 @@ def diffusion_distance(
 
 
 def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: str) -> None:
-    """Refuse what would not fit into memory, at the door."""
+    """Refuse what would not fit into memory."""
     count = graph.n if rows is None else len(rows)
     if method == "exact":
         require_dense(graph)
@@ -232,30 +232,30 @@ def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: 
 def _exactly(graph: Graph, t: float, rows: Ints, nearest: int | None) -> Floats | Nearest:
     log.info("diffusion distance: exact, all pairs")
     distances = _all_pairs(graph, t)
-    everyone = len(rows) == graph.n and np.array_equal(rows, np.arange(graph.n))
-    wanted = distances if everyone else distances[rows]
-    return wanted if nearest is None else Nearest(*distance_sketch.smallest(wanted, rows, nearest), "exact")
+    all_rows = len(rows) == graph.n and np.array_equal(rows, np.arange(graph.n))
+    selected = distances if all_rows else distances[rows]
+    return selected if nearest is None else Nearest(*distance_sketch.smallest(selected, rows, nearest), "exact")
 
 
 def _by_route(
     graph: Graph, t: float, rows: Ints, nearest: int | None, method: str, probes: int, seed: int
 ) -> Floats | Nearest:
-    """By one of the routes that form no n × n matrix: the one asked for, or the first that is good and cheap."""
+    """One of the routes that form no n × n matrix: the one given, or the first that is accurate and cheap enough."""
     matrix = engine_laplacian(graph)
     if method == "local":
-        _require_near(matrix, t)
-    if method == "local" or (method == "auto" and _stays_near(matrix, t, probes)):
+        _require_local(matrix, t)
+    if method == "local" or (method == "auto" and _is_local(matrix, t, probes)):
         log.info("diffusion distance: local, heat followed as far as it gets")
         if nearest is None:
             return distance_local.rows(matrix, t, rows)
         return Nearest(*distance_local.nearest(matrix, t, rows, nearest), "local")
-    warm = _warm_modes(graph, t, method, matrix.bound)
-    if warm is not None:
-        log.info("diffusion distance: from the modes that are still warm")
+    modes = _remaining_modes(graph, t, method, matrix.bound)
+    if modes is not None:
+        log.info("diffusion distance: from the modes that have not decayed")
         return (
-            distance_spectral.rows(warm, rows)
+            distance_spectral.rows(modes, rows)
             if nearest is None
-            else Nearest(*distance_spectral.nearest(warm, rows, nearest), "modes")
+            else Nearest(*distance_spectral.nearest(modes, rows, nearest), "modes")
         )
     log.info("diffusion distance: sketch of %d probes", probes)
     if nearest is None:
@@ -263,7 +263,7 @@ def _by_route(
     return Nearest(*distance_sketch.nearest(matrix, t, rows, nearest, probes, seed), "sketch")
 
 
-def _require_near(matrix: Laplacian, t: float) -> None:
+def _require_local(matrix: Laplacian, t: float) -> None:
     if 2.0 * t * matrix.bound > _LONG:
         raise CothermError(
             "method",
@@ -273,27 +273,27 @@ def _require_near(matrix: Laplacian, t: float) -> None:
         )
 
 
-def _warm_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | None:
-    """The modes that are still warm, if they are asked for, or worth a try and few."""
+def _remaining_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | None:
+    """The modes that have not decayed, if "modes" is given, or if the time is long and they are few; else None."""
     if method == "modes" and graph.n <= limits.DENSE:
         raise CothermError(
             "method", f"'modes' for {graph.n} vertices", f"more than {limits.DENSE} vertices", "Ask for 'exact'."
         )
     if method != "modes" and (method == "sketch" or t * bound <= _VERY_LONG):
         return None
-    warm = distance_spectral.coordinates(graph, t)
-    if warm is None and method == "modes":
+    modes = distance_spectral.coordinates(graph, t)
+    if modes is None and method == "modes":
         raise CothermError(
             "method",
-            f"'modes' at t = {t:g}, when more of them are warm than can be found",
+            f"'modes' at t = {t:g}, when too many of them have not decayed",
             "a longer time",
             "Ask for 'auto', which finds a route for every time.",
         )
-    return warm
+    return modes
 
 
-def _stays_near(matrix: Laplacian, t: float, probes: int) -> bool:
-    """Whether following the heat of every vertex, which is exact, costs at most twice what the sketch does."""
+def _is_local(matrix: Laplacian, t: float, probes: int) -> bool:
+    """Whether following the heat of every vertex costs at most twice what the sketch does."""
     if 2.0 * t * matrix.bound > _LONG:
         return False
     degree = len(exponential_coefficients(np.array([t]), matrix.bound, np.array([1e-8]))) - 1
@@ -358,13 +358,13 @@ def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
 
 
 def signs(vectors: Floats) -> Floats:
-    """What makes the entry of largest absolute value in every column positive."""
+    """±1 for every column: times it, its entry of largest absolute value is positive."""
     largest = np.abs(vectors).argmax(axis=0)
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 def without_constant(values: Floats, vectors: Floats) -> Floats:
-    """The eigenvectors but for the constant one, which within λ = 0 may be hidden in a rotation."""
+    """All eigenvectors except the constant one, which may be any combination of those with λ = 0."""
     null = int(np.sum(values == 0.0))
     if null <= 1:
         return vectors[:, 1:]

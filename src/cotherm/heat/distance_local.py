@@ -1,7 +1,7 @@
-"""Diffusion distances on a large graph at short times, exactly, from heat that is followed only as far as it gets.
+"""Diffusion distances on a large graph at short times, from heat that is followed only as far as it has spread.
 
-d_t(p, q)² = h_pp + h_qq − 2h_pq with h = e^{−2tL}: every vertex's own heat h_pp is found once, then h_pq where p's
-heat reaches; elsewhere h_pq is nothing.
+d_t(p, q)² = h_pp + h_qq − 2h_pq with h = e^{−2tL}: h_pp is computed once for every vertex, then h_pq where the
+heat of p has spread to; elsewhere it is zero.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from cotherm.progress import track
 
 # Sources handled between two updates of the progress bar.
 _BLOCK = 8_192
+# Vertices whose cost is measured to estimate the total.
 _SAMPLE = 64
 
 
 def seconds(matrix: Laplacian, t: float, limit: float) -> float:
-    """About what ``nearest`` costs on one processor, judged by the heat of a sample of vertices.
+    """The estimated cost of ``nearest`` on one processor, from a sample of vertices.
 
-    The sample ends as soon as it is clear that the cost is over the limit.
+    It stops as soon as the estimate exceeds the limit.
     """
     sample = np.linspace(0, matrix.n - 1, _SAMPLE).astype(np.int64)
     total = 0.0
@@ -38,7 +39,7 @@ def rows(matrix: Laplacian, t: float, sources: Ints) -> Floats:
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
     squares = matrix.engine.local_kernel_rows(matrix, 2.0 * t, places)
-    squares *= -2.0  # in place, as all of this: rows may be many
+    squares *= -2.0  # in place, as below: there may be many rows
     squares += heat
     squares += heat[places][:, np.newaxis]
     squares[np.arange(len(places)), places] = 0.0
@@ -49,7 +50,7 @@ def rows(matrix: Laplacian, t: float, sources: Ints) -> Floats:
 
 
 def nearest(matrix: Laplacian, t: float, sources: Ints, k: int) -> tuple[Ints, Floats]:
-    """The k nearest of each source, exactly."""
+    """The k nearest of each source."""
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
     found = [
@@ -62,9 +63,10 @@ def nearest(matrix: Laplacian, t: float, sources: Ints, k: int) -> tuple[Ints, F
 
 
 def _self_heat(matrix: Laplacian, t: float) -> Floats:
-    everyone = np.arange(matrix.n)
+    """h_pp of every vertex."""
+    vertices = np.arange(matrix.n)
     blocks = _blocks(matrix.n, "heat that stays")
-    return np.concatenate([matrix.engine.local_self_heat(matrix, 2.0 * t, everyone[block])[0] for block in blocks])
+    return np.concatenate([matrix.engine.local_self_heat(matrix, 2.0 * t, vertices[block])[0] for block in blocks])
 
 
 def _blocks(count: int, label: str) -> Iterator[slice]:
@@ -73,6 +75,7 @@ def _blocks(count: int, label: str) -> Iterator[slice]:
 
 
 def _places(matrix: Laplacian) -> Ints:
+    """The number of every vertex in the order of the matrix."""
     place = np.empty(matrix.n, dtype=np.int64)
     place[matrix.order] = np.arange(matrix.n)
     return place

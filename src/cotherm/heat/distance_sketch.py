@@ -18,31 +18,31 @@ from cotherm.progress import track
 
 PROBES = 4_096
 
-# Enough to find candidates, a few times more than are wanted, among the distances of a few sources.
+# Probes of the first sketch for a few sources, which only has to find candidates.
 _ROUGH = 512
 
 # Columns of the sketch made at a time.
 _BLOCK = 64
-# What may be left out of a flow, relative to what it started from: late distances are small, and are differences.
+# Truncation error of a flow, relative to its start: distances at late times are small differences.
 _TAIL = 1e-14
 _TOLERANCE = 1e-8
-# Distances that are put in order at once.
+# Distances that are sorted at once.
 _SORTED_AT_ONCE = 2**22
 
 
 def seconds(matrix: Laplacian, probes: int, degree: int) -> float:
-    """About what ``nearest`` costs on one processor: the flows, and the search for candidates among all pairs."""
+    """The estimated cost of ``nearest`` on one processor: the flows, and the search for candidates among all pairs."""
     return probes * degree * matrix.work(1) * 0.35e-9 + _BLOCK * float(matrix.n) ** 2 * 0.05e-9
 
 
 def rows(matrix: Laplacian, t: float, sources: Ints, probes: int, seed: int) -> Floats:
     """Distances from each source to every vertex."""
-    everyone = np.broadcast_to(np.arange(matrix.n), (len(sources), matrix.n))
-    return _pair_distances(matrix, t, sources, everyone, probes, seed)
+    all_vertices = np.broadcast_to(np.arange(matrix.n), (len(sources), matrix.n))
+    return _pair_distances(matrix, t, sources, all_vertices, probes, seed)
 
 
 def nearest(matrix: Laplacian, t: float, sources: Ints, k: int, probes: int, seed: int) -> tuple[Ints, Floats]:
-    """The k nearest of each source: candidates from a small sketch, judged by a large one or exactly."""
+    """The k nearest of each source: candidates from a small sketch, compared by a large one or exactly."""
     count = min(matrix.n - 1, 4 * k + 16)
     if len(sources) * count <= probes:
         rough = rows(matrix, t, sources, min(probes, _ROUGH), seed)
@@ -81,7 +81,7 @@ def _blocks(matrix: Laplacian, t: float, probes: int, seed: int) -> Iterator[Flo
     for first in range(0, probes, _BLOCK):
         width = min(_BLOCK, probes - first)
         R = random.choice([-1.0, 1.0], size=(matrix.n, width)) / np.sqrt(probes)
-        R -= R.mean(axis=0)  # what stays the same everywhere is no distance, and would drown late ones in rounding
+        R -= R.mean(axis=0)  # a constant adds nothing to distances, and its rounding would hide late ones
         yield apply_exponential(matrix, R, np.array([t]), np.array([_TAIL]))[0]
 
 

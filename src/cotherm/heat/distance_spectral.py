@@ -1,6 +1,6 @@
-"""Diffusion distances on a large graph at very long times, when only its smoothest modes are still warm.
+"""Diffusion distances on a large graph at very long times, when all but its smoothest modes have decayed.
 
-d_t(p, q)² = Σ_k e^{−2tλ_k} (φ_kp − φ_kq)²: the modes that have not died out are a short list of coordinates.
+d_t(p, q)² = Σ_k e^{−2tλ_k} (φ_kp − φ_kq)²: the modes that have not decayed are a short list of coordinates.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from cotherm.graphs.search.neighbors import nearest_neighbors
 from cotherm.heat.spectrum import smoothest
 
 _MODES = 96
-# A mode counts as dead when it is this much weaker than the slowest that decays.
-_DEAD = 1e-6
+# A mode has decayed when it is this much weaker than the slowest that decays.
+_DECAYED = 1e-6
 
 
 def coordinates(graph: Graph, t: float) -> Floats | None:
-    """The modes still warm at time t, e^{−tλ}φ as columns, or None if they are too many to be found."""
+    """The modes that have not decayed at time t, e^{−tλ}φ as columns, or None if they are too many."""
     try:
         spectrum = smoothest(graph, _MODES)
     except CothermError:  # no gap in the spectrum to stop at
         return None
-    if t * float(spectrum.values[-1] - spectrum.values[1]) < -np.log(_DEAD):
+    if t * float(spectrum.values[-1] - spectrum.values[1]) < -np.log(_DECAYED):
         return None
     return spectrum.vectors * spectrum.decay(t)
 
 
-def rows(warm: Floats, sources: Ints) -> Floats:
+def rows(modes: Floats, sources: Ints) -> Floats:
     """Distances from each source to every vertex."""
-    squares = np.zeros((len(sources), len(warm)))
+    squares = np.zeros((len(sources), len(modes)))
     default_engine().add_squared_differences(
-        warm, sources, np.broadcast_to(np.arange(len(warm)), squares.shape), squares
+        modes, sources, np.broadcast_to(np.arange(len(modes)), squares.shape), squares
     )
     return np.sqrt(squares)
 
 
-def nearest(warm: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
+def nearest(modes: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
     """The k nearest of each source."""
-    # The search looks at sizes as they are; late heat is small everywhere.
-    scale = float(np.abs(warm - warm.mean(axis=0)).max()) or 1.0
-    found = nearest_neighbors((warm - warm.mean(axis=0)) / scale, k, search="exact")
+    # In units of its own: heat at late times is small everywhere, and the search refuses tiny numbers.
+    scale = float(np.abs(modes - modes.mean(axis=0)).max()) or 1.0
+    found = nearest_neighbors((modes - modes.mean(axis=0)) / scale, k, search="exact")
     return found.indices[sources].astype(np.int64), scale * found.distances[sources]

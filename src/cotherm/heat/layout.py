@@ -28,7 +28,7 @@ def layout(graph: Graph, t: float | None = None, *, seed: int = 0) -> Floats:
         return diffusion_map(graph, t, k=2)
     from sklearn.manifold import TSNE
 
-    # The root spreads what is near: groups of vertices are seen, not dots.
+    # The square root enlarges small distances, so that groups do not collapse to dots.
     D = np.sqrt(diffusion_distance(graph, t))
     perplexity = min(float(np.clip(_SHARE * graph.n, _FEWEST, _MOST)), (graph.n - 1) / 3)
     with one_thread():

@@ -1,9 +1,9 @@
-"""∫₀ᵗ e^{−(t−s)λ}e^{−sμ} ds as a short sum of products, Σ_r ± φ_r(λ)φ_r(μ), to a tolerance on a whole spectrum.
+"""∫₀ᵗ e^{−(t−s)λ}e^{−sμ} ds as a short sum of products, Σ_r ± φ_r(λ)φ_r(μ), to a tolerance for all λ, μ ≤ λ_max.
 
-The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth, so its eigenfunctions separate
-it with the fewest terms there can be: about ten for 10⁻¹⁰, however long the time, where quadrature in s would take tens
-or hundreds of nodes. They are found on points in [0, tλ_max] that crowd towards 0, and go on between them by
-φ(x) = Σ_k K(x, x_k) mix_k (Nyström).
+The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth. Its eigenfunctions need the
+fewest terms possible: about ten for 10⁻¹⁰ at any time, where quadrature in s would take tens or hundreds of nodes. They
+are computed at points in [0, tλ_max] that are denser towards 0, and interpolated by φ(x) = Σ_k K(x, x_k) mix_k
+(Nyström).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cotherm.arrays import Floats
 from cotherm.heat.chebyshev import exponential_coefficients
 from cotherm.lazy import lazy
 
-# Points in each piece; pieces double from about 1 up to the longest tλ, beyond which nothing is left.
+# Points in each piece. Pieces double in length from 1 up to the longest tλ, beyond which no heat is left.
 _POINTS_A_PIECE = 16
 _LONGEST = 1e18
-# K is as good as constant up to here; weights on an interval as short as times may be would vanish when squared.
+# K is nearly constant up to here; weights on much shorter intervals would underflow when squared.
 _SHORTEST = 1e-6
-# Of the tolerance, what cutting off the Chebyshev series may take.
+# The part of the tolerance that truncating the Chebyshev series may use.
 _SERIES_PART = 0.02
 
 
@@ -47,7 +47,7 @@ class Separation:
     def series(self) -> Floats:
         """Chebyshev coefficients of all φ_r on [0, stiffness], (degree + 1, terms)."""
         tail = _SERIES_PART * self.tolerance
-        # The φ_r are no steeper than e^{−x}; what its series needs, with room for how they are mixed, is enough.
+        # The φ_r are no steeper than e^{−x}: as many terms as its series needs, with some margin, are enough.
         count = len(exponential_coefficients(np.ones(1), self.stiffness, np.array([1e-3 * tail]))) + 4
         angles = (np.arange(count) + 0.5) * (np.pi / count)
         values = self.at(0.5 * self.stiffness * (1.0 + np.cos(angles)))
@@ -58,13 +58,13 @@ class Separation:
 
 
 def decays(t: float, values: Floats) -> Floats:
-    """tλ for eigenvalues; beyond the longest, which may be past the largest float, nothing is left anyway."""
+    """tλ for eigenvalues, at most ``_LONGEST``, beyond which no heat is left; the product may overflow."""
     with np.errstate(over="ignore"):
         return np.minimum(t * values, _LONGEST)
 
 
 def divided_differences(x: Floats, y: Floats) -> Floats:
-    """K(x, y) for x, y ≥ 0, e^{−x} where they meet.
+    """K(x, y) for x, y ≥ 0, e^{−x} where x = y.
 
     With the smaller one factored out, e^{−min}·(1 − e^{−z})/z, z = |x − y|, nothing overflows and close values keep
     their digits.
@@ -77,21 +77,21 @@ def divided_differences(x: Floats, y: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def separation(stiffness: float, tolerance: float) -> Separation:
-    """For tλ_max = ``stiffness``; the error is at most the tolerance, K being at most 1."""
-    points, weights = _graded(min(max(stiffness, _SHORTEST), _LONGEST))
+    """The sum for tλ_max = ``stiffness``. Its error is at most the tolerance; K is at most 1."""
+    points, weights = _doubling_points(min(max(stiffness, _SHORTEST), _LONGEST))
     root = np.sqrt(weights)
     values, vectors = np.linalg.eigh(root[:, np.newaxis] * divided_differences(points[:, np.newaxis], points) * root)
-    # How much of K each eigenfunction carries anywhere.
-    carried = np.abs(values) * np.max((vectors / root[:, np.newaxis]) ** 2, axis=0)
-    order = np.argsort(-carried)
-    rest = np.cumsum(carried[order][::-1])[::-1]
+    # The largest contribution of each eigenfunction to K.
+    contribution = np.abs(values) * np.max((vectors / root[:, np.newaxis]) ** 2, axis=0)
+    order = np.argsort(-contribution)
+    rest = np.cumsum(contribution[order][::-1])[::-1]
     kept = order[: max(1, int(np.sum(rest > (1.0 - _SERIES_PART) * tolerance)))]
     mix = root[:, np.newaxis] * vectors[:, kept] / np.sqrt(np.abs(values[kept]))
     return Separation(stiffness, tolerance, np.sign(values[kept]), points, mix)
 
 
-def _graded(stiffness: float) -> tuple[Floats, Floats]:
-    """Gauss points on pieces that double, weighted like log x beyond 1: each piece counts alike."""
+def _doubling_points(stiffness: float) -> tuple[Floats, Floats]:
+    """Gauss points on pieces that double in length, weighted by 1/(1 + x): all pieces weigh about the same."""
     ends = [0.0, *(min(2.0**k, stiffness) for k in range(int(np.ceil(np.log2(max(stiffness, 1.0)))) + 1))]
     ends[-1] = stiffness
     gauss, weights = roots_legendre(_POINTS_A_PIECE)

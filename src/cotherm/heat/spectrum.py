@@ -21,7 +21,7 @@ from cotherm.heat.chebyshev import apply_exponential, engine_laplacian
 from cotherm.progress import track
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
-# A filter e^{−sL} with s·λ = this at the first unwanted eigenvalue separates well for few products.
+# s·λ of a filter e^{−sL} at the last eigenvalue of the block: it separates well for few products.
 _FILTER_STRENGTH = 12.0
 _MOST_ROUNDS = 25
 # The largest s·λ_max of a filter: a series of some ten thousand terms.
@@ -30,10 +30,10 @@ _LONGEST_FILTER = 1e7
 _ROUNDING = 1e-13
 # Eigenvalues below these fractions of λ_max have lost some digits to rounding, and too many for their vectors to help.
 _INEXACT, _DOUBTFUL = 1e-5, 1e-9
-# Up to this tλ_max eigenvalues that are wrong by rounding make no difference to heat.
+# Up to this tλ_max rounding errors of eigenvalues make no difference to heat.
 _SHORT = 1e3
-# Somewhere between these fractions of the largest degree weights become too small to be seen beside the others.
-_FAINT = (1e-22, 1e-10)
+# Between these fractions of the largest degree weights are lost in rounding beside the others.
+_TINY = (1e-22, 1e-10)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Spectrum:
 
 
 def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
-    """All eigenpairs by a dense decomposition, n × n, fit for heat up to the longest time."""
+    """All eigenpairs by a dense decomposition, n × n, accurate enough for heat up to the longest time."""
     L = graph.laplacian().toarray(order="F")
     with limited_blas(graph.n):
         values, vectors = scipy.linalg.eigh(L, overwrite_a=True, driver="evd", check_finite=False)
@@ -86,12 +86,12 @@ def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
 
 
 def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) -> Spectrum:
-    """The eigenpairs of a dense decomposition, made fit for heat up to the longest time.
+    """The eigenpairs of a dense decomposition, made accurate enough for heat up to the longest time.
 
-    Rounding leaves some 1e-16 of the largest eigenvalue in all of them, and heat sees tλ: where times are long, small
-    eigenvalues are found anew. Heat is then right to about 1e-10 of what it started from, at any time.
+    All have an error of about 1e-16 of the largest eigenvalue, and heat depends on tλ: where times are long, small
+    eigenvalues are computed again. Heat is then accurate to about 1e-10 of its start, at any time.
     """
-    # L has one zero eigenvalue per component: rounding must not let heat grow, leak or stand still at large times.
+    # L has one zero eigenvalue per component. They are set to zero: else heat would grow or leak at large times.
     zeros, top = graph.component_count, float(values[-1])
     long = longest * top > _SHORT
     doubtful, small = (max(zeros, int(np.sum(values <= part * top))) for part in (_DOUBTFUL, _INEXACT))
@@ -124,7 +124,7 @@ def lowest_normalized(graph: Graph, k: int) -> Spectrum:
 
 
 def normalized_laplacian(graph: Graph) -> sp.csr_array:
-    """I − D^{−½}WD^{−½}; a vertex without neighbors has 1 on the diagonal, so that it makes no smooth mode."""
+    """I − D^{−½}WD^{−½}; a vertex without neighbors has 1 on the diagonal, so that it is in no smooth mode."""
     degrees = graph.degrees
     # The root first: one over the smallest numbers there are would overflow.
     root = np.divide(1.0, np.sqrt(degrees), out=np.zeros(graph.n), where=degrees > 0.0)
@@ -135,32 +135,32 @@ def normalized_laplacian(graph: Graph) -> sp.csr_array:
 def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
 
-    Those of the graph's parts (see ``_slow_pairs``) are known. For the others subspace iteration with the filter
-    e^{−sL}: heat keeps the smooth functions and forgets the rough ones. Each round flows a block of functions, some to
-    spare, orthonormalizes it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the largest λ of the
-    block (or within rounding) for all that are wanted. No factorization, no n × n matrix.
+    Those of the graph's parts are computed directly (see ``_part_pairs``). The others come from subspace iteration
+    with the filter e^{−sL}, which keeps smooth functions and damps rough ones. Each round filters a block of somewhat
+    more functions than wanted, orthonormalizes it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the
+    largest λ of the block (or within rounding) for all that are wanted. No factorization, no n × n matrix.
     """
     random = np.random.default_rng(seed)
     unit = 2.0 ** np.frexp(graph.degrees.max())[1]  # squares of any weights neither vanish nor overflow; no rounding
     graph = graph.with_weights(graph.w / unit)
-    slow, P = _slow_pairs(graph, k, random)
-    if len(slow.values) == k:
-        return Spectrum(unit * slow.values, slow.vectors)
-    fast = _iterated(graph, k - len(slow.values), P, tolerance, random)
-    values = np.concatenate([slow.values, fast.values])
-    return Spectrum(unit * values, np.hstack([slow.vectors, fast.vectors]))
+    parts, P = _part_pairs(graph, k, random)
+    if len(parts.values) == k:
+        return Spectrum(unit * parts.values, parts.vectors)
+    others = _iterated(graph, k - len(parts.values), P, tolerance, random)
+    values = np.concatenate([parts.values, others.values])
+    return Spectrum(unit * values, np.hstack([parts.vectors, others.vectors]))
 
 
-def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spectrum, Any]:
+def _part_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spectrum, Any]:
     """Up to k eigenpairs that are constant on every part, and the parts as columns P.
 
-    Parts are what remains connected without the faint weights; almost always they are the components, and then λ = 0
-    and any mixtures of them will do.
+    Parts are what remains connected without the tiny weights. Almost always they are the components: then λ = 0 and
+    any orthonormal combinations will do.
     """
     zeros = graph.component_count
-    strong = _without_faint(graph, _FAINT[1])
+    strong = _without_tiny(graph, _TINY[1])
     if strong.component_count > zeros:
-        strong = _without_faint(graph, accurate_spectrum.widest_gap(graph, *_FAINT))
+        strong = _without_tiny(graph, accurate_spectrum.widest_gap(graph, *_TINY))
     P = accurate_spectrum.part_vectors(strong.components, np.ones(graph.n))
     count = P.shape[1]
     wanted = min(k, count)
@@ -170,7 +170,7 @@ def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spec
     if count > limits.WEAKLY_JOINED_PARTS:
         raise CothermError(
             "graph",
-            f"{count} parts joined only by weights below {_FAINT[1]:g} of the largest degree",
+            f"{count} parts joined only by weights below {_TINY[1]:g} of the largest degree",
             f"at most {limits.WEAKLY_JOINED_PARTS} such parts",
             "Set these weights to zero.",
         )
@@ -178,8 +178,8 @@ def _slow_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spec
     return Spectrum(values[:wanted], P @ mixtures[:, :wanted]), P
 
 
-def _without_faint(graph: Graph, faint: float) -> Graph:
-    return graph.with_weights(np.where(graph.w > faint, graph.w, 0.0))
+def _without_tiny(graph: Graph, tiny: float) -> Graph:
+    return graph.with_weights(np.where(graph.w > tiny, graph.w, 0.0))
 
 
 def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.Generator) -> Spectrum:
@@ -197,16 +197,16 @@ def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.
         if residual <= _ROUNDING * matrix.bound:
             return Spectrum(*accurate_spectrum.pairs_by_differences(graph, _filtered(matrix, block, time), P, k))
         # Ritz values come down as the block improves, and the filter follows them: by at most a factor of 20 at
-        # once, because the first ones say little, and to a time whose series is still affordable.
+        # once, because the first values are poor, and to a time whose series is still affordable.
         limit = min(20.0 * time, _LONGEST_FILTER / matrix.bound)
         time = min(_FILTER_STRENGTH / max(float(values[-1]), 1e-300), limit)
     return _by_lanczos(L, k, P, block[:, 0])
 
 
 def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:
-    """Where eigenvalues crowd, as in an expander, heat does not part them; Lanczos does, as they are not small."""
+    """Where eigenvalues are close together, as in an expander, the filter does not separate them; Lanczos does."""
     n = len(start)
-    # The parts are moved out of the way, to the far end of the spectrum.
+    # The eigenpairs of the parts are shifted to the far end of the spectrum.
     moved = LinearOperator((n, n), matvec=lambda x: L @ x + 4.0 * (P @ (P.T @ x)), dtype=np.float64)
     try:
         values, vectors = eigsh(moved, k, which="SA", v0=start, ncv=min(n - 1, 4 * k + 60), tol=1e-9)

@@ -14,7 +14,7 @@ from cotherm.heat.validation import require_graph
 
 # Probes are flowed in blocks of this many, which bounds the memory.
 _BLOCK = 16
-# Numbers held at once for some of the times: 256 MB.
+# Numbers in memory at once: 256 MB; more times are done in parts.
 _AT_ONCE = 2**25
 
 
@@ -63,15 +63,15 @@ def heat_trace(graph: Graph, times: ArrayLike, *, probes: int = 64, seed: int = 
     array([2.   , 1.368])
     """
     require_graph(graph)
-    moments = validation.times("times", times)
+    checked = validation.times("times", times)
     shape = np.shape(times)
     probes = validation.integer("probes", probes, least=1)
     seed = validation.integer("seed", seed, least=0)
     if graph.n <= limits.DENSE:
-        spectrum = full_spectrum(graph, longest=float(moments.max()))
-        trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(moments, graph.n)])
+        spectrum = full_spectrum(graph, longest=float(checked.max()))
+        trace = np.concatenate([spectrum.decay(part[:, np.newaxis]).sum(axis=1) for part in _parts(checked, graph.n)])
     else:
-        trace = _estimate(graph, moments, probes, seed)
+        trace = _estimate(graph, checked, probes, seed)
     return trace.reshape(shape)
 
 
@@ -91,6 +91,6 @@ def _squares(flows: Floats) -> Floats:
 
 
 def _parts(times: Floats, size: int) -> list[Floats]:
-    """Some times after the other, so few at once that blocks of ``size`` numbers for each fit into memory."""
+    """The times in parts, so few in each that blocks of ``size`` numbers per time fit into memory."""
     step = max(1, _AT_ONCE // size)
     return [times[first : first + step] for first in range(0, len(times), step)]

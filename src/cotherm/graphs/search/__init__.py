@@ -1,1 +1,1 @@
-"""Who is near whom: nearest neighbors and points within a radius, exact or approximate."""
+"""Neighbor search: nearest neighbors and points within a radius, exact or approximate."""

@@ -18,7 +18,7 @@ INSTALL = "pip install 'cotherm[neighbors]'"
 
 # Points whose true neighbors are found for measuring the recall.
 _SAMPLE = 200
-# Fewer than this and the descent has too little to go by.
+# With fewer the search finds too few of the true neighbors.
 _LEAST_LISTED = 30
 
 
@@ -35,7 +35,8 @@ def available() -> bool:
 def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
     """The k nearest other rows of every row, most of them right, and their true distances, nearest first."""
     listed = min(points.count, max(k + 1, _LEAST_LISTED))
-    indices, distances = best(points, points, _descend(_small(points.rows), listed, seed), k, np.arange(points.count))
+    found = _descend(_as_float32(points.rows), listed, seed)
+    indices, distances = best(points, points, found, k, np.arange(points.count))
     missing = np.flatnonzero(np.isinf(distances[:, -1]))
     if len(missing):
         indices[missing], distances[missing] = nearest_of(points, missing, k)
@@ -51,7 +52,7 @@ def recall(points: Points, distances: Floats, seed: int) -> float:
 
 
 def _descend(rows: Any, listed: int, seed: int) -> Ints:
-    # Its warnings concern its own options and rows it did not complete, which are completed afterwards.
+    # It warns of its own options, and of rows it did not complete, which are completed afterwards.
     with warnings.catch_warnings(action="ignore"):
         from pynndescent import NNDescent
 
@@ -59,7 +60,7 @@ def _descend(rows: Any, listed: int, seed: int) -> Ints:
     return found.astype(np.int64)
 
 
-def _small(rows: Rows) -> Any:
-    """The rows moved and scaled so that float32, which the search computes in, holds them well."""
+def _as_float32(rows: Rows) -> Any:
+    """The rows centered and scaled to at most 1, as float32, which the search computes in."""
     rows = centered(rows)
     return (rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32)

@@ -69,7 +69,7 @@ def within(points: Points, radius: float) -> tuple[Ints, Ints, Floats]:
 
 
 def _dense(points: Points) -> Floats:
-    # Few columns: no larger than the neighbors asked for.
+    # Few columns: about as large as the result.
     rows = points.rows
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray(), dtype=np.float64)
 

@@ -15,7 +15,7 @@ from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.search import approximate, exact
 from cotherm.graphs.search.points import Points
 
-# Below this recall a graph's fine structure is not to be trusted.
+# Below this recall a warning is given: the fine structure of a graph may be wrong.
 _GOOD_RECALL = 0.95
 
 
@@ -114,22 +114,22 @@ def search_options(search: object, seed: object) -> tuple[str, int]:
 
 def find(points: Points, k: int, search: str, seed: int) -> Neighbors:
     """The neighbors of checked points, numbered as the points were given."""
-    if _approximately(points, search):
+    if _is_approximate(points, search):
         indices, distances = approximate.nearest(points, k, seed)
         recall = approximate.recall(points, distances, seed)
-        _warn_of(recall)
+        _warn_if_low(recall)
     else:
         indices, distances = exact.nearest(points, k)
         recall = 1.0
     if points.count == points.n:
         return Neighbors(indices, distances, recall)
-    everyone = Neighbors(np.full((points.n, k), -1), np.full((points.n, k), np.inf), recall)
-    everyone.indices[points.kept] = points.kept[indices]
-    everyone.distances[points.kept] = distances
-    return everyone
+    padded = Neighbors(np.full((points.n, k), -1), np.full((points.n, k), np.inf), recall)
+    padded.indices[points.kept] = points.kept[indices]
+    padded.distances[points.kept] = distances
+    return padded
 
 
-def _approximately(points: Points, search: str) -> bool:
+def _is_approximate(points: Points, search: str) -> bool:
     affordable = points.count <= limits.EXACT_NEIGHBORS or exact.few_dimensions(points)
     if search == "exact" or (search == "auto" and affordable):
         return False
@@ -146,7 +146,7 @@ def _approximately(points: Points, search: str) -> bool:
     return False
 
 
-def _warn_of(recall: float) -> None:
+def _warn_if_low(recall: float) -> None:
     if recall < _GOOD_RECALL:
         warnings.warn(
             f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or a larger k",

@@ -19,7 +19,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 METRICS = ("euclidean", "cosine")
 
-# Numbers held at once while distances are measured: 32 MiB.
+# Numbers in memory at once while distances are computed: 32 MiB.
 _BLOCK = 2**22
 
 
@@ -115,7 +115,7 @@ class Points:
         return np.minimum(s / 2, 2.0)
 
     def _blur(self) -> float:
-        """How far apart rounding can set two rows that stand for the same point."""
+        """The largest distance that rounding can make between two rows of the same direction."""
         if self.metric == "euclidean":
             return 0.0
         return (int(self.rows.shape[1]) + 4) * EPSILON

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.reordering import localized, unchanged
+from cotherm.graphs.reordering import reordered, unchanged
 from cotherm.methods.coupling.search import Step
 
 Edges = NDArray[np.intp]
@@ -24,7 +24,7 @@ class Reordering:
     """The renumbered graphs, and the maps from the caller's numbers to theirs and back."""
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._graphs = [localized(g) if g.n > _IN_CACHE else unchanged(g) for g in graphs]
+        self._graphs = [reordered(g) if g.n > _IN_CACHE else unchanged(g) for g in graphs]
 
     @property
     def graphs(self) -> list[Graph]:
