@@ -16,6 +16,29 @@ EXACT_NEIGHBORS = 50_000
 # Pairs of a point and a neighbor, which take 40 bytes each on the way to a graph; more are refused.
 NEIGHBOR_PAIRS = 200_000_000
 
+# Larger graphs are renumbered for cache locality before they are coupled; smaller ones fit the caches as they are.
+REORDERED = 2_000
+
+# ---------------------------------------------------------------- engines
+
+# Up to this size dense algebra runs in one thread: more would wait for each other.
+ONE_BLAS_THREAD = 600
+# From this many vertices on graphs are worked on side by side, a thread each, and up to so many: the kernels of larger
+# ones use all threads themselves.
+CONCURRENT_FROM = 120
+CONCURRENT_TO = 30_000
+
+# ---------------------------------------------------------------- solve
+
+# Up to this many vertices the systems of a coupling step are solved by Cholesky, above by conjugate gradients.
+CHOLESKY = 300
+# Entries of the Jacobian up to which the curvature of the residuals is learned from earlier steps.
+LEARNED_CURVATURE = 5_000_000
+# Up to this many rows eigenvectors come from a dense decomposition, above from Lanczos iterations.
+DENSE_EIGENPAIRS = 2_000
+# Up to this many rows Jacobi rotations sweep over whole matrices, above over blocks of rows.
+JACOBI_UNBLOCKED = 500
+
 # ---------------------------------------------------------------- heat
 
 # Up to this many vertices heat flows by an eigendecomposition, which costs next to nothing.
@@ -33,7 +56,16 @@ WEAKLY_JOINED_PARTS = 2_000
 # Up to this many vertices a layout looks at all pairs of distances (t-SNE); above it is the diffusion map.
 LAYOUT = 1_500
 
+# Up to this many vertices Q(t) and its derivative come from an eigendecomposition, above from Chebyshev series.
+SPECTRAL_CORRELATION = 200
+
 # ---------------------------------------------------------------- methods
+
+# Up to this many vertices in every graph coupling tries all three routes, above only "times".
+ALL_ROUTES = 300
+# Above so many vertices times="auto" of couple is two short times, above so many a single one.
+FEWER_TIMES = 5_000
+ONE_TIME = 50_000
 
 # Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way; larger ones are refused.
 DENSE_METHODS = 8_000

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
-from cotherm.heat import correlation_model
+from cotherm import limits
 from cotherm.heat.correlation import correlations, pairs
 from cotherm.heat.correlation_model import CorrelationModel
 from tests import problems, references
@@ -19,7 +19,7 @@ from tests.problems import CASES
 def derivatives(graph: ct.Graph, F: np.ndarray, times: np.ndarray, dense: int) -> np.ndarray:
     """∂Q_ab(t)/∂u_e, (times, pairs, m), as couple has it for graphs of up to so many vertices or more."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correlation_model, "_DENSE", dense)
+        patch.setattr(limits, "SPECTRAL_CORRELATION", dense)
         model = CorrelationModel(graph, F, times)
         out = np.zeros((graph.m, model.size))
         model.at(graph.w).write_derivative(np.arange(graph.m), out)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from cotherm.solve import incidence
+from cotherm import limits
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.nearest_point import NearestPoint
@@ -46,7 +46,7 @@ KINDS = ["diagonal", "gram"]
 def test_restricted_is_the_dense_inverse(
     kind: str, many_held: bool, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(incidence, "_DENSE", rows)  # conjugate gradients, and Cholesky
+    monkeypatch.setattr(limits, "CHOLESKY", rows)  # conjugate gradients, and Cholesky
     metric, m, rng = make(1, kind)
     A = dense(metric, m)
     assert_allclose(A, A.T, atol=1e-14)

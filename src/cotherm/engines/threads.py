@@ -20,16 +20,14 @@ from itertools import product
 from threading import RLock, get_ident
 from typing import Any, NamedTuple
 
+from cotherm import limits
 from cotherm.engines.fork_safety import AtFork, act_at_fork, hold_at_fork
-
-# Below this size BLAS threads spend more time waiting for each other than computing.
-_SMALL = 600
 
 
 @contextmanager
 def limited_blas(n: int) -> Iterator[None]:
     """One BLAS thread for dense problems of a small size n; no limit above."""
-    if n > _SMALL:
+    if n > limits.ONE_BLAS_THREAD:
         yield
         return
     with _blas.one():

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
@@ -25,8 +26,6 @@ Terms = Callable[[Batch], Array]
 # Writes the derivatives by the weights of some edges, by their numbers among those asked for, into an array.
 RowWriter = Callable[[Array, Array], None]
 
-# Up to this many vertices a dense decomposition is faster, as it serves Q and every term of the derivative.
-_DENSE = 200
 # Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
 _EXACT, _DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in eigenvalues and eigenvectors does no harm.
@@ -71,7 +70,7 @@ class CorrelationModel:
 
     def at_times(self, times: Floats) -> CorrelationModel:
         """The same graph and functions at other times."""
-        pattern = self.pattern if self.graph.n > _DENSE else self._pattern
+        pattern = self.pattern if self.graph.n > limits.SPECTRAL_CORRELATION else self._pattern
         return CorrelationModel(self.graph, self.F, times, self.engine, pattern=pattern)
 
     @property
@@ -103,7 +102,11 @@ class CorrelationModel:
         return write
 
     def at(self, u: Array) -> Correlation:
-        return _SpectralCorrelation(self, u) if self.graph.n <= _DENSE else _ChebyshevCorrelation(self, u)
+        return (
+            _SpectralCorrelation(self, u)
+            if self.graph.n <= limits.SPECTRAL_CORRELATION
+            else _ChebyshevCorrelation(self, u)
+        )
 
 
 class _SpectralCorrelation:

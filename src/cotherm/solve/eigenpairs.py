@@ -15,11 +15,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 
-# Up to this size the matrix is written out.
-_DENSE = 2_000
 # Eigenvalues below this part of the bound are left to the inverse.
 _TINY = 1e-3
 # The shift σ, as a part of the bound; and the restarts of the first attempt.
@@ -44,7 +43,7 @@ def smallest_pairs(
     def apply(x: Floats) -> Floats:
         return np.asarray(S @ x - Z @ (K @ (Z.T @ x)))
 
-    if n <= _DENSE or 4 * k >= n:
+    if n <= limits.DENSE_EIGENPAIRS or 4 * k >= n:
         matrix = apply(np.eye(n))
         matrix = 0.5 * (matrix + matrix.T)
         with limited_blas(n):

@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.solve import descent
@@ -31,8 +32,6 @@ from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
 _DAMPING = Damping(first=100.0, least=0.0, most=1e12)
 _EPSILON = float(np.finfo(np.float64).eps)
-# Entries of the Jacobian up to which curvature is learned: it takes two Jacobians at a time, and equations of its own.
-_MOST_LEARNED = 5_000_000
 # Steps that are taken where rounding hides the cost.
 _EXTRA_STEPS = 8
 # A step is corrected if it brings less than this part of the predicted decrease.
@@ -171,7 +170,7 @@ class _Model:
     def accepted(self, there: _Trial) -> None:
         """Learn what the curvature of the residuals does to the step, where the Jacobian is small enough."""
         r = there.point.residuals
-        if len(there.u) * len(r) <= _MOST_LEARNED:
+        if len(there.u) * len(r) <= limits.LEARNED_CURVATURE:  # it takes two Jacobians at a time
             change = there.point.jacobian.matvec(r) - self._J.matvec(r)
             self._secant.learn(there.u - self._here.u, change)
 

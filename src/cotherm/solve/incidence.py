@@ -6,12 +6,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern, SystemSolver
 from cotherm.solve.tall_matrix import TallMatrix
-
-# Up to this many vertices a dense Cholesky factor is faster than conjugate gradients.
-_DENSE = 300
 
 
 class Incidence:
@@ -55,7 +53,7 @@ class Incidence:
 
     def solver(self, active: Array) -> SystemSolver:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
-        if self.shape[0] > _DENSE:
+        if self.shape[0] > limits.CHOLESKY:
             return self.engine.signless_solver(self._pattern, ~active)
         exact = self.engine.cholesky_solver(self._gram(~active))
         return lambda Y, _tolerance, _start: exact(Y)

@@ -14,18 +14,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
 
-# Up to this size the matrices are swept whole.
-_WHOLE = 500
 # Indices of a block: two blocks of two matrices fit into a processor's own cache.
 _BLOCK = 64
 
 
 def sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
     """One sweep: (UᵀA_kU, U) with a better U, for A_k = UᵀM_kU given."""
-    if A.shape[1] > _WHOLE:
+    if A.shape[1] > limits.JACOBI_UNBLOCKED:
         return _block_sweep(A, U)
     A, rows = A.copy(), np.ascontiguousarray(U.T)
     default_engine().jacobi_sweep(A, rows)

@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm import limits
 from cotherm.methods.coupling import search
 from cotherm.methods.coupling.continuation import default_route
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -345,14 +346,11 @@ def test_odd_graphs_are_coupled(graph: ct.Graph) -> None:
 
 def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same answer from flows and conjugate gradients as from decompositions and Cholesky."""
-    from cotherm.heat import correlation_model
-    from cotherm.solve import incidence
-
     views = ct.datasets.ring(n=40)
     arguments = (views.graphs, views.functions, views.times, 1e6)
     dense = ct.couple(*arguments, continuation="times")
-    monkeypatch.setattr(correlation_model, "_DENSE", 0)
-    monkeypatch.setattr(incidence, "_DENSE", 0)
+    monkeypatch.setattr(limits, "SPECTRAL_CORRELATION", 0)
+    monkeypatch.setattr(limits, "CHOLESKY", 0)
     sparse = ct.couple(*arguments, continuation="times")
     assert_allclose(sparse.cost, dense.cost, rtol=1e-6)
     for a, b in zip(sparse.graphs, dense.graphs, strict=True):
@@ -361,9 +359,6 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
 
 def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large graphs are numbered anew inside: frozen edges, a start and what callbacks are told are in the caller's."""
-    from cotherm.methods.coupling import reordering as module
-
-    rng = np.random.default_rng(3)
     views = ct.datasets.ring(n=40)
     graphs, functions = [], []
     for g, F in zip(views.graphs, views.functions, strict=True):
@@ -389,7 +384,7 @@ def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch)
         return result, told
 
     plain, first_told = coupled()
-    monkeypatch.setattr(module, "_IN_CACHE", 0)
+    monkeypatch.setattr(limits, "REORDERED", 0)
     near, told = coupled()
     assert_allclose(near.cost, plain.cost, rtol=1e-6)
     assert_allclose(told[0], first_told[0])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
@@ -28,9 +29,6 @@ from cotherm.engines.malloc import kept_memory
 from cotherm.engines.threads import limited_blas
 
 T = TypeVar("T")
-
-# Below this many vertices a graph's work is too short for a thread of its own; above, its kernels have threads enough.
-_THREAD_PER_GRAPH = (120, 30_000)
 
 
 class CpuEngine:
@@ -85,8 +83,7 @@ class CpuEngine:
             yield
 
     def is_concurrent(self, n: int) -> bool:
-        least, most = _THREAD_PER_GRAPH
-        return least <= n <= most
+        return limits.CONCURRENT_FROM <= n <= limits.CONCURRENT_TO
 
     def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
         """In threads: dense algebra and compiled kernels release the interpreter lock."""

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -29,8 +30,7 @@ from cotherm.methods.coupling.continuation import first_horizon, stiffness
 from cotherm.methods.coupling.problem import CouplingProblem
 
 _COUNT = 4
-# Above these sizes, so many times, and the last after so many moves.
-_LARGE, _VERY_LARGE = 5_000, 50_000
+# On large graphs so many times, and the last after so many moves.
 _FEWER, _LAST_MOVES = 2, 8.0
 _MOVES = 2.0
 # Of the functions' variation, this part is left at the last time.
@@ -56,9 +56,9 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
             "graphs", f"a median degree of {1.0 / move:.1e}", "larger weights, or times that are given", "Rescale them."
         )
     size = max(g.n for g in graphs)
-    if size > _VERY_LARGE:
+    if size > limits.ONE_TIME:
         return np.array([_LAST_MOVES * move])
-    if size > _LARGE:
+    if size > limits.FEWER_TIMES:
         return np.geomspace(_MOVES * move, _LAST_MOVES * move, _FEWER)
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)

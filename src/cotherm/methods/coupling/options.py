@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import memory, validation
+from cotherm import limits, memory, validation
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
@@ -23,8 +23,6 @@ from cotherm.methods.validation import is_auto, positive
 Edges = NDArray[np.intp]
 Route = tuple[str, list[Stage] | None]
 
-# Up to this many vertices in every graph all routes are tried; above, the one that is best alone.
-_ALL_ROUTES = 300
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
 # Largest weights whose squares, and their sums, are numbers with all their digits.
@@ -184,7 +182,7 @@ def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm:
             return [(continuation, None)]
         if warm:
             return [("direct", None)]
-        names = ROUTES if max(g.n for g in graphs) <= _ALL_ROUTES else ("times",)
+        names = ROUTES if max(g.n for g in graphs) <= limits.ALL_ROUTES else ("times",)
         return [(name, None) for name in names]
     needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
     if not isinstance(continuation, Sequence):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.reordering import reordered, unchanged
@@ -16,15 +17,12 @@ from cotherm.methods.coupling.search import Step
 
 Edges = NDArray[np.intp]
 
-# Up to this many vertices a graph is in the processor's caches, whatever its numbers.
-_IN_CACHE = 2_000
-
 
 class Reordering:
     """The renumbered graphs, and the maps from the caller's numbers to theirs and back."""
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._graphs = [reordered(g) if g.n > _IN_CACHE else unchanged(g) for g in graphs]
+        self._graphs = [reordered(g) if g.n > limits.REORDERED else unchanged(g) for g in graphs]
 
     @property
     def graphs(self) -> list[Graph]:
