@@ -359,6 +359,7 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
 
 def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large graphs are numbered anew inside: frozen edges, a start and what callbacks are told are in the caller's."""
+    rng = np.random.default_rng(3)
     views = ct.datasets.ring(n=40)
     graphs, functions = [], []
     for g, F in zip(views.graphs, views.functions, strict=True):
