@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw, estimators, evaluate, interop
+    from cotherm import datasets, draw, estimators, evaluate, interop, io
     from cotherm.errors import CothermError, CothermWarning
     from cotherm.estimators.closest_commuting import ClosestCommuting
     from cotherm.estimators.coupled_bases import CoupledBases
@@ -111,6 +111,7 @@ _HOMES = {
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
     "interop": "interop",
+    "io": "io",
     "joint_diagonalize": "methods.joint_diagonalization",
     "knn_graph": "graphs.build",
     "label_functions": "functions",
@@ -181,6 +182,7 @@ __all__ = [
     "heat_kernel",
     "heat_trace",
     "interop",
+    "io",
     "joint_diagonalize",
     "knn_graph",
     "label_functions",

@@ -8,9 +8,9 @@ import pytest
 
 import cotherm as ct
 from cotherm import CothermError
+from cotherm.cli.header import Header
 from cotherm.cli.inputs import View
 from cotherm.cli.labels import read_labels
-from cotherm.io.header import Header
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 KINDS = ["x", "x", "y", "y", "x", "y"]

@@ -18,7 +18,7 @@ from cotherm import CothermError
 from cotherm.cli.inputs import View
 from cotherm.cli.labels import read_labels
 from cotherm.graphs.graph import Graph
-from cotherm.io.table import read_table
+from cotherm.io.number_table import open_table
 
 Cells = list[list[str]]
 
@@ -74,7 +74,7 @@ def judge_numbers(random: Random, directory: Path) -> str | None:
     if (found := _by_pandas(table)) is not None and not np.array_equal(found, expected):
         return f"pandas reads {found.tolist()} where {table.values} was written: {table.data!r}"
     try:
-        read = read_table(place)
+        read = open_table(place)
         numbers = read.numbers()
     except CothermError:
         return None

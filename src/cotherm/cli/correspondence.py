@@ -11,6 +11,7 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.cli.header import Header, header_of
 from cotherm.cli.inputs import View, name_of, read_points
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
 from cotherm.cli.parser import integer, number
@@ -18,10 +19,10 @@ from cotherm.errors import CothermError, known_as
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.io import atomic
 from cotherm.io.cells import whole_number
-from cotherm.io.header import Header, header_of, titles_over_landmarks
-from cotherm.io.rows import open_source
-from cotherm.io.table import refuse_other_count
-from cotherm.io.text import shown
+from cotherm.io.number_table import refuse_other_count
+from cotherm.io.text import excerpt
+from cotherm.io.text_table import open_text_table
+from cotherm.io.titles import titles_over_landmarks
 
 
 def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> None:
@@ -101,7 +102,7 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
     place = atomic.as_path(path)
-    source = open_source(place)
+    source = open_text_table(place)
     most = max(view.graph.n for view in views)
     if source.count > most + 1:
         raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
@@ -125,7 +126,7 @@ def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
             wrong = vertices.index(None)
             raise CothermError(
                 f"{path}: line {lines[wrong]}",
-                shown(cells[wrong]),
+                excerpt(cells[wrong]),
                 _vertices_of(view, k),
                 f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
             )

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from cotherm.arrays import Floats
+from cotherm.cli.header import header_of
 from cotherm.cli.inputs import View, name_of
 from cotherm.cli.labels import read_labels
 from cotherm.draw import draw_convergence, draw_coupling, draw_heat, draw_views, widest
@@ -13,7 +14,6 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
 from cotherm.heat.layout import layout
-from cotherm.io.header import header_of
 from cotherm.methods.coupling.result import Coupling
 
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.cli.header import NOTHING_SAID, Header, add_header, as_options, header_of
 from cotherm.cli.parser import integer, number_or
 from cotherm.errors import CothermError
 from cotherm.graphs.files import read_graph, read_mesh
 from cotherm.graphs.formats import edge_list
 from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
-from cotherm.io import archive, atomic, npy
-from cotherm.io.header import NOTHING_SAID, Header, add_header, header_of
-from cotherm.io.rows import first_line
-from cotherm.io.table import SUFFIXES, read_table
+from cotherm.io import archive, atomic
+from cotherm.io.number_table import SUFFIXES
+from cotherm.io.table import Table, read_table
+from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 
 KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv or .tsv)"
@@ -109,25 +109,13 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     return View(_of_points(points.values, place, options), points.names, f"{place}: {points.reading}")
 
 
-@dataclass(frozen=True)
-class Points:
-    """A table of numbers, the names of its rows where it has any, and how it was read."""
-
-    values: Floats
-    names: tuple[str, ...] | None
-    reading: str
-
-
-def read_points(place: Path, header: Header = NOTHING_SAID) -> Points:
+def read_points(place: Path, header: Header = NOTHING_SAID) -> Table:
     """A table of numbers from text or .npy."""
     suffix = place.suffix.lower()
-    if suffix == ".npy":
-        values = _npy(place)
-        return Points(values, None, f"{len(values)} rows, {values.shape[1]} columns")
-    if suffix not in SUFFIXES:
+    if suffix not in (*SUFFIXES, ".npy"):
         raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
-    table = read_table(place, header)
-    return Points(table.numbers(), table.names, table.reading)
+    with as_options(place):
+        return read_table(place, header=None if suffix == ".npy" else header.said(place))
 
 
 def is_edge_list(place: Path) -> bool:
@@ -175,18 +163,6 @@ def name_of(graph: Graph, k: int) -> str:
 
 def _has_member(data: bytes, name: str) -> bool:
     return name in archive.names(data)
-
-
-def _npy(place: Path) -> Floats:
-    array = npy.parse(str(place), atomic.load(place))
-    if array.ndim != 2 or array.dtype.kind not in "fiub":
-        raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
-    points = validation.as_float64(str(place), array)
-    finite = np.isfinite(points)
-    if not finite.all():
-        row, column = np.unravel_index(np.argmin(finite), finite.shape)
-        raise CothermError(f"{place}: row {row}, column {column}", str(points[row, column]), "a finite number")
-    return points.copy() if points.base is not None else points
 
 
 def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Graph:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.cli.outputs import table_text
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import read_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
-from cotherm.io.header import NOTHING_SAID, Header
-from cotherm.io.table import SUFFIXES, Table, read_table
+from cotherm.io.number_table import SUFFIXES, TableLayout, open_table
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
@@ -34,7 +34,8 @@ def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
     if suffix in SUFFIXES:
-        return _about_table(read_table(place, header))
+        with as_options(place):
+            return _about_table(open_table(place, header.said(place)))
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
 
 
@@ -95,7 +96,7 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about_table(table: Table) -> Described:
+def _about_table(table: TableLayout) -> Described:
     report = {
         "kind": "table",
         "rows": table.rows,

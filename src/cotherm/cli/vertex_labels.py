@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
+from cotherm.cli.header import header_of
 from cotherm.cli.inputs import View, chosen, name_of
 from cotherm.cli.labels import read_labels
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.io.header import header_of
 from cotherm.methods.coupling.result import Coupling
 
 

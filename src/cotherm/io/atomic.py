@@ -28,14 +28,16 @@ def as_path(value: object) -> Path:
     return Path(name)
 
 
-def load(path: Path) -> bytes:
-    """Everything in a file, which must hold something."""
+def load(path: Path, *, most: int = -1) -> bytes:
+    """Everything in a file, which must hold something; its first bytes with ``most``, the number of them."""
     try:
         if path.exists() and not path.is_file():
             given = "a directory" if path.is_dir() else "not a plain file"
             raise CothermError(str(path), given, "a file to read")
-        _require_memory(path)
-        data = path.read_bytes()
+        if most < 0:
+            _require_memory(path)
+        with path.open("rb") as file:
+            data = file.read(most)
     except FileNotFoundError:
         raise CothermError(str(path), "no such file", "an existing file") from None
     except OSError as error:

@@ -88,7 +88,9 @@ def is_id_title(title: str) -> bool:
 
 def is_count(cells: Sequence[str]) -> bool:
     """Whether cells are 0, 1, 2, ... or 1, 2, 3, ...: numbers of rows or columns."""
-    return list(cells) in ([str(k) for k in range(len(cells))], [str(k + 1) for k in range(len(cells))])
+    if not cells:
+        return True
+    return cells[0] in ("0", "1") and all(cell == str(k) for k, cell in enumerate(cells, int(cells[0])))
 
 
 def _is_float(cell: str) -> bool:

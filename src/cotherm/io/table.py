@@ -1,216 +1,108 @@
-"""Tables people have: comma, semicolon, tab or space separated, with or without titles, with or without names of rows.
-
-What is taken for a title or a name is told to the user (``Table.reading``), and where it could be either, refused.
-Tables of numbers are parsed in bulk: no cell of them becomes a string, but the first of every row.
-"""
+"""Tables of numbers for users: one call, from text or ``.npy`` to an array with the titles and names beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
-from cotherm.io.cells import (
-    is_count,
-    is_either_title,
-    is_finite,
-    is_id_title,
-    is_missing,
-    is_name_title,
-    is_numeral,
-    looks_numeric,
-    whole_number,
-)
-from cotherm.io.header import NOTHING_SAID, Header, is_column_of_names, refuse_either, titles_over_numbers
-from cotherm.io.rows import Source, open_source
-from cotherm.io.text import shown
+from cotherm.io import atomic, npy
+from cotherm.io.number_table import SUFFIXES, open_table
 
-SUFFIXES = (".csv", ".tsv", ".txt")
-# Titles in messages.
-_SHOWN = 8
+KINDS = f"a table: {', '.join(SUFFIXES)} or .npy"
 
 
 @dataclass(frozen=True)
 class Table:
-    """What stands beside the cells of a table: titles, names of rows."""
+    """A table of finite numbers.
 
-    path: Path
-    titles: tuple[str, ...] | None
-    names: tuple[str, ...] | None
-    name_title: str | None
-    rows: int
-    columns: int
-    empty_ends: int
+    Attributes
+    ----------
+    values : ndarray of float64, shape (rows, columns)
+        The numbers.
+    names : tuple of str or None
+        The names of the rows, where the file has any.
+    titles : tuple of str or None
+        The titles of the columns, where the file has any.
+    reading : str
+        How the file was read, for people.
+    """
 
-    @property
-    def known_titles(self) -> str:
-        """The first few, to print."""
-        titles = self.titles or ("without titles",)
-        return ", ".join(titles[:_SHOWN]) + ", ..." * (len(titles) > _SHOWN)
-
-    @property
-    def reading(self) -> str:
-        """How it was read."""
-        text = f"{self.rows} rows, {self.columns} column{'s' * (self.columns != 1)}"
-        text += f" ({self.known_titles})" if self.titles else " without titles"
-        if self.names is not None:
-            where = f"the column {self.name_title!r}" if self.name_title else "the first column"
-            text += f", names from {where}"
-        if self.empty_ends:
-            text += f", less {self.empty_ends} empty at the end"
-        return text
+    values: Floats = field(repr=False)
+    names: tuple[str, ...] | None = field(repr=False)
+    titles: tuple[str, ...] | None = field(repr=False)
+    reading: str
 
 
-@dataclass(frozen=True)
-class NumberTable(Table):
-    """A table of numbers, which are parsed when they are asked for."""
+def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
+    """A table of numbers from a text file or a ``.npy`` file.
 
-    source: Source = field(repr=False)
+    Text may be comma, semicolon, tab or space separated, in UTF-8, with or without titles in the first row and names in
+    the first column; ``Table.reading`` says what was taken for titles and names. What could be read in two ways is
+    refused. So is every cell that is no finite number.
 
-    def numbers(self) -> Floats:
-        """All cells as finite numbers, or an error that names the line and the column."""
-        values = self._parsed()
-        if values is None or values.shape != (self.rows, self.columns) or not np.all(np.isfinite(values)):
-            values = np.empty((self.rows, self.columns))
-            for k, row in enumerate(self._cells()):
-                wrong = next((c for c, cell in enumerate(row) if not is_finite(cell)), None)
-                if wrong is not None:
-                    raise self._no_number(k, wrong, row[wrong])
-                values[k] = row
-        return values
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.csv``, ``.tsv``, ``.txt`` or ``.npy`` file.
+    header : bool, optional
+        Whether the first row holds titles. By default its cells tell.
 
-    def _parsed(self) -> Floats | None:
-        """All cells at once, where they are plainly numbers; blank lines are passed over."""
-        if self.source.empty_cells or self.source.empty_ends:
-            return None
-        first = 0 if self.names is None else 1
-        try:
-            return np.loadtxt(
-                self.source.data_lines(titled=self.titles is not None),
-                delimiter=self.source.mark,
-                quotechar='"',
-                comments=None,
-                usecols=range(first, first + self.columns),
-                ndmin=2,
-                encoding=None,
-            )
-        except ValueError:
-            return None
+    Returns
+    -------
+    Table
+        The numbers, names and titles.
 
-    def _cells(self) -> Iterator[list[str]]:
-        first = 0 if self.names is None else 1
-        for k, row in enumerate(self.source.rows()):
-            if k or self.titles is None:
-                yield row.cells[first:]
+    Raises
+    ------
+    CothermError
+        For a file that cannot be read, with the line and the column.
 
-    def _no_number(self, k: int, c: int, cell: str) -> CothermError:
-        line = self.source.line_of(k + (self.titles is not None))
-        title = f" ({self.titles[c]})" if self.titles else ""
-        offset = 1 if self.names is None else 2
-        if is_missing(cell) or is_numeral(cell):
-            wrong = "Fill in or leave out missing values first."
-        elif looks_numeric(cell):
-            wrong = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point."
-        else:
-            wrong = "Mend or leave out what is no number."
-        first = k == 0 and self.titles is None
-        return CothermError(
-            f"{self.path}: line {line}, column {c + offset}{title}",
-            shown(cell) if cell else "an empty cell",
-            "a finite number",
-            wrong + f" If the first row holds titles: --header {self.path}." * first,
-        )
+    See Also
+    --------
+    read_labels : Labels of items from a table.
+    cotherm.knn_graph : A graph from the rows of a table.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "points.csv"
+    >>> _ = path.write_text("id,x,y\\na,1,2\\nb,3,4.5\\n")
+    >>> table = ct.io.read_table(path)
+    >>> table.names, table.titles
+    (('a', 'b'), ('x', 'y'))
+    >>> table.values.tolist()
+    [[1.0, 2.0], [3.0, 4.5]]
+    """
+    place = atomic.as_path(path)
+    said = None if header is None else validation.boolean("header", header)
+    suffix = place.suffix.lower()
+    if suffix == ".npy":
+        return _from_npy(place, said)
+    if suffix not in SUFFIXES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
+    table = open_table(place, said)
+    return Table(table.numbers(), table.names, table.titles, table.reading)
 
 
-def read_table(path: Path, header: Header = NOTHING_SAID) -> NumberTable:
-    """A table of numbers, perhaps with titles and with names in its first column."""
-    source = open_source(path)
-    first, column = source.first, source.column
-    titled = header.said(path)
-    if titled is None:
-        titled = titles_over_numbers(first, column[1:], source.body)
-    if titled is None:
-        given = f"{shown(','.join(first))}, which may be titles or a row of data"
-        raise refuse_either(path, source.line_of(0), given)
-    start = 1 if titled else 0
-    if source.count == start:
-        raise CothermError(str(path), "titles and no rows", "at least one row")
-    named = len(first) > 1 and _named(path, first[0] if titled else None, column[start:])
-    if titled:
-        refuse_late_names(path, first)
-    names = None
-    if named:
-        names = tuple(column[start:])
-        require_names(path, names, lambda k: source.line_of(k + start))
-    skipped = 1 if named else 0
-    return NumberTable(
-        path,
-        tuple(first[skipped:]) if titled else None,
-        names,
-        first[0] if titled and named else None,
-        source.count - start,
-        len(first) - skipped,
-        source.empty_ends,
-        source,
-    )
-
-
-def require_names(path: Path, names: Sequence[str], line_of: Callable[[int], int]) -> None:
-    """A name of its own for every row."""
-    if len(set(names)) == len(names) and all(names):
-        return
-    seen: set[str] = set()
-    for k, name in enumerate(names):
-        if not name:
-            raise CothermError(f"{path}: line {line_of(k)}, column 1", "an empty cell", "the name of the row")
-        if name in seen:
-            raise CothermError(
-                f"{path}: line {line_of(k)}", f"the name {name!r} more than once", "a name of its own for every row"
-            )
-        seen.add(name)
-
-
-def refuse_late_names(path: Path, titles: Sequence[str]) -> None:
-    for title in titles[1:]:
-        if is_id_title(title):
-            raise CothermError(
-                str(path),
-                f"a column {title!r} that is not the first",
-                "numbers to compare items by",
-                "Put it first.",
-            )
-
-
-def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
-    """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
-    if is_count(names) and is_count(others) and names[0] != others[0]:
-        raise CothermError(
-            path,
-            f"rows counted from {names[0]}, where those of {other} are counted from {others[0]}",
-            "the same names for the same items",
-            "Leave out one of the two columns of row numbers.",
-        )
-
-
-def _named(path: Path, title: str | None, column: Sequence[str]) -> bool:
-    """Whether the first column of a table of numbers holds the names of rows."""
-    if title is not None and is_name_title(title):
-        return True
-    if len(column) > 2 and is_count(column):  # an index, not a feature
-        return True
-    if title is not None and is_either_title(title) and _could_be_names(column):
-        raise CothermError(
-            f"{path}: column 1 ({title})",
-            "numbers that may be names of rows",
-            "a title that tells",
-            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
-        )
-    return is_column_of_names(column)
-
-
-def _could_be_names(column: Sequence[str]) -> bool:
-    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+def _from_npy(place: Path, header: bool | None) -> Table:
+    if header:
+        raise CothermError("header", "True for a .npy file", "None or False: an array has no titles")
+    array = npy.parse(str(place), atomic.load(place))
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
+    values = validation.as_float64(str(place), array)
+    finite = np.isfinite(values)
+    if not finite.all():
+        row, column = np.unravel_index(np.argmin(finite), finite.shape)
+        raise CothermError(f"{place}: row {row}, column {column}", str(values[row, column]), "a finite number")
+    # The array shares the bytes of the file, which cannot be written to.
+    values = values.copy() if values.base is not None else values
+    return Table(values, None, None, f"{len(values)} rows, {values.shape[1]} columns")

@@ -37,7 +37,7 @@ class Lines(NamedTuple):
 
     def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
         """Complain about row k."""
-        raise CothermError(f"line {self.numbers[k]}", shown(self.rows[k]), needed, advice)
+        raise CothermError(f"line {self.numbers[k]}", excerpt(self.rows[k]), needed, advice)
 
     def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
         """Complain about the first bad row, if there is one."""
@@ -45,7 +45,7 @@ class Lines(NamedTuple):
             self.refuse(int(np.argmax(bad)), needed, advice)
 
 
-class Content:
+class LineReader:
     """The lines of a text that hold something once comments are cut off.
 
     ``text`` is as ``utf8`` gives it; its lines from the byte ``start`` on are taken, the first of which has the number
@@ -88,7 +88,7 @@ class Content:
                 yield group, slice(done, done + taken), part
                 at, done = at + taken, done + taken
 
-    def first(self) -> tuple[Lines, Content]:
+    def first(self) -> tuple[Lines, LineReader]:
         """The first line, if there is one, and the others."""
         for at, number, block in self._pieces():
             found = self._lines(block, number)
@@ -96,7 +96,7 @@ class Content:
                 line = found.numbers[0]
                 head = Lines(found.rows[:1], [line])
                 start = at + _end_of_line(block, line - number)
-                return head, Content(self._text, comment=self._comment, start=start, first=line + 1)
+                return head, LineReader(self._text, comment=self._comment, start=start, first=line + 1)
         return Lines([], []), self
 
     def refuse(self, k: int, needed: str, advice: str = "") -> NoReturn:
@@ -154,13 +154,15 @@ class Content:
 
 def utf8(data: bytes) -> bytes:
     """Text as UTF-8 bytes, which take less memory than a string: no byte order mark, line feeds end the lines."""
-    if not data.isascii():
-        _require_utf8(data)
+    require_utf8(data)
     text = data.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def _require_utf8(data: bytes) -> None:
+def require_utf8(data: bytes) -> None:
+    """Refuse bytes that are no UTF-8 text, and name the first of them."""
+    if data.isascii():
+        return
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(data)
     for at in range(0, len(data), _BLOCK):
@@ -176,14 +178,14 @@ def _refuse_byte(data: bytes, at: int) -> NoReturn:
     raise CothermError(f"line {line}", f"byte 0x{data[at]:02x}, which is not text", "UTF-8 text")
 
 
-def line(text: bytes, k: int) -> str:
+def line_at(text: bytes, k: int) -> str:
     """Line k of a text that ``utf8`` gave, counted from 0; nothing where there are fewer."""
     lines = text[:LONGEST_HEADER].split(b"\n", k + 1)
     return lines[k].decode(errors="ignore") if k < len(lines) else ""
 
 
-def tables(
-    content: Content,
+def number_blocks(
+    content: LineReader,
     columns: int,
     needed: str,
     advice: str = "",
@@ -198,11 +200,15 @@ def tables(
     done = 0
     for lines in content.blocks():
         if lines.rows:
-            yield slice(done, done + len(lines.rows)), lines, table(lines, columns, needed, advice, delimiter, more)
+            yield (
+                slice(done, done + len(lines.rows)),
+                lines,
+                number_rows(lines, columns, needed, advice, delimiter, more),
+            )
             done += len(lines.rows)
 
 
-def table(
+def number_rows(
     lines: Lines, columns: int, needed: str, advice: str = "", delimiter: str | None = None, more: bool = False
 ) -> Floats:
     """The numbers of some lines."""
@@ -237,7 +243,7 @@ def table(
     lines.refuse(start, needed, advice)
 
 
-def whole(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
+def as_integers(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
     """The same numbers as integers within [least, most]; 3.0 counts as 3."""
     # Comparisons with NaN are false, so that it is refused as well.
     good = (values == np.floor(values)) & (values >= least) & (values <= most)
@@ -245,13 +251,13 @@ def whole(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -
     return values.astype(np.int64)
 
 
-def finite(lines: Lines, values: Floats) -> Floats:
+def require_finite(lines: Lines, values: Floats) -> Floats:
     """The same numbers, if all are finite."""
     lines.refuse_where(_by_row(~np.isfinite(values)), "finite numbers")
     return values
 
 
-def counts(lines: Lines, k: int, words: list[str], needed: str) -> list[int]:
+def as_counts(lines: Lines, k: int, words: list[str], needed: str) -> list[int]:
     """Numbers of things to come, as row k declares them; nothing is allocated on their word."""
     # Eighteen digits fit into an integer of 64 bits; no file holds as many things.
     if not all(re.fullmatch("[0-9]{1,18}", word) for word in words):
@@ -259,7 +265,7 @@ def counts(lines: Lines, k: int, words: list[str], needed: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def require_rows(content: Content, found: int, declared: int, what: str) -> None:
+def require_rows(content: LineReader, found: int, declared: int, what: str) -> None:
     """The file must hold as many rows as it declares, no fewer and no more."""
     if found != declared:
         raise CothermError(
@@ -276,7 +282,7 @@ def require_last_line(text: bytes) -> None:
         raise CothermError("last line", "no line end", "a complete last line", "The file may have been cut short.")
 
 
-def shown(row: str) -> str:
+def excerpt(row: str) -> str:
     """A line for a message, cut short."""
     return repr(row if len(row) <= 60 else row[:57] + "...")
 

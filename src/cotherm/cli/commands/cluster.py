@@ -64,11 +64,11 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
     """Names to print, an answer that has clusters, the labels to judge them by or None, and how files were read."""
     from pathlib import Path
 
+    from cotherm.cli.header import header_of
     from cotherm.cli.inputs import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.cli.labels import read_labels
     from cotherm.errors import CothermError
     from cotherm.io.atomic import as_path
-    from cotherm.io.header import header_of
     from cotherm.methods.average import average
     from cotherm.methods.joint_diagonalization import joint_diagonalize
 

@@ -19,7 +19,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.io.header import add_header
+    from cotherm.cli.header import add_header
 
     parser.add_argument("file", metavar="FILE", help="any file that cotherm reads or writes")
     add_header(parser)
@@ -27,9 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from cotherm.cli.header import header_of
     from cotherm.cli.outputs import say
     from cotherm.cli.summary import about_file
-    from cotherm.io.header import header_of
 
     report, text = about_file(options.file, header_of(options))
     say(report, text, as_json=options.json)

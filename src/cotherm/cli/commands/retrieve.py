@@ -25,7 +25,7 @@ examples:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.io.header import add_header
+    from cotherm.cli.header import add_header
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)

@@ -16,7 +16,7 @@ from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.graph import MOST_VERTICES, Graph
-from cotherm.io.text import Content, line, require_last_line, require_rows, tables, utf8, whole
+from cotherm.io.text import LineReader, as_integers, line_at, number_blocks, require_last_line, require_rows, utf8
 
 _ENDS = (["i", "j"], ["source", "target"], ["from", "to"], ["src", "dst"], ["node1", "node2"])
 _WEIGHTS: tuple[list[str], ...] = (["w"], ["weight"], [])
@@ -38,8 +38,8 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     text = utf8(data)
-    head = _header(line(text, 0))
-    rows, columns, mark = _without_titles(Content(text, comment="#"))
+    head = _header(line_at(text, 0))
+    rows, columns, mark = _without_titles(LineReader(text, comment="#"))
     n = MOST_VERTICES if head is None else head.n
     ends, w = _edges(rows, columns, mark, n)
     if head is not None:
@@ -60,12 +60,14 @@ def begins_like_one(first: str) -> bool:
     return first.removeprefix("#").strip().startswith(header.MARK) or _are_titles(_fields(first)[0])
 
 
-def _edges(rows: Content, columns: int, mark: str, n: int) -> tuple[Indices, Floats]:
+def _edges(rows: LineReader, columns: int, mark: str, n: int) -> tuple[Indices, Floats]:
     """The ends (m, 2) and the weights."""
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
     needed = _NEEDED if columns == 3 else "an edge: two vertex numbers, separated by a comma"
-    for which, lines, numbers in tables(rows, columns, needed, delimiter=mark):
-        ends[which] = whole(lines, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")
+    for which, lines, numbers in number_blocks(rows, columns, needed, delimiter=mark):
+        ends[which] = as_integers(
+            lines, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}"
+        )
         if columns == 3:
             w[which] = numbers[:, 2]
     return ends, w
@@ -81,7 +83,7 @@ def _begins_like_a_number(field: str) -> bool:
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 
-def _without_titles(content: Content) -> tuple[Content, int, str]:
+def _without_titles(content: LineReader) -> tuple[LineReader, int, str]:
     """The rows of numbers, how many columns they have, and the mark between them."""
     first, others = content.first()
     if not first.rows:

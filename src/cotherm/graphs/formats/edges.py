@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.io.text import Content, shown
+from cotherm.io.text import LineReader, excerpt
 
 # A graph may have so many vertices, or so many for every edge, without anyone having said how many there are.
 _FEW_VERTICES = 10**6
 _VERTICES_PER_EDGE = 100
 
 
-def graph(rows: Content, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
+def graph(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
     """The graph with one edge per line; ``ends`` is (m, 2), within [0, n)."""
     i, j = ends[:, 0], ends[:, 1]
     rows.refuse_where(i == j, "two different ends for every edge", "Drop the self-loops; they carry no heat.")
@@ -60,13 +60,13 @@ def keys(n: int, low: NDArray[np.int32], high: NDArray[np.int32]) -> Ints:
     return key
 
 
-def _refuse_repeats(rows: Content, n: int, i: Indices, j: Indices) -> None:
+def _refuse_repeats(rows: LineReader, n: int, i: Indices, j: Indices) -> None:
     found = repeat(keys(n, np.minimum(i, j), np.maximum(i, j)))
     if found is not None:
         first, second = (rows.find(k) for k in found)
         raise CothermError(
             f"line {second.numbers[0]}",
-            f"{shown(second.rows[0])} joins the same two vertices as line {first.numbers[0]}",
+            f"{excerpt(second.rows[0])} joins the same two vertices as line {first.numbers[0]}",
             "every pair of vertices at most once",
             "Add up or choose among the repeated weights first.",
         )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES, Graph
-from cotherm.io.text import LONGEST_HEADER, shown
+from cotherm.io.text import LONGEST_HEADER, excerpt
 
 MARK = "cotherm graph"
 VERSION = 1
@@ -47,9 +47,9 @@ def parse(text: str, where: str, present: list[str]) -> Header:
     try:
         fields = json.loads(text.removeprefix(MARK))
     except (ValueError, RecursionError):
-        raise CothermError(where, shown(text), needed) from None
+        raise CothermError(where, excerpt(text), needed) from None
     if not isinstance(fields, dict) or "version" not in fields:
-        raise CothermError(where, shown(text), needed)
+        raise CothermError(where, excerpt(text), needed)
     version = validation.integer(f"{where}: version", fields["version"], least=1)
     if version > VERSION:
         raise CothermError(
@@ -59,12 +59,12 @@ def parse(text: str, where: str, present: list[str]) -> Header:
             "A newer cotherm wrote it: update.",
         )
     if set(fields) != set(_FIELDS):
-        raise CothermError(where, shown(text), needed)
+        raise CothermError(where, excerpt(text), needed)
     name = fields["name"]
     if name is not None and not isinstance(name, str):
         raise CothermError(f"{where}: name", validation.describe(name), "a string or null")
     if fields["extras"] != present:
-        raise CothermError(f"{where}: extras", shown(str(fields["extras"])), f"what the file holds, {present}")
+        raise CothermError(f"{where}: extras", excerpt(str(fields["extras"])), f"what the file holds, {present}")
     n = validation.integer(f"{where}: n", fields["n"], least=1, most=MOST_VERTICES)
     return Header(n, validation.integer(f"{where}: m", fields["m"], least=0), name)
 

@@ -16,16 +16,16 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import (
-    Content,
+    LineReader,
     Lines,
-    counts,
-    line,
+    as_counts,
+    as_integers,
+    excerpt,
+    line_at,
+    number_blocks,
     require_last_line,
     require_rows,
-    shown,
-    tables,
     utf8,
-    whole,
 )
 
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
@@ -42,8 +42,8 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     text = utf8(data)
-    field, symmetry = _banner(line(text, 0))
-    sizes, rows = Content(text, comment="%").first()
+    field, symmetry = _banner(line_at(text, 0))
+    sizes, rows = LineReader(text, comment="%").first()
     n, entries = _sizes(sizes)
     head = _header(text, n, entries)
     require_rows(rows, len(rows), entries, "entries")
@@ -56,15 +56,15 @@ def parse(data: bytes) -> Graph:
     return edges.graph(rows, n, ends, w, name)
 
 
-def _entries(rows: Content, field: str, n: int) -> tuple[Indices, Floats]:
+def _entries(rows: LineReader, field: str, n: int) -> tuple[Indices, Floats]:
     """Rows and columns, numbered from 0, (m, 2), and the values."""
     columns = 2 if field == "pattern" else 3
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
     needed = f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
-    for which, lines, numbers in tables(rows, columns, needed):
-        ends[which] = whole(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
+    for which, lines, numbers in number_blocks(rows, columns, needed):
+        ends[which] = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
         if field == "integer":
-            whole(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+            as_integers(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
         if columns == 3:
             w[which] = numbers[:, 2]
     return ends, w
@@ -73,10 +73,12 @@ def _entries(rows: Content, field: str, n: int) -> tuple[Indices, Floats]:
 def _banner(line: str) -> tuple[str, str]:
     words = line.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-        raise CothermError("line 1", shown(line), f"a banner such as {_BANNER!r}")
+        raise CothermError("line 1", excerpt(line), f"a banner such as {_BANNER!r}")
     form, field, symmetry = words[2:]
     if form != "coordinate" or field not in ("real", "integer", "pattern") or symmetry not in ("symmetric", "general"):
-        raise CothermError("line 1", shown(line), "a coordinate matrix, real, integer or pattern, symmetric or general")
+        raise CothermError(
+            "line 1", excerpt(line), "a coordinate matrix, real, integer or pattern, symmetric or general"
+        )
     return field, symmetry
 
 
@@ -87,14 +89,14 @@ def _sizes(lines: Lines) -> tuple[int, int]:
     words = lines.rows[0].split()
     if len(words) != 3:
         lines.refuse(0, needed)
-    rows, columns, entries = counts(lines, 0, words, needed)
+    rows, columns, entries = as_counts(lines, 0, words, needed)
     if rows != columns or not 1 <= rows <= MOST_VERTICES:
         lines.refuse(0, f"a square matrix with 1 to {MOST_VERTICES} rows")
     return rows, entries
 
 
 def _header(text: bytes, n: int, entries: int) -> header.Header | None:
-    second = line(text, 1)
+    second = line_at(text, 1)
     words = second.removeprefix("%").strip()
     if not second.startswith("%") or not words.startswith(header.MARK):
         return None
@@ -105,7 +107,7 @@ def _header(text: bytes, n: int, entries: int) -> header.Header | None:
     return head
 
 
-def _upper(rows: Content, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
+def _upper(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
     """One of the two equal entries for every edge of a general matrix, in the order of the file."""
     i, j = ends.T
     rows.refuse_where(i == j, "an empty diagonal", "Drop the self-loops; they carry no heat.")

@@ -15,7 +15,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import header
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive
-from cotherm.io.text import shown
+from cotherm.io.text import excerpt
 
 _REQUIRED = ("header", "i", "j", "w")
 # Bytes of a number in the arrays of a graph.
@@ -45,7 +45,7 @@ def _require_fields(found: list[str]) -> None:
     if repeated or not set(_REQUIRED) <= set(found) <= {*_REQUIRED, *header.EXTRAS}:
         raise CothermError(
             "arrays",
-            shown(", ".join(sorted(found))),
+            excerpt(", ".join(sorted(found))),
             f"{', '.join(_REQUIRED)} and perhaps {', '.join(header.EXTRAS)}, as write_graph stores them",
             "Load arrays of another program with NumPy and pass them to Graph().",
         )
@@ -54,5 +54,5 @@ def _require_fields(found: list[str]) -> None:
 def _header(array: NDArray[Any], present: list[str]) -> header.Header:
     text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
     if not text.startswith(header.MARK):
-        raise CothermError("header", shown(str(text)), f"a text starting with {header.MARK!r}")
+        raise CothermError("header", excerpt(str(text)), f"a text starting with {header.MARK!r}")
     return header.parse(text, "header", present)

@@ -19,7 +19,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
 from cotherm.graphs.graph import MOST_VERTICES
 from cotherm.graphs.mesh import Mesh
-from cotherm.io.text import Content, Lines, finite, table, utf8
+from cotherm.io.text import LineReader, Lines, number_rows, require_finite, utf8
 
 _PASSED_OVER = {
     *("vt", "vn", "vp", "p", "l", "o", "g", "s", "mg", "usemtl", "mtllib", "usemap", "maplib"),
@@ -36,13 +36,13 @@ def render(mesh: Mesh) -> bytes:
 
 
 def parse(data: bytes) -> Mesh:
-    content = Content(utf8(data), comment="#")
+    content = LineReader(utf8(data), comment="#")
     vertices, faces = [np.empty((0, 3))], [np.empty((0, 3), dtype=np.int32)]
     n = 0
     for lines in content.blocks():
         v, f = _sorted(lines)
         # Position, and perhaps a weight or a color.
-        vertices.append(finite(v, table(v, 3, "a vertex: v and three coordinates", more=True)))
+        vertices.append(require_finite(v, number_rows(v, 3, "a vertex: v and three coordinates", more=True)))
         faces.append(_corners(f, v, n))
         n += len(v.rows)
     if not n:
@@ -81,14 +81,14 @@ def _corners(faces: Lines, points: Lines, before: int) -> Indices:
     ``before`` is how many vertices there are above these lines.
     """
     bare = Lines(_TEXTURE_AND_NORMAL.sub("", "\n".join(faces.rows)).split("\n") if faces.rows else [], faces.numbers)
-    numbers = table(bare, 3, _NEEDED, triangles.ADVICE)
+    numbers = number_rows(bare, 3, _NEEDED, triangles.ADVICE)
     above = before + np.searchsorted(points.numbers, faces.numbers)[:, np.newaxis]
     zero_based = np.where(numbers < 0, above + numbers, numbers - 1)
     known = (zero_based == np.floor(zero_based)) & (zero_based >= 0) & (zero_based < MOST_VERTICES)
     return np.where(known, zero_based, -1.0).astype(np.int32)
 
 
-def _face(content: Content, k: int) -> Lines:
+def _face(content: LineReader, k: int) -> Lines:
     """The line of face k."""
     for lines in content.blocks():
         faces = _sorted(lines)[1]

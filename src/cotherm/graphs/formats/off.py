@@ -14,7 +14,7 @@ import numpy as np
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
 from cotherm.graphs.mesh import Mesh
-from cotherm.io.text import Content, Lines, counts, finite, require_rows, table, utf8
+from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _VARIANT = re.compile(r"(ST)?C?N?OFF(?![a-zA-Z])")
 
@@ -27,21 +27,23 @@ def render(mesh: Mesh) -> bytes:
 
 
 def parse(data: bytes) -> Mesh:
-    sizes, rows, plain = _begin(Content(utf8(data), comment="#"))
+    sizes, rows, plain = _begin(LineReader(utf8(data), comment="#"))
     n, f = _sizes(sizes)
     require_rows(rows, len(rows), n + f, "lines of vertices and faces")
     vertices, faces = np.empty((n, 3)), np.empty((f, 3), dtype=np.int32)
     for group, which, lines in rows.groups((n, f)):
         if group == 0:
-            vertices[which] = finite(lines, table(lines, 3, "a vertex: three coordinates", more=not plain))
+            vertices[which] = require_finite(
+                lines, number_rows(lines, 3, "a vertex: three coordinates", more=not plain)
+            )
         else:
-            numbers = table(lines, 4, triangles.NEEDED, more=True)
+            numbers = number_rows(lines, 4, triangles.NEEDED, more=True)
             triangles.require_three(lines, numbers[:, 0])
             faces[which] = triangles.corners(lines, numbers[:, 1:], n)
     return Mesh(vertices, faces)
 
 
-def _begin(content: Content) -> tuple[Lines, Content, bool]:
+def _begin(content: LineReader) -> tuple[Lines, LineReader, bool]:
     """The line of the counts, the lines after it, and whether vertices hold a position alone."""
     head, others = content.first()
     first = head.rows[0] if head.rows else ""
@@ -64,5 +66,5 @@ def _sizes(lines: Lines) -> tuple[int, int]:
     words = lines.rows[0].split()
     if len(words) not in (2, 3):
         lines.refuse(0, needed)
-    n, f, *_ = counts(lines, 0, words, needed)
+    n, f, *_ = as_counts(lines, 0, words, needed)
     return n, f

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import triangles
 from cotherm.graphs.mesh import Mesh
-from cotherm.io.text import Content, Lines, counts, finite, require_rows, table, utf8
+from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -88,7 +88,7 @@ def _split(data: bytes) -> tuple[int, Lines]:
     if last is None:
         raise CothermError("header", "no line end_header", "a complete header", "The file may have been cut short.")
     lines = Lines([], [])
-    for block in Content(utf8(data[: last.start()]), comment=None).blocks():
+    for block in LineReader(utf8(data[: last.start()]), comment=None).blocks():
         lines.rows.extend(block.rows)
         lines.numbers.extend(block.numbers)
         if len(lines.rows) > _LONGEST_HEADER:
@@ -109,7 +109,7 @@ def _header(lines: Lines) -> tuple[str, list[_Element]]:
                 pass
             case ["element", name, count] if (name,) not in names:
                 names.add((name,))
-                size = counts(lines, k, [count], "the number of records")[0]
+                size = as_counts(lines, k, [count], "the number of records")[0]
                 elements.append(_Element(name, size, []))
             case ["property", *words] if elements:
                 found = _property(lines, k, words)
@@ -138,7 +138,7 @@ def _property(lines: Lines, k: int, words: list[str]) -> _Property:
 
 
 def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> dict[str, _Columns]:
-    content = Content(utf8(data[start:]), comment=None, first=header.numbers[-1] + 2)
+    content = LineReader(utf8(data[start:]), comment=None, first=header.numbers[-1] + 2)
     sizes = [element.size for element in elements]
     require_rows(content, len(content), sum(sizes), "records")
     found: dict[str, _Columns] = {}
@@ -159,7 +159,7 @@ def _text_columns(lines: Lines, element: _Element, starts: list[int], n: int) ->
     """What is kept of some records, checked line by line."""
     needed = f"{starts[-1]} numbers, as in the first record of {element.name!r}"
     advice = triangles.ADVICE if element.name == "face" else ""
-    numbers = table(lines, starts[-1], needed, advice)
+    numbers = number_rows(lines, starts[-1], needed, advice)
     values: _Columns = {}
     for p, a, b in zip(element.properties, starts, starts[1:], strict=False):
         if p.length is not None:
@@ -168,7 +168,7 @@ def _text_columns(lines: Lines, element: _Element, starts: list[int], n: int) ->
             values[p.name] = numbers[:, a] if p.length is None else numbers[:, a + 1 : b]
     for name, column in values.items():
         if element.name == "vertex":
-            finite(lines, column)
+            require_finite(lines, column)
         elif column.ndim == 2 and column.shape[1] == 3:
             values[name] = triangles.corners(lines, column, n).astype(np.int32)
     return values
@@ -183,7 +183,7 @@ def _text_layout(lines: Lines, element: _Element) -> list[int]:
         if p.length is not None:
             at = starts[-1]
             length = words[at] if at < len(words) else "missing"
-            width += counts(lines, 0, [length], f"the length of {p.name!r}")[0]
+            width += as_counts(lines, 0, [length], f"the length of {p.name!r}")[0]
         starts.append(starts[-1] + width)
     if starts[-1] != len(words):
         lines.refuse(0, f"{starts[-1]} numbers for a record of {element.name!r}")

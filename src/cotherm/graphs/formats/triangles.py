@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.io.text import Lines, whole
+from cotherm.io.text import Lines, as_integers
 
 NEEDED = "a triangle: 3 and three vertex numbers"
 ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."
@@ -18,4 +18,4 @@ def require_three(lines: Lines, corners: Floats) -> None:
 
 def corners(lines: Lines, numbers: Floats, n: int) -> Ints:
     """Corners numbered from 0, all below n."""
-    return whole(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")
+    return as_integers(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")

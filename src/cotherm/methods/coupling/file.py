@@ -22,8 +22,8 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import npz
 from cotherm.graphs.formats.header import extras
 from cotherm.graphs.graph import Graph
-from cotherm.io import archive, atomic, tagged
-from cotherm.io.text import shown
+from cotherm.io import archive, atomic, result_archive
+from cotherm.io.text import excerpt
 from cotherm.methods.coupling.result import STATUSES, Coupling
 
 _MARK = "cotherm coupling"
@@ -45,7 +45,7 @@ def render(result: Coupling) -> bytes:
     head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
-    arrays = {"header": tagged.header(_MARK, head)}
+    arrays = {"header": result_archive.header(_MARK, head)}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
@@ -63,20 +63,20 @@ def least_size(graphs: Sequence[Graph], functions: Sequence[Floats]) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> Coupling:
-    return tagged.load(path, parse)
+    return result_archive.load(path, parse)
 
 
 def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
-    head = tagged.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
+    head = result_archive.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
     views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
     if len(views) < 2 or arrays:
-        raise CothermError("arrays", shown(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
+        raise CothermError("arrays", excerpt(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
     originals, graphs, functions = zip(*views, strict=True)
     if len({F.shape[1] for F in functions}) > 1:
         raise CothermError("functions", "more on one graph than on another", "as many on each")
-    times = validation.times("times", tagged.numbers("times", head["times"]))
-    before, after = (tagged.numbers(field, head[field]) for field in _VECTORS[1:])
+    times = validation.times("times", result_archive.numbers("times", head["times"]))
+    before, after = (result_archive.numbers(field, head[field]) for field in _VECTORS[1:])
     if not len(before) == len(after) == len(times):
         raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
     return Coupling(
@@ -87,7 +87,7 @@ def parse(data: bytes) -> Coupling:
         coupling_before=before,
         coupling=after,
         alpha=validation.real("alpha", head["alpha"], positive=True),
-        **{field: tagged.number(field, head[field]) for field in _NUMBERS},
+        **{field: result_archive.number(field, head[field]) for field in _NUMBERS},
         status=validation.choice("status", head["status"], STATUSES),
         history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
         settings=head["settings"],
@@ -98,7 +98,7 @@ def parse(data: bytes) -> Coupling:
 def _require_header(found: list[str]) -> None:
     if "header" not in found or len(set(found)) != len(found) or not all(map(_NAME.fullmatch, found)):
         raise CothermError(
-            "arrays", shown(", ".join(sorted(found))), "a header and graphs, as Coupling.save stores them"
+            "arrays", excerpt(", ".join(sorted(found))), "a header and graphs, as Coupling.save stores them"
         )
 
 
@@ -108,7 +108,7 @@ def _complete(head: dict[str, Any]) -> bool:
         and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
         and isinstance(head.get("history"), list)
         and isinstance(head.get("settings"), dict)
-        and tagged.words(head.get("versions"))
+        and result_archive.words(head.get("versions"))
     )
     return set(head) == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
 
@@ -119,7 +119,7 @@ def _step(k: int, row: object) -> dict[str, Any]:
     if not isinstance(row, dict) or set(row) != {"route", *_COUNTS, *_MEASURES} or not isinstance(row["route"], str):
         raise CothermError(where, validation.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
     counts = {field: validation.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
-    measures = {field: tagged.number(f"{where}: {field}", row[field]) for field in _MEASURES}
+    measures = {field: result_archive.number(f"{where}: {field}", row[field]) for field in _MEASURES}
     return {"route": row["route"], **counts, **measures}
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io import archive, atomic, tagged
-from cotherm.io.text import shown
+from cotherm.io import archive, atomic, result_archive
+from cotherm.io.text import excerpt
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
 
@@ -63,7 +63,7 @@ def table(match: Match) -> bytes:
 
 def render(match: Match) -> bytes:
     head = {"version": _VERSION} | {field: getattr(match, field) for field in _PLAIN}
-    arrays: dict[str, NDArray[Any]] = {"header": tagged.header(_MARK, head)}
+    arrays: dict[str, NDArray[Any]] = {"header": result_archive.header(_MARK, head)}
     arrays |= {field: getattr(match, field) for field in _VECTORS}
     arrays |= {f"{name}.{part}": getattr(getattr(match, name), part) for name in _SPARSE for part in _PARTS}
     arrays |= {f"{k}.{part}": getattr(basis, part) for k, basis in enumerate(match.bases) for part in _BASES}
@@ -71,13 +71,13 @@ def render(match: Match) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Match:
-    return tagged.load(path, parse)
+    return result_archive.load(path, parse)
 
 
 def parse(data: bytes) -> Match:
     arrays = archive.unpack(data, _require_names)
     archive.require_width(arrays, _WIDTHS)
-    head = tagged.read_header(arrays["header"], _MARK, _VERSION, _complete)
+    head = result_archive.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)
     k = len(bases[0].values)
@@ -94,17 +94,17 @@ def parse(data: bytes) -> Match:
         status=validation.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=tagged.number("seconds", head["seconds"]),
+        seconds=result_archive.number("seconds", head["seconds"]),
     )
 
 
 def _require_names(found: list[str]) -> None:
     if sorted(found) != sorted(_ARRAYS):
-        raise CothermError("arrays", shown(", ".join(sorted(found))), "those that Match.save stores")
+        raise CothermError("arrays", excerpt(", ".join(sorted(found))), "those that Match.save stores")
 
 
 def _complete(head: dict[str, Any]) -> bool:
-    mappings = isinstance(head.get("settings"), dict) and tagged.words(head.get("versions"))
+    mappings = isinstance(head.get("settings"), dict) and result_archive.words(head.get("versions"))
     return set(head) == {"version", *_PLAIN} and mappings
 
 

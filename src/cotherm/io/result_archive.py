@@ -14,7 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
-from cotherm.io.text import shown
+from cotherm.io.text import excerpt
 
 T = TypeVar("T")
 
@@ -50,12 +50,12 @@ def read_header(
     except (ValueError, RecursionError):
         head = None
     if not isinstance(head, dict) or not isinstance(head.get("version"), int):
-        raise CothermError("header", shown(str(text)), needed)
+        raise CothermError("header", excerpt(str(text)), needed)
     if head["version"] != version:
         advice = "A newer cotherm wrote it: update." if head["version"] > version else "An older cotherm wrote it."
         raise CothermError("header", f"version {head['version']}", f"version {version}", advice)
     if not valid(head):
-        raise CothermError("header", shown(str(text)), needed)
+        raise CothermError("header", excerpt(str(text)), needed)
     return head
 
 

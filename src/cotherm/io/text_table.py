@@ -1,7 +1,12 @@
-"""The rows of a text table, read again whenever they are asked for: its bytes are kept, its cells are not."""
+"""Text tables before anything is known of titles and names: the bytes of the file, cut into rows and cells.
+
+The rows are read again whenever they are asked for: the bytes are kept, the cells are not. Large tables are surveyed by
+compiled kernels (see ``bulk``), small ones and those with anything unusual in them in Python.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -15,11 +20,14 @@ from typing import NamedTuple
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_numeral
-from cotherm.io.text import utf8
+from cotherm.io.text import LONGEST_HEADER, require_utf8
 
 _MARKS = "\t,;"
 # So many lines tell how a table is cut into cells.
 _TELLING = 5
+# From so many bytes on, compiling and loading a kernel is worth the while.
+LARGE = 2**20
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 class Row(NamedTuple):
@@ -30,7 +38,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class TextTable:
     """A text table as bytes in UTF-8, and what one look at all of its rows tells.
 
     Blank lines are no rows, but in a single column, where a blank line is an empty cell; those at its end are again
@@ -46,6 +54,7 @@ class Source:
     empty_ends: int  # in several columns, rows of empty cells at the end, which are not counted
     empty_cells: int  # in a single column, those among the rows
     blank_ends: int  # in a single column, blank lines at its end
+    body: int | None  # the byte where the second row starts, if the table was surveyed in bulk
 
     @property
     def width(self) -> int:
@@ -60,7 +69,7 @@ class Source:
         count = self.count + (self.blank_ends if to_the_end else 0)
         return (Row(row.cells or [""], row.line) for row in islice(rows, count))
 
-    def body(self) -> Iterator[list[str]]:
+    def other_rows(self) -> Iterator[list[str]]:
         """The cells of all rows but the first."""
         return (row.cells for row in islice(self.rows(), 1, None))
 
@@ -68,20 +77,47 @@ class Source:
         """On which line row k is."""
         return next(row.line for row in islice(self.rows(), k, None))
 
-    def data_lines(self, *, titled: bool) -> Iterator[str]:
-        """The lines as they are, less titles; for a parser that passes over blank ones."""
-        return islice(_lines(self.text), self.line_of(0) if titled else 0, None)
+    def row_at(self, at: int) -> tuple[list[str], int]:
+        """The cells on the line that starts at this byte, and where the next line starts; after a survey in bulk."""
+        end = _LINE_END.search(self.text, at)
+        stop, following = (len(self.text),) * 2 if end is None else end.span()
+        return _cells(self.text[at:stop].decode(), self.mark) or [""], following
+
+    def line_at(self, at: int) -> int:
+        """The number of the line that starts at this byte."""
+        return 1 + sum(1 for _ in _LINE_END.finditer(self.text, 0, at))
+
+    @property
+    def start(self) -> int:
+        """The byte where the text starts, behind a byte order mark."""
+        return _start(self.text)
 
 
-def open_source(path: Path) -> Source:
+def open_text_table(path: Path) -> TextTable:
     """A text table, all of whose rows have as many cells as the first."""
-    text = utf8_file(path)
-    if b" " in text:
-        text = re.sub(rb"(?m)^ +$", b"", text)  # a line of spaces is a blank line
+    text = read_text(path)
     mark = _mark(text)
     first = next((row for row in _split(path, text, mark) if row.cells), None)
     if first is None or not re.search(rb"[^\s,;\"]", text):
         raise CothermError(str(path), "no rows", "a table with at least one row")
+    if len(text) >= LARGE:
+        found = _surveyed_in_bulk(path, text, mark, first.cells)
+        if found is not None:
+            return found
+    return _surveyed(path, text, mark, first)
+
+
+def _surveyed_in_bulk(path: Path, text: bytes, mark: str | None, first: list[str]) -> TextTable | None:
+    from cotherm.io import bulk  # Numba takes a while to load
+
+    found = bulk.survey(text, _start(text), mark, len(first))
+    if found is None:
+        return None
+    column = [text[begin:stop].decode().strip() for begin, stop in found.firsts.tolist()]
+    return TextTable(path, text, mark, first, column, *found[:4], found.body)
+
+
+def _surveyed(path: Path, text: bytes, mark: str | None, first: Row) -> TextTable:
     width = len(first.cells)
     column: list[str] = []
     count = blank = empty = ends = 0
@@ -100,8 +136,8 @@ def open_source(path: Path) -> Source:
             ends = 0 if filled else ends + 1
         count += 1
     if width == 1:
-        return Source(path, text, mark, first.cells, column, count, 0, empty, blank)
-    return Source(path, text, mark, first.cells, column[: count - ends], count - ends, ends, 0, 0)
+        return TextTable(path, text, mark, first.cells, column, count, 0, empty, blank, None)
+    return TextTable(path, text, mark, first.cells, column[: count - ends], count - ends, ends, 0, 0, None)
 
 
 def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, str, bool, int]]:
@@ -119,30 +155,42 @@ def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, st
 
 
 def first_line(path: Path) -> str:
-    return next(_lines(utf8_file(path)), "").strip()
+    """The first line, or what there is of it in the first two million bytes."""
+    start = atomic.load(path, most=LONGEST_HEADER)
+    return start.removeprefix(codecs.BOM_UTF8).splitlines()[0].decode(errors="replace").strip()
 
 
-def utf8_file(path: Path) -> bytes:
-    """The text in a file, with the path in complaints."""
+def read_text(path: Path) -> bytes:
+    """The text in a file as it is there, byte order mark and line ends included; complaints name the path."""
     data = atomic.load(path)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CothermError(str(path), "UTF-16 text", "UTF-8 text", "Save it as CSV UTF-8.")
     if b"\0" in data:
         raise CothermError(str(path), "bytes that are no text", "a table of numbers or words as text")
     try:
-        return utf8(data)
+        require_utf8(data)
     except CothermError as error:
         raise CothermError(f"{path}: {error.argument}", error.given, error.needed) from None
+    return data
+
+
+def _start(text: bytes) -> int:
+    return len(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else 0
 
 
 def _lines(text: bytes) -> Iterator[str]:
-    return io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="\n")
+    """The lines, each with a line feed at its end, however it ends in the file; a line of spaces is a blank line."""
+    lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8-sig")
+    if b" " not in text:
+        return lines
+    stripped = ((line, line.strip(" ")) for line in lines)
+    return ("\n" if bare == "\n" else line for line, bare in stripped if bare)
 
 
 def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
     """The cells of every line, none on blank ones, with its number."""
     if mark is None:
-        yield from (Row(line.split(), k) for k, line in enumerate(_lines(text), 1))
+        yield from (Row(_cells(line, mark), k) for k, line in enumerate(_lines(text), 1))
         return
     split = partial(csv.reader, delimiter=mark, skipinitialspace=True)
     reader = split(_lines(text))
@@ -161,6 +209,13 @@ def _split(path: Path, text: bytes, mark: str | None) -> Iterator[Row]:
     except csv.Error as error:
         advice = "Is a quotation mark left open?" if quoted else ""
         raise CothermError(f"{path}: line {line + 1}", str(error), "a table of cells", advice) from None
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    """The cells of one line; for a table with quotation marks only where no cell has several lines."""
+    if mark is None:
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])]
 
 
 def _mark(text: bytes) -> str | None:

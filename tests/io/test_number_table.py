@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from cotherm import CothermError
-from cotherm.io.header import Header
-from cotherm.io.table import NumberTable, read_table
+from cotherm.io.number_table import NumberTable, open_table
 
 
 def table(tmp_path: Path, text: str) -> NumberTable:
     place = tmp_path / "table.csv"
     place.write_text(text, encoding="utf-8")
-    return read_table(place)
+    return open_table(place)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_other_encodings_are_named(tmp_path: Path) -> None:
     place = tmp_path / "table.csv"
     place.write_bytes("a,b\n1,2\n".encode("utf-16"))
     with pytest.raises(CothermError, match="UTF-16"):
-        read_table(place)
+        open_table(place)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +139,10 @@ def test_no_row_is_lost(tmp_path: Path, text: str, where: str) -> None:
     ],
 )
 def test_what_may_be_titles_or_data_is_refused_until_it_is_said(tmp_path: Path, text: str) -> None:
-    with pytest.raises(CothermError, match=r"--header .*table\.csv or --no-header"):
+    with pytest.raises(CothermError, match="header=True or header=False"):
         table(tmp_path, text)
     place = tmp_path / "table.csv"
-    found = read_table(place, Header(titled=frozenset([str(place.resolve())])))
+    found = open_table(place, header=True)
     assert (found.rows, len(found.numbers())) == (2, 2)
 
 
@@ -188,7 +187,7 @@ def test_lines_of_any_length(tmp_path: Path, suffix: str) -> None:
     values = np.random.default_rng(0).random((2, 20_000))
     place = tmp_path / f"genes.{suffix}"
     place.write_text("\n".join(mark.join(map(repr, row)) for row in values.tolist()))
-    np.testing.assert_array_equal(read_table(place).numbers(), values)
+    np.testing.assert_array_equal(open_table(place).numbers(), values)
 
 
 def test_a_cell_too_long_to_read_is_refused(tmp_path: Path) -> None:

@@ -1,15 +1,12 @@
 """Whether the first row of a table holds titles: its cells say so, or the user does, never the number of rows.
 
-Each rule answers True (titles), False (data) or None: it could be either, and the table is refused unless the user says
-which with ``--header FILE`` or ``--no-header FILE``.
+Each rule returns True (titles), False (data) or None: it could be either, and the table is refused unless the user says
+which with ``header=True`` or ``header=False``.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -17,48 +14,10 @@ from cotherm.errors import CothermError
 from cotherm.io.cells import is_count, is_missing, is_name_word, is_number, is_word, looks_numeric
 
 Rows = Iterable[Sequence[str]]
+# What the user passes to say it; the command line has options for it.
+TITLED, UNTITLED = "header=True", "header=False"
 # So many rows tell how numbers are written.
 _TELLING = 100
-
-
-@dataclass(frozen=True)
-class Header:
-    """What the user said about the first rows of tables, by the real paths of the files."""
-
-    titled: frozenset[str] = frozenset()
-    untitled: frozenset[str] = frozenset()
-
-    def said(self, path: Path) -> bool | None:
-        """Whether the first row holds titles; None where nothing was said."""
-        place = os.path.realpath(path)
-        if place in self.titled:
-            return True
-        return False if place in self.untitled else None
-
-
-NOTHING_SAID = Header()
-
-
-def add_header(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("tables whose first row could be a header or data")
-    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table is a header")
-    group.add_argument("--no-header", action="append", metavar="FILE", help="the first row of this table is data")
-
-
-def header_of(options: argparse.Namespace) -> Header:
-    """From the options; every file must be one that the command reads."""
-    said = {}
-    read = _paths(options, {"header", "no_header", "out"})
-    for name in ("header", "no_header"):
-        option = "--" + name.replace("_", "-")
-        given = getattr(options, name, None) or []
-        for path in given:
-            if os.path.realpath(path) not in read:
-                raise CothermError(f"{option} {path}", "no table of this command", "one of the files it reads")
-        said[name] = frozenset(map(os.path.realpath, given))
-    if twice := said["header"] & said["no_header"]:
-        raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")
-    return Header(said["header"], said["no_header"])
 
 
 def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
@@ -91,7 +50,8 @@ def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Calla
 
 def is_column_of_names(column: Sequence[str]) -> bool:
     """Whether most cells of the first column are words; one word among numbers is a mistake to be told of."""
-    return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in column) > len(column)
+    others = [cell for cell in column if not is_number(cell)]
+    return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in others) > len(column)
 
 
 def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set[str], n: int) -> bool | None:
@@ -132,14 +92,8 @@ def refuse_either(path: Path, line: int, given: str) -> CothermError:
         f"{path}: line {line}",
         given,
         "a first row that is either titles or data",
-        f"Say which: --header {path} or --no-header {path}.",
+        f"Say which: {TITLED} or {UNTITLED}.",
     )
-
-
-def _paths(options: argparse.Namespace, without: set[str]) -> set[str]:
-    values = [value for name, value in vars(options).items() if name not in without]
-    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
-    return {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
 
 
 def _numbered(first: Sequence[str], column: Sequence[str]) -> bool:

@@ -1,0 +1,83 @@
+"""The options ``--header FILE`` and ``--no-header FILE``: what the user says about the first rows of tables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cotherm.errors import CothermError
+from cotherm.io.labels import CHOOSE_COLUMN, DROP_NAMES, NOT_CLASSES
+from cotherm.io.titles import TITLED, UNTITLED
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the user said about the first rows of tables, by the real paths of the files."""
+
+    titled: frozenset[str] = frozenset()
+    untitled: frozenset[str] = frozenset()
+
+    def said(self, path: Path) -> bool | None:
+        """Whether the first row holds titles; None where nothing was said."""
+        place = os.path.realpath(path)
+        if place in self.titled:
+            return True
+        return False if place in self.untitled else None
+
+
+NOTHING_SAID = Header()
+# What an advice says in Python, and on the command line.
+_WORDS = {
+    CHOOSE_COLUMN: "Choose one with --column TITLE.",
+    DROP_NAMES: "Couplings keep labels, not names: leave --labels out to use those.",
+    NOT_CLASSES: "Items known to be the same are --landmarks, quantities are --functions.",
+}
+
+
+def add_header(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("tables whose first row could be a header or data")
+    group.add_argument("--header", action="append", metavar="FILE", help="the first row of this table is a header")
+    group.add_argument("--no-header", action="append", metavar="FILE", help="the first row of this table is data")
+
+
+def header_of(options: argparse.Namespace) -> Header:
+    """From the options; every file must be one that the command reads."""
+    said = {}
+    read = _paths(options, {"header", "no_header", "out"})
+    for name in ("header", "no_header"):
+        option = "--" + name.replace("_", "-")
+        given = getattr(options, name, None) or []
+        for path in given:
+            if os.path.realpath(path) not in read:
+                raise CothermError(f"{option} {path}", "no table of this command", "one of the files it reads")
+        said[name] = frozenset(map(os.path.realpath, given))
+    if twice := said["header"] & said["no_header"]:
+        raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")
+    return Header(said["header"], said["no_header"])
+
+
+@contextmanager
+def as_options(*paths: str | Path) -> Iterator[None]:
+    """Advice of ``cotherm.io``, which names arguments, with the options that stand for them.
+
+    ``paths`` are the tables read meanwhile; an error about one of them begins with it.
+    """
+    try:
+        yield
+    except CothermError as error:
+        path = next((path for path in paths if error.argument.startswith(str(path))), paths[0])
+        words = {**_WORDS, TITLED: f"--header {path}", UNTITLED: f"--no-header {path}"}
+        pattern = "|".join(map(re.escape, words))
+        advice = re.sub(pattern, lambda found: words[found.group()], error.advice)
+        raise CothermError(error.argument, error.given, error.needed, advice) from None
+
+
+def _paths(options: argparse.Namespace, without: set[str]) -> set[str]:
+    values = [value for name, value in vars(options).items() if name not in without]
+    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    return {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}

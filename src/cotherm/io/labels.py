@@ -1,0 +1,285 @@
+"""Tables of labels, read knowing the items they are for: which rows are titles, which cells are names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import validation
+from cotherm.errors import CothermError
+from cotherm.io import atomic
+from cotherm.io.cells import is_count, is_missing, is_name_title
+from cotherm.io.number_table import TableLayout, refuse_late_names, refuse_other_count, require_names
+from cotherm.io.text import excerpt
+from cotherm.io.text_table import TextTable, open_text_table
+from cotherm.io.titles import refuse_either, titles_over_labels
+
+Words = NDArray[np.str_]
+UNKNOWN = ""
+# Advice, for which the command line has words of its own.
+CHOOSE_COLUMN = "Choose one with column=TITLE."
+DROP_NAMES = "Pass the names of the items, or leave out those of the file."
+NOT_CLASSES = "Items known to be the same are landmarks, quantities are functions."
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items that labels are for: how many, their names where they have any, and what to call all of them."""
+
+    n: int
+    names: tuple[str, ...] | None = None
+    title: str = "the items"
+
+
+@dataclass(frozen=True)
+class LabelTable(TableLayout):
+    """A table of words."""
+
+    cells: Sequence[Sequence[str]] = field(repr=False)
+
+    def column(self, key: str) -> list[str]:
+        """The column with a title."""
+        titles = self.titles or ()
+        if titles.count(key) != 1:
+            raise CothermError(str(self.path), f"no single column {key!r}", f"one of its columns: {self.known_titles}")
+        return [row[titles.index(key)] for row in self.cells]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A label for every item of every set, unknown ones empty, and how they were read."""
+
+    of: list[Words]
+    reading: list[str]
+
+
+def read_labels(
+    path: str | os.PathLike[str],
+    n: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    column: str | None = None,
+    header: bool | None = None,
+) -> Words:
+    """Labels of items from a table, matched by name or row by row.
+
+    The table has one column of labels, or several of which ``column`` chooses one. Its first column may hold the names
+    of the items: words, row numbers, or anything under a title such as ``id``. The text may be comma, semicolon, tab or
+    space separated. What could be read in two ways is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A ``.csv``, ``.tsv`` or ``.txt`` file in UTF-8.
+    n : int, optional
+        How many items there are; by default as many as ``names``.
+    names : sequence of str, optional
+        The names of the items, each once. Where the table has names too, its rows may come in any order, and may be
+        fewer or more.
+    column : str, optional
+        The title of the column to read.
+    header : bool, optional
+        Whether the first row holds titles. By default its cells tell.
+
+    Returns
+    -------
+    ndarray of str, shape (n,)
+        The labels. Those of items without one are empty: an empty cell, ``NA``, ``nan``, ``none``, ``null`` or ``?``
+        in the table, or no row of that name.
+
+    Raises
+    ------
+    CothermError
+        For a table that does not fit the items, with the place in the file.
+
+    See Also
+    --------
+    read_table : A table of numbers.
+    cotherm.label_functions : Indicator functions of classes.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("id,kind\\nb,cat\\na,dog\\nc,NA\\n")
+    >>> ct.io.read_labels(path, names=["a", "b", "c"]).tolist()
+    ['dog', 'cat', '']
+    """
+    place = atomic.as_path(path)
+    if column is not None and not isinstance(column, str):
+        raise CothermError("column", validation.describe(column), "the title of a column, or None")
+    said = None if header is None else validation.boolean("header", header)
+    return labels_of_sets([_items(n, names)], [place], column, [said]).of[0]
+
+
+def labels_of_sets(
+    sets: Sequence[Items], paths: Sequence[Path], column: str | None, header: Sequence[bool | None]
+) -> Labels:
+    """Labels of several sets of items, from one file for all of them or one for each; ``header`` is for each file."""
+    if len(paths) not in (1, len(sets)):
+        raise CothermError("paths", f"{len(paths)} files", f"one, or one for each of {len(sets)} views")
+    if len(paths) == len(sets):
+        tables = [_table(path, [one], column, said) for path, one, said in zip(paths, sets, header, strict=True)]
+        columns = [_only_column(table, column) for table in tables]
+    else:
+        tables = [_table(paths[0], sets, column, header[0])] * len(sets)
+        columns = _columns(tables[0], sets, column)
+    of, reading = [], []
+    longest = max(one.n for one in sets)
+    for items, table, (title, cells) in zip(sets, tables, columns, strict=True):
+        labels, how = _labels_of(items, table, cells, longest)
+        _refuse_values(table, labels)
+        of.append(labels)
+        classes = len(set(labels.tolist()) - {UNKNOWN})
+        named = f" from the column {title!r}" if title else ""
+        reading.append(
+            f"{table.path}: {int(np.sum(labels != UNKNOWN))} of {items.n} items of {items.title} have "
+            f"one of {classes} labels{named}, {how}"
+        )
+    return Labels(of, reading)
+
+
+def _items(n: int | None, names: Sequence[str] | None) -> Items:
+    if names is None:
+        if n is None:
+            raise CothermError("n", "neither n nor names", "the number of items, or their names")
+        return Items(validation.integer("n", n, least=1))
+    known = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) for name in known) or len(set(known)) != len(known):
+        raise CothermError("names", validation.describe(names), "a sequence of strings, each once")
+    if not known or (n is not None and n != len(known)):
+        raise CothermError("names", f"{len(known)} names", "at least one" if n is None else f"n = {n} names")
+    return Items(len(known), known)
+
+
+def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool | None) -> LabelTable:
+    """Cells of labels are words as titles are: what is known of the items tells them apart."""
+    source = open_text_table(path)
+    n = max(items.n for items in sets)
+    if source.width == 1 and source.count > n + 1:
+        raise CothermError(str(path), f"{source.count} labels", f"{n}, one for each item")
+    rows = _shared(row.cells for row in source.rows(to_the_end=True))
+    known = {name for items in sets for name in items.names or ()}
+    if titled is None:
+        titled = column in rows[0] or titles_over_labels(rows, _open_rows(source), known, n)
+    if titled is None:
+        given = (
+            f"{excerpt(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
+        )
+        raise refuse_either(path, source.line_of(0), given)
+    start = 1 if titled else 0
+    body = rows[start:]
+    if not body:
+        raise CothermError(str(path), "titles and no rows", "at least one row")
+    first = [row[0] for row in body if any(row)]
+    named = source.width > 1 and (
+        bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
+    )
+    if titled and not named:
+        refuse_late_names(path, rows[0])
+    kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
+    if named:
+        require_names(path, [body[k][0] for k in kept], lambda k: source.line_of(kept[k] + start))
+    skipped = 1 if named else 0
+    return LabelTable(
+        path,
+        tuple(rows[0][skipped:]) if titled else None,
+        tuple(body[k][0] for k in kept) if named else None,
+        rows[0][0] if titled and named else None,
+        len(kept),
+        source.width - skipped,
+        0,
+        [body[k][skipped:] for k in kept] if named else body,
+    )
+
+
+def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
+    """The rows, with every label in memory once."""
+    seen: dict[str, str] = {}
+    return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
+
+
+def _open_rows(source: TextTable) -> int:
+    """How many rows at the end may be unknown labels or none at all: blank lines of a single column, or empty rows."""
+    return source.blank_ends if source.width == 1 else source.empty_ends
+
+
+def _columns(table: LabelTable, sets: Sequence[Items], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
+    """A column for every set: its own where the titles name the sets or nothing else can be meant, else the only."""
+    stems = [items.title for items in sets]
+    if column is None and table.titles is not None and len(set(stems) & set(table.titles)) == len(sets):
+        return [(stem, table.column(stem)) for stem in stems]
+    if column is None and table.columns == len(sets) > 1 and table.names is None:
+        columns = list(zip(*table.cells, strict=True))
+        kinds = [{cell for cell in cells if not is_missing(cell)} for cells in columns]
+        shared = set.intersection(*kinds)
+        if 2 * len(shared) >= max(len(kind) for kind in kinds):
+            return [(table.titles[k] if table.titles else None, cells) for k, cells in enumerate(columns)]
+    return [_only_column(table, column)] * len(sets)
+
+
+def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Sequence[str]]:
+    if column is not None:
+        return column, table.column(column)
+    if table.columns > 1:
+        raise CothermError(
+            str(table.path),
+            f"{table.columns} columns ({table.known_titles})",
+            "one, or one for each view with the views' names for titles",
+            CHOOSE_COLUMN,
+        )
+    return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
+
+
+def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: int) -> tuple[Words, str]:
+    """By name, where both have names; else row by row, if names do not say that rows may come otherwise."""
+    name = items.title
+    if items.names is not None and table.names is not None:
+        refuse_other_count(str(table.path), table.names, name, items.names)
+        known = dict(zip(table.names, cells, strict=True))
+        if not set(items.names) & set(table.names):
+            raise CothermError(
+                str(table.path), f"names such as {table.names[0]!r}", f"names of {name}, such as {items.names[0]!r}"
+            )
+        return _cleaned([known.get(row, UNKNOWN) for row in items.names]), "matched by name"
+    if table.names is not None and not is_count(table.names):
+        raise CothermError(
+            str(table.path),
+            f"names such as {table.names[0]!r}, where {name} has none",
+            "names in the first columns of both, or of neither",
+            DROP_NAMES,
+        )
+    found = list(cells)
+    # Blank lines, or what fills a shorter set's column up to the length of a longer one's.
+    while len(found) > items.n and (not found[-1] or (items.n < longest and is_missing(found[-1]))):
+        found.pop()
+    if len(found) != items.n:
+        raise CothermError(
+            str(table.path),
+            f"{len(found)} labels for {name}",
+            f"{items.n}, one for each of its vertices",
+            "Sets of different sizes need a column or a file each, or names in their first columns.",
+        )
+    return _cleaned(found), "row by row"
+
+
+def _cleaned(found: Sequence[str]) -> Words:
+    return np.array([UNKNOWN if is_missing(cell) else cell for cell in found])
+
+
+def _refuse_values(table: TableLayout, labels: Words) -> None:
+    known = labels[labels != UNKNOWN]
+    if len(known) > 4 and 2 * len(set(known.tolist())) > len(known):
+        raise CothermError(
+            str(table.path),
+            f"{len(set(known.tolist()))} different labels among {len(known)} items",
+            "classes that several items share",
+            NOT_CLASSES,
+        )
