@@ -5,9 +5,14 @@ digit; the name goes into a comment ``% cotherm graph {...}`` (see ``header``). 
 pattern matrices (every weight 1), symmetric, or general with equal entries on both sides; of the latter the
 entries above the diagonal are kept, in their order. A stored zero is an edge of weight 0; the diagonal must
 be empty. Coordinates and labels cannot be held.
+
+Files are written by ``scipy.io.mmwrite`` and read here: ``scipy.io.mmread`` (SciPy 1.17) takes 0x3 for 0, 1_0 for 1,
+1-2 for 1 and an integer 0.5 for 0, passes over what follows a number, and ends the process at a byte 0 after one.
 """
 
 from __future__ import annotations
+
+import io
 
 import numpy as np
 
@@ -33,11 +38,14 @@ _ADVICE = "Leave out empty rows and columns, or say that they are meant in a sec
 
 
 def render(graph: Graph) -> bytes:
+    import scipy.io
+    from scipy.sparse import coo_array
+
     header.refuse_extras(graph)
-    rows = zip((graph.j + 1).tolist(), (graph.i + 1).tolist(), graph.w.tolist(), strict=True)
-    lines = [_BANNER, f"% {header.render(graph)}", f"{graph.n} {graph.n} {graph.m}"]
-    lines += [f"{j} {i} {w!r}" for j, i, w in rows]
-    return "\n".join([*lines, ""]).encode("ascii")
+    lower = coo_array((graph.w, (graph.j, graph.i)), shape=(graph.n, graph.n))
+    buffer = io.BytesIO()
+    scipy.io.mmwrite(buffer, lower, comment=f" {header.render(graph)}", symmetry="symmetric")
+    return buffer.getvalue()
 
 
 def parse(data: bytes) -> Graph:
