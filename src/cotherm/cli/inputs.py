@@ -15,8 +15,8 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, add_header, as_options, header_of
 from cotherm.cli.parser import integer, number_or
 from cotherm.errors import CothermError
-from cotherm.graphs.files import read_graph, read_mesh
-from cotherm.graphs.formats import edge_list
+from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
+from cotherm.graphs.formats import by_meshio, edge_list
 from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic
@@ -25,9 +25,11 @@ from cotherm.io.table import Table, read_table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 
-KINDS = "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, edge list .csv or .tsv)"
+KINDS = (
+    "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply, with meshio "
+    f"{', '.join(by_meshio.READ)}) or a graph (.npz, .mtx, edge list .csv or .tsv)"
+)
 _SCALE_FROM = 7
-_MESHES = (".off", ".obj", ".ply")
 _GRAPHS = (".npz", ".mtx")
 
 
@@ -102,7 +104,7 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     if suffix in _GRAPHS or is_edge_list(place):
         graph = _titled(read_graph(place), place)
         return View(graph, reading=f"{place}: a graph of {graph.n} vertices and {graph.m} edges")
-    if suffix in _MESHES:
+    if suffix in MESH_SUFFIXES:
         graph = _of_mesh(place, options)
         return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
     points = read_points(place, header_of(options))

@@ -10,7 +10,7 @@ from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.cli.outputs import table_text
 from cotherm.errors import CothermError, visible
-from cotherm.graphs.files import read_mesh
+from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
 from cotherm.io.number_table import SUFFIXES, TableLayout, open_table
@@ -25,7 +25,7 @@ def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     if suffix in (".npz", ".mtx") or is_edge_list(place):
         result = read_result(path)
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
-    if suffix in (".off", ".obj", ".ply"):
+    if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"

@@ -1,20 +1,21 @@
 """Graphs and meshes in and out of files: the suffix chooses the format, and nothing is ever unpickled.
 
 Graphs: ``.npz`` holds everything; ``.csv`` (edge list) and ``.mtx`` (Matrix Market) hold the vertices,
-edges, weights and name. Meshes: ``.off``, ``.obj`` and ``.ply``. What is written is read back to the last
-bit. Each file in ``cotherm.graphs.formats`` documents one format.
+edges, weights and name. Meshes: ``.off``, ``.obj`` and ``.ply``, and more with the extra ``cotherm[mesh]``. What is
+written is read back to the last bit. Each file in ``cotherm.graphs.formats`` documents one format.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from cotherm import validation
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import edge_list, matrix_market, npz, obj, off, ply
+from cotherm.graphs.formats import by_meshio, edge_list, matrix_market, npz, obj, off, ply
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
 from cotherm.io import atomic
@@ -36,6 +37,7 @@ _MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] =
     ".off": (off.parse, off.render),
     ".ply": (ply.parse, ply.render),
 }
+MESH_SUFFIXES = (*_MESHES, *by_meshio.READ)
 
 
 def read_graph(path: str | os.PathLike[str]) -> Graph:
@@ -132,7 +134,8 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     Parameters
     ----------
     path : str or path-like
-        A ``.off``, ``.obj`` or ``.ply`` file. Colors, normals, textures and so on are ignored.
+        A ``.off``, ``.obj`` or ``.ply`` file; with the extra ``cotherm[mesh]`` also ``.stl``, ``.vtk``, ``.vtu``,
+        ``.msh`` (Gmsh) or ``.mesh`` (Medit). Colors, normals, textures and so on are ignored.
 
     Returns
     -------
@@ -161,7 +164,10 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     True
     """
     place = atomic.as_path(path)
-    parse, _ = _format(place, _MESHES)
+    if place.suffix.lower() in by_meshio.READ:
+        atomic.require_content(place)
+        return _convert(place, by_meshio.read, place)
+    parse, _ = _format(place, _MESHES, MESH_SUFFIXES)
     return _convert(place, parse, atomic.load(place))
 
 
@@ -173,7 +179,8 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
     mesh : Mesh
         The mesh.
     path : str or path-like
-        The suffix chooses the format: ``.off``, ``.obj`` or ``.ply``.
+        The suffix chooses the format: ``.off``, ``.obj`` or ``.ply``; with the extra ``cotherm[mesh]`` also ``.vtk``
+        or ``.vtu``.
     overwrite : bool, default False
         Whether to replace an existing file.
 
@@ -199,20 +206,25 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
     place = atomic.as_path(path)
     if not isinstance(mesh, Mesh):
         raise CothermError("mesh", validation.describe(mesh), "a Mesh")
-    _, render = _format(place, _MESHES)
+    suffix = place.suffix.lower()
+    if suffix in by_meshio.WRITTEN:
+        render: Callable[[Mesh], bytes] = partial(by_meshio.render, suffix=suffix)
+    else:
+        _, render = _format(place, _MESHES, (*_MESHES, *by_meshio.WRITTEN))
     atomic.save(place, _convert(place, render, mesh), overwrite=validation.boolean("overwrite", overwrite))
 
 
-def _format(path: Path, formats: Mapping[str, T]) -> T:
+def _format(path: Path, formats: Mapping[str, T], suffixes: Iterable[str] | None = None) -> T:
+    """The format of a file; ``suffixes`` are all to choose from, where there are more."""
     suffix = path.suffix.lower()
     if suffix in formats:
         return formats[suffix]
     advice = ""
-    if suffix in _MESHES:
+    if suffix in _MESHES or suffix in by_meshio.WRITTEN:
         advice = "Meshes are for read_mesh and write_mesh."
     elif suffix in _GRAPHS:
         advice = "Graphs are for read_graph and write_graph."
-    raise CothermError(str(path), f"suffix {path.suffix!r}", "one of " + ", ".join(formats), advice)
+    raise CothermError(str(path), f"suffix {path.suffix!r}", "one of " + ", ".join(suffixes or formats), advice)
 
 
 def _convert(path: Path, convert: Callable[[S], T], value: S) -> T:

@@ -49,6 +49,12 @@ def load(path: Path, *, most: int = -1) -> bytes:
     return data
 
 
+def require_content(path: Path) -> None:
+    """Refuse what ``load`` would refuse: for files that another library opens."""
+    load(path, most=1)
+    _require_memory(path)
+
+
 def save(path: Path, data: bytes, *, overwrite: bool, advice: str = _ADVICE) -> None:
     """Write a file in one step: another process sees the old content or the new, never a part.
 

@@ -1,0 +1,77 @@
+"""Further mesh formats through meshio, the extra ``cotherm[mesh]``: ``.stl``, ``.vtk``, ``.vtu``, ``.msh``, ``.mesh``.
+
+meshio rather than trimesh: it reads the formats of simulation and visualization, needs nothing but NumPy and rich, and
+leaves vertices as they are in the file, which trimesh merges and drops by default. An ``.stl`` file has no vertices
+but corners of triangles: equal ones become one vertex. Cells that are points or lines are passed over, as in ``.obj``.
+
+Written are ``.vtk`` and ``.vtu``, which keep every bit; ``.stl`` would round positions to single precision.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from cotherm.errors import CothermError
+from cotherm.graphs.formats import triangles
+from cotherm.graphs.mesh import Mesh
+
+INSTALL = "pip install 'cotherm[mesh]'"
+# Suffixes and the modules of meshio that read them.
+READ = {".mesh": "medit", ".msh": "gmsh", ".stl": "stl", ".vtk": "vtk", ".vtu": "vtu"}
+WRITTEN = (".vtk", ".vtu")
+_PASSED_OVER = ("vertex", "line")
+
+
+def read(path: Path) -> Mesh:
+    """The mesh in a file that is there."""
+    module = _module(path.suffix.lower())
+    with _quiet("content", f"a {path.suffix.lower()} file"):
+        found = module.read(str(path))
+    blocks = [(block.type, np.asarray(block.data)) for block in found.cells if block.type not in _PASSED_OVER]
+    for kind, cells in blocks:
+        if kind != "triangle" and len(cells):
+            raise CothermError("cells", f"{len(cells)} of type {kind!r}", "triangles alone", triangles.ADVICE)
+    faces = [cells for kind, cells in blocks if kind == "triangle" and len(cells)]
+    return Mesh(found.points, np.concatenate(faces) if faces else ())
+
+
+def render(mesh: Mesh, suffix: str) -> bytes:
+    """What a file with this suffix holds for the mesh."""
+    module = _module(suffix)
+    points = np.arange(len(mesh.vertices))[:, np.newaxis]  # a file without cells is none to meshio
+    cells = [("triangle", mesh.faces)] if len(mesh.faces) else [("vertex", points)]
+    with TemporaryDirectory() as directory, _quiet("mesh", f"a mesh that a {suffix} file can hold"):
+        place = Path(directory, f"mesh{suffix}")
+        module.write(str(place), import_module("meshio").Mesh(mesh.vertices, cells))
+        return place.read_bytes()
+
+
+def _module(suffix: str) -> Any:
+    try:
+        return import_module(f"meshio.{READ[suffix]}")
+    except ImportError:
+        given = f"a {suffix} file, and meshio is not installed"
+        raise CothermError("format", given, "the extra 'mesh', or .off, .obj, .ply", f"Run: {INSTALL}") from None
+
+
+@contextmanager
+def _quiet(what: str, needed: str) -> Iterator[None]:
+    """What meshio prints is dropped; what it raises, SystemExit among it, becomes an error of ours."""
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except MemoryError:
+        raise
+    except (Exception, SystemExit) as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise CothermError(what, f"unreadable for meshio ({reason})", needed, "The file may be damaged.") from None
