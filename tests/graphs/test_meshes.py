@@ -142,8 +142,8 @@ def test_only_meshes_are_written(tmp_path: Path) -> None:
         write_mesh(tuple(TETRAHEDRON), tmp_path / "m.off")  # type: ignore[arg-type]
     with pytest.raises(CothermError, match=r"needed: one of \.obj, \.off, \.ply.*read_graph"):
         write_mesh(TETRAHEDRON, tmp_path / "m.csv")
-    with pytest.raises(CothermError, match=r"suffix '\.stl'"):
-        read_mesh(tmp_path / "m.stl")
+    with pytest.raises(CothermError, match=r"suffix '\.glb'"):
+        read_mesh(tmp_path / "m.glb")
     assert list(tmp_path.iterdir()) == []
 
 
