@@ -79,7 +79,7 @@ def test_labels_by_name_and_row_by_row(tmp_path: Path) -> None:
     found = ct.io.read_labels(rows, 4)
     assert found.tolist() == ["cat", "dog", "cat", ""]
     assert found.dtype.kind == "U"
-    assert ct.label_functions(found, unknown="").shape == (4, 2)
+    assert ct.label_functions(found, unlabeled="").shape == (4, 2)
 
 
 def test_a_column_of_labels_can_be_chosen(tmp_path: Path) -> None:

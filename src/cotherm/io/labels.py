@@ -66,7 +66,7 @@ def read_labels(
     column: str | None = None,
     header: bool | None = None,
 ) -> Words:
-    """Labels of items from a table, matched by name or row by row.
+    r"""Read labels of items from a table, by name or row by row.
 
     The table has one column of labels, or several of which ``column`` chooses one. Its first column may hold the names
     of the items: words, row numbers, or anything under a title such as ``id``. The text may be comma, semicolon, tab or
@@ -108,7 +108,7 @@ def read_labels(
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "labels.csv"
-    >>> _ = path.write_text("id,kind\\nb,cat\\na,dog\\nc,NA\\n")
+    >>> _ = path.write_text("id,kind\nb,cat\na,dog\nc,NA\n")
     >>> ct.io.read_labels(path, names=["a", "b", "c"]).tolist()
     ['dog', 'cat', '']
     """

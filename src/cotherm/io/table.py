@@ -31,6 +31,10 @@ class Table:
         The titles of the columns, where the file has any.
     reading : str
         How the file was read, for people.
+
+    See Also
+    --------
+    read_table : Read a table from a file.
     """
 
     values: Floats = field(repr=False)
@@ -40,7 +44,7 @@ class Table:
 
 
 def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> Table:
-    """A table of numbers from a text file or a ``.npy`` file.
+    r"""Read a table of numbers from a text file or a ``.npy`` file.
 
     Text may be comma, semicolon, tab or space separated, in UTF-8, with or without titles in the first row and names in
     the first column; ``Table.reading`` says what was taken for titles and names. What could be read in two ways is
@@ -74,7 +78,7 @@ def read_table(path: str | os.PathLike[str], *, header: bool | None = None) -> T
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "points.csv"
-    >>> _ = path.write_text("id,x,y\\na,1,2\\nb,3,4.5\\n")
+    >>> _ = path.write_text("id,x,y\na,1,2\nb,3,4.5\n")
     >>> table = ct.io.read_table(path)
     >>> table.names, table.titles
     (('a', 'b'), ('x', 'y'))
