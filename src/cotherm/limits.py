@@ -5,6 +5,11 @@ Read them as ``limits.NAME`` when they are needed, so that a test can set them. 
 
 from __future__ import annotations
 
+# ---------------------------------------------------------------- io
+
+# From this many bytes on, loading the compiled parser of tables is worth its time.
+COMPILED_TABLE_BYTES = 2**20
+
 # ---------------------------------------------------------------- graphs
 
 # Neighbors are searched for by a k-d tree up to this many dimensions; in more, trees look at most points anyway.

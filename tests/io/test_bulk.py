@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from cotherm import limits
 from cotherm.errors import CothermError
-from cotherm.io import text_table
 from cotherm.io.bulk import parse_rows
 from cotherm.io.decimals import nearest
 from cotherm.io.number_table import NumberTable, open_table
@@ -97,7 +97,7 @@ def test_what_is_no_number_is_not_taken(cell: str) -> None:
 @pytest.fixture
 def in_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every table is large."""
-    monkeypatch.setattr(text_table, "LARGE", 1)
+    monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
 
 
 def outcome(place: Path, header: bool | None) -> tuple[object, ...]:
@@ -153,7 +153,7 @@ def test_the_same_as_in_python(text: str, header: bool | None, tmp_path: Path, m
     place = tmp_path / "table.csv"
     place.write_bytes(text.encode())
     expected = outcome(place, header)
-    monkeypatch.setattr(text_table, "LARGE", 1)
+    monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
     assert outcome(place, header) == expected
 
 
@@ -164,9 +164,9 @@ def test_damaged_tables_are_the_same_as_in_python(tmp_path: Path, monkeypatch: p
         random = Random(seed)
         data = numbers_table(random).data
         place.write_bytes(mutate(random, "table.csv", data) if seed % 2 else data)
-        monkeypatch.setattr(text_table, "LARGE", 2**60)
+        monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 2**60)
         expected = outcome(place, None)
-        monkeypatch.setattr(text_table, "LARGE", 1)
+        monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
         assert outcome(place, None) == expected, place.read_bytes()
         surveyed += len(expected) > 1
     assert surveyed > 700
@@ -184,7 +184,7 @@ def test_a_wrong_cell_of_a_large_table_is_named(tmp_path: Path) -> None:
     lines = [",".join(map(repr, row)) for row in values.tolist()]
     place = tmp_path / "table.csv"
     place.write_text("\r\n".join(lines))
-    assert place.stat().st_size > text_table.LARGE
+    assert place.stat().st_size > limits.COMPILED_TABLE_BYTES
     found = open_table(place)
     assert isinstance(found, NumberTable)
     assert found.table.body is not None

@@ -134,8 +134,8 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     Parameters
     ----------
     path : str or path-like
-        A ``.off``, ``.obj`` or ``.ply`` file; with the extra ``cotherm[mesh]`` also a ``.stl``, ``.vtk``, ``.vtu``,
-        ``.msh`` or ``.mesh`` file. Colors, normals, textures and so on are ignored.
+        A ``.off``, ``.obj`` or ``.ply`` file; with the extra ``cotherm[mesh]`` also ``.stl``, ``.vtk``, ``.vtu``,
+        ``.msh`` (Gmsh) or ``.mesh`` (Medit). Colors, normals, textures and so on are ignored.
 
     Returns
     -------
@@ -179,8 +179,8 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
     mesh : Mesh
         The mesh.
     path : str or path-like
-        The suffix chooses the format: ``.off``, ``.obj`` or ``.ply``; with the extra ``cotherm[mesh]`` also
-        ``.vtk`` or ``.vtu``.
+        The suffix chooses the format: ``.off``, ``.obj`` or ``.ply``; with the extra ``cotherm[mesh]`` also ``.vtk``
+        or ``.vtu``.
     overwrite : bool, default False
         Whether to replace an existing file.
 

@@ -66,7 +66,7 @@ def read_labels(
     column: str | None = None,
     header: bool | None = None,
 ) -> Words:
-    r"""Read labels of items from a table, matched by name or row by row.
+    r"""Read labels of items from a table, by name or row by row.
 
     The table has one column of labels, or several of which ``column`` chooses one. Its first column may hold the names
     of the items: words, row numbers, or anything under a title such as ``id``. The text may be comma, semicolon, tab or

@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from cotherm import limits
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_numeral
@@ -25,8 +26,6 @@ from cotherm.io.text import LONGEST_HEADER, require_utf8
 _MARKS = "\t,;"
 # So many lines tell how a table is cut into cells.
 _TELLING = 5
-# From so many bytes on, compiling and loading a kernel is worth the while.
-LARGE = 2**20
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -100,7 +99,7 @@ def open_text_table(path: Path) -> TextTable:
     first = next((row for row in _split(path, text, mark) if row.cells), None)
     if first is None or not re.search(rb"[^\s,;\"]", text):
         raise CothermError(str(path), "no rows", "a table with at least one row")
-    if len(text) >= LARGE:
+    if len(text) >= limits.COMPILED_TABLE_BYTES:
         found = _surveyed_in_bulk(path, text, mark, first.cells)
         if found is not None:
             return found
