@@ -24,8 +24,9 @@ _CENTERS = ((0.06, 0.38, 0.7), (0.1, 0.5, 0.9), (1 / 6, 0.5, 5 / 6), (0.2, 0.5, 
 _WIDTHS = (0.03, 0.04, 0.08)
 _SPACINGS = (1.5, 2.0, 3.0, None)  # scale of the weights in units of the spacing; None: all weights 1
 _NEAR = 1.01
+_ALPHA = 1e6
 # Short times first, as the route does, but with the paper's distance throughout.
-_PLAIN = [Stage(times, 1e6, robust=False) for times in ((0.3,), (0.9486,), (1.0, 2.0), (1.0, 2.0, 5.0))]
+_PLAIN = [Stage(times, _ALPHA, robust=False) for times in ((0.3,), (0.9486,), (1.0, 2.0), (1.0, 2.0, 5.0))]
 _ROUTES: dict[str, Any] = {
     "auto": "auto",
     "direct": "direct",
@@ -55,10 +56,10 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 def _costs(spacings: float | None, centers: tuple[float, ...], width: float) -> dict[str, float]:
     graphs, bumps = _ring(spacings, centers, width)
     functions = [bumps, bumps]
-    costs = {name: couple(graphs, functions, _TIMES, continuation=path).cost for name, path in _ROUTES.items()}
+    costs = {name: couple(graphs, functions, _TIMES, _ALPHA, continuation=path).cost for name, path in _ROUTES.items()}
     seam = np.abs(graphs[0].i - graphs[0].j) > graphs[0].n // 2
     cut = [graphs[0].with_weights(np.where(seam, 0.0, graphs[0].w)), graphs[1]]
-    return costs | {"from the cut": couple(graphs, functions, _TIMES, start=cut).cost}
+    return costs | {"from the cut": couple(graphs, functions, _TIMES, _ALPHA, start=cut).cost}
 
 
 def _ring(spacings: float | None, centers: tuple[float, ...], width: float, n: int = 70) -> tuple[list[Graph], Any]:

@@ -16,7 +16,7 @@ import cotherm as ct
 
 views = ct.datasets.human(400)
 joined, apart = views.graphs
-coupled = ct.couple(views.graphs, views.functions, views.times)
+coupled = ct.couple(views.graphs, views.functions, views.times, alpha=1e6)
 
 # Vertices of the first graph are looked for on the second. A bump on each hand tells left from right.
 before = ct.match(views.graphs, views.functions)

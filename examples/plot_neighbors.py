@@ -21,7 +21,7 @@ outer = np.arange(first.n) < first.n // 2
 
 average = ct.average(views.graphs)
 commuting = ct.closest_commuting(views.graphs, valid=True, restarts=0)
-coupled = ct.couple(views.graphs, views.functions, views.times)
+coupled = ct.couple(views.graphs, views.functions, views.times, alpha=1e6)
 joint = ct.joint_diagonalize(views.graphs)
 bases = ct.coupled_bases(views.graphs, views.functions, k=6)
 aligned = ct.align(views.graphs, views.functions, k=6)

@@ -19,7 +19,7 @@ from cotherm.methods.coupling.result import Coupling
 def run(out: Path) -> str:
     """Couple, draw into ``out``, and give the readable result."""
     views = ring()
-    result = couple(views.graphs, views.functions, views.times)
+    result = couple(views.graphs, views.functions, views.times, alpha=1e6)
     bump = views.functions[0][:, 0]
     times = [0.0, *views.times]
     before, after = ([_heat(g, bump, times) for g in graphs] for graphs in (views.graphs, result.graphs))

@@ -29,7 +29,7 @@ def test_styles_and_scales() -> None:
 
 def test_convergence_and_coupling_of_a_result() -> None:
     views = ct.datasets.ring(20)
-    result = ct.couple(views.graphs, views.functions, views.times)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6)
     ax: Any = ct.draw.draw_convergence(result.history).axes[0]
     assert sum(len(line.get_xdata()) for line in ax.get_lines()) == len(result.history)
     ax = ct.draw.draw_coupling(result.times, result.coupling_before, result.coupling).axes[0]

@@ -185,9 +185,9 @@ def test_one_clustering_for_all_views() -> None:
     graphs, classes = problems.planted_views()
     average = ct.average(graphs)
     np.testing.assert_array_equal(average.common_clusters(3), average.clusters(3)[0])
-    uncoupled = ct.couple(graphs, [np.ones((60, 1))] * 2, [1.0])  # even functions ask for nothing
+    uncoupled = ct.couple(graphs, [np.ones((60, 1))] * 2, [1.0], 1e6)  # even functions ask for nothing
     assert not uncoupled.common
     alone = [ct.evaluate.clustering_accuracy(classes, labels) for labels in uncoupled.clusters(3)]
     assert ct.evaluate.clustering_accuracy(classes, uncoupled.common_clusters(3)) >= max(alone) > min(alone)
-    sizes = ct.couple([graphs[0], ct.Graph(2, [0], [1], [1.0])], [np.ones((60, 1)), np.ones((2, 1))], [1.0])
+    sizes = ct.couple([graphs[0], ct.Graph(2, [0], [1], [1.0])], [np.ones((60, 1)), np.ones((2, 1))], [1.0], 1e6)
     assert problems.refused(lambda: sizes.common_clusters(2)) == "graphs"

@@ -27,7 +27,7 @@ _OWN_SHARE = 0.8
 _CLASSES, _APART, _MISTAKEN, _NEIGHBORS = 6, 3.5, 0.5, 10
 _WARMUP = 150
 # When heat is compared, as in the paper's experiment with classes, and how many steps are enough to cluster by.
-_TIMES, _STEPS = (0.75, 1.0, 1.25), 100
+_TIMES, _ALPHA, _STEPS = (0.75, 1.0, 1.25), 1e6, 100
 # Of similarity network fusion, as its authors advise.
 _FUSED_NEIGHBORS = 20
 
@@ -111,6 +111,7 @@ def _coupled(items: Items, limits: Limits) -> Ints:
         items.graphs,
         [F] * len(items.graphs),
         _TIMES,
+        _ALPHA,
         max_iterations=_STEPS,
         callback=lambda _: time.perf_counter() > end,
     )

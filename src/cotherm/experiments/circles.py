@@ -23,7 +23,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
     """Couple and judge; needs no data."""
     began = time.perf_counter()
     views = circles()
-    result = couple(views.graphs, views.functions, views.times)
+    result = couple(views.graphs, views.functions, views.times, alpha=1e6)
     errors, before, after = error_table(views, result, _TIMES[1:])
     parts = components(result)
     left = wrong_weight_left(views, result)

@@ -44,7 +44,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:
         except CothermError as error:
             notes.append(f"{name}: left out, {error}")
             continue
-        result = couple(views.graphs, views.functions, views.times)
+        result = couple(views.graphs, views.functions, views.times, alpha=1e6)
         before, after = (_strong(graphs, views) for graphs in (result.originals, result.graphs))
         left, weak = wrong_weight_left(views, result), others_below(views, result, 0.2)
         assert views.wrong is not None

@@ -35,6 +35,7 @@ from cotherm.progress import track
 # When heat is compared, and how much dearer changes of the tags are, which are the better view: chosen with the class
 # indicators in sight among some hundred settings.
 _COUPLED_AT = (0.05, 0.2, 0.75)
+_ALPHA = 1e6
 _RIGIDITY = (4.0, 1.0)
 _SEEDS = 10
 _SHUFFLES = 5
@@ -114,7 +115,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:
 
 
 def _coupled(views: Views, F: Floats) -> Coupling:
-    return couple(views.graphs, [F, F], _COUPLED_AT, rigidity=_RIGIDITY)
+    return couple(views.graphs, [F, F], _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY)
 
 
 def _of(graph: Graph) -> table.Measure:
@@ -189,7 +190,7 @@ def _shuffled(data: str | os.PathLike[str] | None) -> Table:
     for seed in track(range(_SHUFFLES), total=_SHUFFLES, label="other orders"):
         views = nus(recipe="paper", shuffle=seed, data=data)
         assert views.labels is not None
-        result = couple(views.graphs, views.functions, _COUPLED_AT, rigidity=_RIGIDITY, continuation="times")
+        result = couple(views.graphs, views.functions, _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY, continuation="times")
         graphs = [*views.graphs, *result.graphs]
         found.append([table.scores(_of(g), views.labels, views.times, seed) for g in graphs])
     mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
@@ -214,7 +215,7 @@ def _protocols(views: Views) -> Table:
         for seed in track(range(_SEEDS), total=_SEEDS, label=name):
             F = functions(seed)
             result = couple(
-                views.graphs, F, _COUPLED_AT, rigidity=_RIGIDITY, continuation="times", max_iterations=_STEPS
+                views.graphs, F, _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY, continuation="times", max_iterations=_STEPS
             )
             found.append([table.scores(_of(g), labels, views.times, seed) for g in result.graphs])
         mean, spread = np.mean(found, axis=0), np.std(found, axis=0)

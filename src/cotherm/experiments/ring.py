@@ -22,7 +22,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
     """Couple and judge; needs no data."""
     began = time.perf_counter()
     views = ring()
-    result = couple(views.graphs, views.functions, views.times)
+    result = couple(views.graphs, views.functions, views.times, alpha=1e6)
     errors, before, after = error_table(views, result, list(views.times))
     left = wrong_weight_left(views, result)
     weakened = others_below(views, result, 0.5)[0]

@@ -148,19 +148,12 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
     assert _alpha([graph, graph], [F, F], times) > 0.0
 
 
-def test_default_alpha_is_the_papers_on_small_graphs_and_no_weaker_than_auto_on_large_ones(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from cotherm.methods.coupling import options
-
-    views = ct.datasets.ring(30)
-    assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
-    monkeypatch.setattr(options, "_SMALL", 10)
-    assert ct.couple(views.graphs, views.functions, max_iterations=1).alpha == 1e6
-    faint = [0.1 * F for F in views.functions]
-    auto = ct.couple(views.graphs, faint, alpha="auto", max_iterations=1).alpha
-    assert auto > 1e6
-    assert ct.couple(views.graphs, faint, max_iterations=1).alpha == pytest.approx(auto)
+def test_the_defaults_are_auto_at_any_size() -> None:
+    for views in (ct.datasets.ring(30), ct.datasets.shortcuts(2_500)):
+        plain = ct.couple(views.graphs, views.functions, max_iterations=1)
+        chosen = ct.couple(views.graphs, views.functions, "auto", "auto", max_iterations=1)
+        assert (plain.settings["times"], plain.settings["alpha"]) == ("auto", "auto")
+        assert (plain.times, plain.alpha) == (chosen.times, chosen.alpha)
 
 
 def test_bad_words() -> None:

@@ -107,7 +107,7 @@ def test_identity_functions_lead_to_the_average(count: int) -> None:
 
 def test_ring_cuts_the_seam_and_nothing_else() -> None:
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, views.times)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6)
     assert views.wrong is not None
     ratio = result.graphs[0].w / views.graphs[0].w
     assert result.converged
@@ -131,7 +131,7 @@ def test_other_rings_are_cut_as_well(spacings: float, centers: tuple[float, ...]
         scale = spacings * 2 * np.sin(0.5 * (angles[1] - angles[0]))
         graphs.append(ct.knn_graph(points, 4, scale=scale))
     bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array(centers)) / (width * n)) ** 2))
-    result = ct.couple(graphs, [bumps, bumps], [1.0, 2.0, 5.0, 10.0])
+    result = ct.couple(graphs, [bumps, bumps], [1.0, 2.0, 5.0, 10.0], 1e6)
     seam = np.abs(graphs[0].i - graphs[0].j) > n // 2
     ratio = result.graphs[0].w / graphs[0].w
     assert ratio[seam].max() < 0.02
@@ -140,7 +140,7 @@ def test_other_rings_are_cut_as_well(spacings: float, centers: tuple[float, ...]
 
 def test_circles_lose_every_bridge() -> None:
     views = ct.datasets.circles()
-    result = ct.couple(views.graphs, views.functions, views.times)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6)
     assert views.wrong is not None
     for old, new, bridges in zip(views.graphs, result.graphs, views.wrong, strict=True):
         ratio = new.w / old.w
@@ -151,7 +151,7 @@ def test_circles_lose_every_bridge() -> None:
 
 def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
     views = ct.datasets.man(data=data_file("tosca/michael7.off").parents[1])
-    result = ct.couple(views.graphs, views.functions, views.times)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6)
     assert views.wrong is not None
     wrong, ratio = views.wrong[0], result.graphs[0].w / views.graphs[0].w
     assert wrong.sum() > 20
@@ -167,7 +167,7 @@ def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
 
 def test_nus_is_coupled(data_file: Callable[[str], Path]) -> None:
     views = ct.datasets.nus(data=data_file("nus/NUS_results.mat").parents[1])
-    result = ct.couple(views.graphs, views.functions, views.times, continuation="direct", tolerance=1e-3)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="direct", tolerance=1e-3)
     assert result.cost < 640
     assert (result.coupling < 0.01 * result.coupling_before).all()
 
@@ -178,20 +178,20 @@ def relabeled(graph: ct.Graph, order: np.ndarray) -> ct.Graph:
 
 def test_relabelling_relabels_and_swapping_swaps() -> None:
     views = ct.datasets.ring(n=40)
-    result = ct.couple(views.graphs, views.functions, views.times)
-    swapped = ct.couple(views.graphs[::-1], views.functions[::-1], views.times)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6)
+    swapped = ct.couple(views.graphs[::-1], views.functions[::-1], views.times, 1e6)
     for a, b in zip(result.graphs, swapped.graphs[::-1], strict=True):
         assert_allclose(a.w, b.w, atol=1e-6)
     order = np.random.default_rng(0).permutation(40)
     graphs = [relabeled(views.graphs[0], order), views.graphs[1]]
-    again = ct.couple(graphs, [views.functions[0][order], views.functions[1]], views.times)
+    again = ct.couple(graphs, [views.functions[0][order], views.functions[1]], views.times, 1e6)
     back = relabeled(again.graphs[0], np.argsort(order))
     assert_allclose(back.adjacency().toarray(), result.graphs[0].adjacency().toarray(), atol=1e-6)
 
 
 def test_the_same_input_gives_the_same_answer() -> None:
     views = ct.datasets.ring(n=30)
-    first, second = (ct.couple(views.graphs, views.functions, views.times) for _ in range(2))
+    first, second = (ct.couple(views.graphs, views.functions, views.times, 1e6) for _ in range(2))
     for a, b in zip(first.graphs, second.graphs, strict=True):
         assert_array_equal(a.w, b.w)
     assert first.history == second.history
@@ -200,7 +200,7 @@ def test_the_same_input_gives_the_same_answer() -> None:
 def test_graphs_that_agree_are_left_alone() -> None:
     graph = some_graphs(1)[0]
     F = some_functions([graph])[0]
-    result = ct.couple([graph, graph], [F, F], [1.0])
+    result = ct.couple([graph, graph], [F, F], [1.0], 1e6)
     assert result.converged
     for g in result.graphs:
         assert_allclose(g.w, graph.w, atol=1e-9)
@@ -211,14 +211,14 @@ def test_frozen_edges_keep_their_weights() -> None:
     m = views.graphs[0].m
     held = np.arange(0, m, 3)
     mask = np.isin(np.arange(m), held)
-    free = ct.couple(views.graphs, views.functions, views.times)
-    by_number = ct.couple(views.graphs, views.functions, views.times, frozen=[held, True])
-    by_mask = ct.couple(views.graphs, views.functions, views.times, frozen=[mask, True])
+    free = ct.couple(views.graphs, views.functions, views.times, 1e6)
+    by_number = ct.couple(views.graphs, views.functions, views.times, 1e6, frozen=[held, True])
+    by_mask = ct.couple(views.graphs, views.functions, views.times, 1e6, frozen=[mask, True])
     assert_array_equal(by_number.graphs[0].w[held], views.graphs[0].w[held])
     assert_array_equal(by_number.graphs[1].w, views.graphs[1].w)
     assert_array_equal(by_number.graphs[0].w, by_mask.graphs[0].w)
     assert by_number.cost > free.cost
-    everything = ct.couple(views.graphs, views.functions, views.times, frozen=[True, True])
+    everything = ct.couple(views.graphs, views.functions, views.times, 1e6, frozen=[True, True])
     assert everything.converged
     assert everything.distance == 0.0
 
@@ -261,14 +261,14 @@ def test_an_edge_of_weight_zero_may_be_switched_on() -> None:
     ring = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 1.0))
     closable = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 0.0))
     bumps = ct.landmark_functions(ring, [0, 3, 6])
-    result = ct.couple([closable, ring], [bumps, bumps], [0.5, 1.0, 3.0], rigidity=[1.0, 1e4])
+    result = ct.couple([closable, ring], [bumps, bumps], [0.5, 1.0, 3.0], 1e6, rigidity=[1.0, 1e4])
     assert result.graphs[0].w[-1] > 0.9
     assert result.changes()[0].edges("switched on").tolist() == [[0, 7]]
 
 
 def test_routes_stages_and_warm_starts() -> None:
     views = ct.datasets.ring(n=40)
-    arguments = (views.graphs, views.functions, views.times)
+    arguments = (views.graphs, views.functions, views.times, 1e6)
     best = ct.couple(*arguments)
     for continuation in ("direct", "times", "alpha", [ct.Stage((0.3,), 1e6), ct.Stage((1.0, 2.0), 1e4, robust=False)]):
         assert ct.couple(*arguments, continuation=continuation).cost >= best.cost * (1 - 1e-6)
@@ -279,7 +279,7 @@ def test_routes_stages_and_warm_starts() -> None:
 
 def test_a_path_is_recorded() -> None:
     views = ct.datasets.ring(n=30)
-    result = ct.couple(views.graphs, views.functions, views.times, continuation="times")
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
     stages = [row["stage"] for row in result.history]
     assert stages == sorted(stages)
     assert {row["route"] for row in result.history} == {"times"}
@@ -295,7 +295,7 @@ def test_a_callback_sees_every_step_and_may_stop() -> None:
         seen.append(step)
         return len(seen) == 10
 
-    result = ct.couple(views.graphs, views.functions, views.times, callback=stop_after_ten)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, callback=stop_after_ten)
     assert len(seen) == len(result.history) == 10
     assert result.status == "interrupted"
     assert result.cost <= 1e6 * float(np.sum(result.coupling_before**2))
@@ -310,7 +310,7 @@ def test_an_interrupt_returns_the_best_so_far() -> None:
         if len(calls) == 20:
             raise KeyboardInterrupt
 
-    result = ct.couple(views.graphs, views.functions, views.times, callback=interrupt)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, callback=interrupt)
     assert result.status == "interrupted"
     assert "interruption" in result.advice
     assert (result.coupling < result.coupling_before).all()
@@ -318,7 +318,7 @@ def test_an_interrupt_returns_the_best_so_far() -> None:
 
 def test_a_budget_is_kept() -> None:
     views = ct.datasets.ring(n=30)
-    result = ct.couple(views.graphs, views.functions, views.times, max_iterations=5)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, max_iterations=5)
     assert result.status == "out of budget"
     assert "max_iterations" in str(result)
 
@@ -349,7 +349,7 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
     from cotherm.solve import incidence
 
     views = ct.datasets.ring(n=40)
-    arguments = (views.graphs, views.functions, views.times)
+    arguments = (views.graphs, views.functions, views.times, 1e6)
     dense = ct.couple(*arguments, continuation="times")
     monkeypatch.setattr(correlation_model, "_DENSE", 0)
     monkeypatch.setattr(incidence, "_DENSE", 0)
@@ -381,6 +381,7 @@ def test_near_numbers_are_not_seen_from_outside(monkeypatch: pytest.MonkeyPatch)
             graphs,
             functions,
             views.times,
+            1e6,
             frozen=frozen,
             start=start,
             callback=lambda step: told.append(np.concatenate(step.weights)),
@@ -410,6 +411,7 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("alpha", {"alpha": 0.0}),
     ("alpha", {"alpha": np.inf}),
     ("alpha", {"alpha": "much"}),
+    ("alpha", {"alpha": None}),
     ("frozen", {"frozen": True}),
     ("frozen[0]", {"frozen": [[10**6], None]}),
     ("frozen[0]", {"frozen": [np.zeros(3, dtype=bool), None]}),
@@ -440,13 +442,13 @@ def test_derivatives_too_large_for_memory_are_refused() -> None:
     graph = problems.ring(3_000)
     F = np.zeros((3_000, 700))
     with pytest.raises(ct.CothermError, match="GB"):
-        ct.couple([graph, graph], [F, F], [1.0, 2.0])
+        ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6)
 
 
 def test_time_zero_is_a_constant_and_changes_nothing() -> None:
     views = ct.datasets.ring(n=40)
     functions = [views.functions[0], 1.2 * views.functions[1]]  # differ at t = 0, beyond mending
-    without, with_zero = (ct.couple(views.graphs, functions, times) for times in ([1.0, 5.0], [0.0, 1.0, 5.0]))
+    without, with_zero = (ct.couple(views.graphs, functions, times, 1e6) for times in ([1.0, 5.0], [0.0, 1.0, 5.0]))
     for a, b in zip(without.graphs, with_zero.graphs, strict=True):
         assert_array_equal(a.w, b.w)
     assert_allclose(with_zero.cost, without.cost + 1e6 * with_zero.coupling[0] ** 2)
@@ -468,7 +470,7 @@ def test_never_worse_than_leaving_the_weights_alone(seed: int) -> None:
 def test_conserved_heat_stays_at_any_time(t: float) -> None:
     a = ct.Graph(3, [0, 1], [1, 2], [1e8, 2e8])
     b = ct.Graph(3, [0, 1, 0], [1, 2, 2], [1e8, 3e8, 1e8])
-    result = ct.couple([a, b], [np.array([1.0, 0, 0]), np.array([0, 1.0, 0.5])], [t])
+    result = ct.couple([a, b], [np.array([1.0, 0, 0]), np.array([0, 1.0, 0.5])], [t], 1e6)
     assert_allclose(result.cost, result.distance + 1e6 * np.sum(result.coupling**2))
 
 
@@ -524,9 +526,9 @@ def test_cost_and_coupling_agree_and_are_right_at_any_time(kind: str, seed: int)
 def test_a_search_that_was_misled_does_not_say_that_it_converged(monkeypatch: pytest.MonkeyPatch) -> None:
     views = ct.datasets.ring(n=20)
     honest = search.Search.run
-    assert ct.couple(views.graphs, views.functions, [1.0]).status == "converged"
+    assert ct.couple(views.graphs, views.functions, [1.0], 1e6).status == "converged"
     monkeypatch.setattr(search.Search, "run", lambda self, u: replace(honest(self, u), cost=0.0))
-    assert ct.couple(views.graphs, views.functions, [1.0]).status == "stalled"
+    assert ct.couple(views.graphs, views.functions, [1.0], 1e6).status == "stalled"
 
 
 def test_converged_means_it() -> None:
@@ -537,7 +539,7 @@ def test_converged_means_it() -> None:
 
 def test_an_interrupt_while_polishing_keeps_what_was_finished() -> None:
     views = ct.datasets.ring(n=30)
-    full = ct.couple(views.graphs, views.functions, views.times)
+    full = ct.couple(views.graphs, views.functions, views.times, 1e6)
     lowest = np.inf
     for stop in range(len(full.history) - 12, len(full.history), 3):
         calls: list[float] = []
@@ -547,7 +549,7 @@ def test_an_interrupt_while_polishing_keeps_what_was_finished() -> None:
             if len(calls) == stop:
                 raise KeyboardInterrupt
 
-        result = ct.couple(views.graphs, views.functions, views.times, callback=interrupt)
+        result = ct.couple(views.graphs, views.functions, views.times, 1e6, callback=interrupt)
         assert result.cost <= lowest * (1 + 1e-12)
         lowest = min(lowest, result.cost)
 
@@ -565,7 +567,7 @@ def test_what_would_overflow_is_refused(argument: str, scale: float, alpha: floa
 def test_tiny_and_huge_weights(scale: float) -> None:
     graphs = [g.with_weights(scale * g.w) for g in GOOD.graphs]
     result = ct.couple(graphs, GOOD.functions, np.array(GOOD.times) / scale, alpha=1e6 * scale**2)
-    plain = ct.couple(GOOD.graphs, GOOD.functions, GOOD.times)
+    plain = ct.couple(GOOD.graphs, GOOD.functions, GOOD.times, 1e6)
     assert_allclose(result.graphs[0].w / scale, plain.graphs[0].w, atol=1e-4)
 
 
@@ -577,7 +579,7 @@ def test_errors_of_a_callback_are_its_own(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error), match="mine"):
-        ct.couple(views.graphs, views.functions, [1.0, 2.0], callback=fail)
+        ct.couple(views.graphs, views.functions, [1.0, 2.0], 1e6, callback=fail)
 
 
 def test_a_callback_has_the_callers_settings() -> None:
@@ -588,6 +590,7 @@ def test_a_callback_has_the_callers_settings() -> None:
             views.graphs,
             views.functions,
             [1.0, 2.0],
+            1e6,
             max_iterations=2,
             callback=lambda _: seen.append(float(np.log(np.zeros(1))[0])),
         )

@@ -24,7 +24,7 @@ def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupl
     frozen = [[0, 5], *[None] * (n_graphs - 1)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
-        return ct.couple(graphs, functions, views.times, continuation="times", frozen=frozen, precision=precision)
+        return ct.couple(graphs, functions, views.times, 1e6, continuation="times", frozen=frozen, precision=precision)
 
 
 @pytest.mark.parametrize("n_graphs", [2, 3])

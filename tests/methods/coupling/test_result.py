@@ -18,7 +18,7 @@ from cotherm.methods.coupling import file as coupling_file
 @pytest.fixture(scope="module")
 def result() -> ct.Coupling:
     views = ct.datasets.ring(n=30)
-    return ct.couple(views.graphs, views.functions, views.times, continuation="times")
+    return ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
 
 
 def test_changes_are_sorted_by_size(result: ct.Coupling) -> None:
