@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,21 @@ def commands(page: Path) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in typed if line.startswith("cotherm ")]
 
 
+def cost_printed(text: str) -> float:
+    return float(re.findall(r"^  cost ([0-9.]+) =", text, re.MULTILINE)[0])
+
+
+def assert_python_prints_the_same_cost(cost: float, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the commands, of "The same in Python" and of the page itself."""
+    text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"## The same in Python\n\n```python\n(.*?)```", text, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(block, names)
+    assert cost_printed(capsys.readouterr().out) == cost
+    assert names["result"].cost == pytest.approx(ct.Coupling.load("coupled.npz").cost, rel=1e-9)
+    assert cost_printed(text) == pytest.approx(cost, rel=1e-3)
+
+
 def test_quick_start_as_it_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,7 +87,8 @@ def test_quick_start_as_it_is_copied(
     assert len(typed) > 9
     for arguments in typed:
         cli.main(arguments)
-    capsys.readouterr()
+    by_commands = cost_printed(capsys.readouterr().out)
+    assert_python_prints_the_same_cost(by_commands, capsys)
     cli.main(["retrieve", "coupled.npz", "--json"])
     rows = {row["row"]: row["mAP"][1] for row in json.loads(capsys.readouterr().out)["scores"]}
     for page in ("README.md", "docs/quick-start.md"):  # both print these figures

@@ -62,9 +62,55 @@ def test_landmarks_do_not_depend_on_the_scale_of_the_weights() -> None:
 
 
 def test_labels_are_indicators() -> None:
-    assert_array_equal(ct.label_functions([2, 0, 2]), [[0, 1], [1, 0], [0, 1]])
+    assert_array_equal(ct.label_functions([2, 0, 2], unit_norm=False), [[0, 1], [1, 0], [0, 1]])
     assert_array_equal(ct.label_functions(["b", "a"], classes=["b", "c", "a"]), [[1, 0, 0], [0, 0, 1]])
-    assert_array_equal(ct.label_functions([1, -1, 3], unknown=-1), [[1, 0], [0, 0], [0, 1]])
+    assert_array_equal(ct.label_functions([1, -1, 3], unlabeled=-1), [[1, 0], [0, 0], [0, 1]])
+    assert_array_equal(ct.label_functions(["b", "a", "b", "b", "b"]), [[0, 0.5], [1, 0], [0, 0.5], [0, 0.5], [0, 0.5]])
+
+
+def test_the_classes_of_every_view_are_shared() -> None:
+    labels = [["c", "a", "b", "?"], ["b", "b", "d", "a"], ["a", "b", "b", "b", "b", "c"]]
+    with pytest.warns(ct.CothermWarning) as caught:
+        functions, classes = ct.shared_label_functions(labels, unlabeled="?")
+    assert [str(one.message) for one in caught] == [
+        "classes that some view lacks are left out: 'c' (not in labels[1]), 'd' (not in labels[0], labels[2])"
+    ]
+    assert classes == ["a", "b"]
+    assert_array_equal(functions[0], [[0, 0], [1, 0], [0, 1], [0, 0]])
+    assert_allclose(functions[1], [[0, 0.5**0.5], [0, 0.5**0.5], [0, 0], [1, 0]])
+    assert_array_equal(functions[2], [[1, 0], [0, 0.5], [0, 0.5], [0, 0.5], [0, 0.5], [0, 0]])
+    for F in functions:
+        assert_allclose(F.T @ F, np.eye(2), atol=1e-15)  # they agree at t = 0
+
+
+def test_shared_labels_without_scaling_and_of_other_kinds() -> None:
+    functions, classes = ct.shared_label_functions([[2, 5, 2], np.array([5, 2], dtype=np.uint64)], unit_norm=False)
+    assert classes == [2, 5]
+    assert_array_equal(functions[0], [[1, 0], [0, 1], [1, 0]])
+    assert_array_equal(functions[1], [[0, 1], [1, 0]])
+    large = 2**63 - 1  # as floats this and its neighbor would be one class
+    exact = ct.shared_label_functions([[large, large - 1], np.array([large - 1, large], dtype=np.uint64)])
+    assert exact.classes == [large - 1, large]
+    assert ct.shared_label_functions([[True, False], [False, True]]).classes == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("labels", "argument"),
+    [
+        ("abc", "labels"),
+        (None, "labels"),
+        ([], "labels"),
+        ([[1, 2], [3, 4]], "labels"),
+        ([[1, 2], ["1", "2"]], "labels"),
+        ([[-1, -1], [1, -1]], "labels"),
+        ([[1, 2], [0.5]], "labels[1]"),
+        ([[1, 2], []], "labels[1]"),
+        ([[1, 2], [[1, 2]]], "labels[1]"),
+        ([["a"], ["a"]], "unlabeled"),
+    ],
+)
+def test_labels_that_share_nothing_are_refused(labels: Any, argument: str) -> None:
+    assert problems.refused(lambda: ct.shared_label_functions(labels, unlabeled=-1)) == argument
 
 
 @pytest.mark.parametrize("vertices", [[], [9], [-1], [0.5], ["a"], [[1]]])
@@ -96,7 +142,7 @@ def test_bad_labels(labels: Any, classes: Any, argument: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "unknown"),
+    ("labels", "unlabeled"),
     [
         ([1, 2], [1]),
         ([1, 2], "a"),
@@ -109,8 +155,8 @@ def test_bad_labels(labels: Any, classes: Any, argument: str) -> None:
         ([1, 2, 3], np.array([1, 2])),
     ],
 )
-def test_unknown_is_one_label_of_the_same_kind(labels: Any, unknown: Any) -> None:
-    assert problems.refused(lambda: ct.label_functions(labels, unknown=unknown)) == "unknown"
+def test_unlabeled_is_one_label_of_the_same_kind(labels: Any, unlabeled: Any) -> None:
+    assert problems.refused(lambda: ct.label_functions(labels, unlabeled=unlabeled)) == "unlabeled"
 
 
 def test_classes_of_another_kind_are_refused() -> None:

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from cotherm.estimators.heat_kernel_coupling import HeatKernelCoupling
     from cotherm.estimators.joint_diagonalization import JointDiagonalization
     from cotherm.estimators.laplacian_average import LaplacianAverage
-    from cotherm.functions import feature_functions, label_functions, landmark_functions
+    from cotherm.functions import (
+        LabelFunctions,
+        feature_functions,
+        label_functions,
+        landmark_functions,
+        shared_label_functions,
+    )
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
     from cotherm.graphs.files import read_graph, read_mesh, write_graph, write_mesh
     from cotherm.graphs.graph import Graph
@@ -70,6 +76,7 @@ _HOMES = {
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
     "JointDiagonalization": "estimators.joint_diagonalization",
     "JointResult": "methods.result",
+    "LabelFunctions": "functions",
     "LaplacianAverage": "estimators.laplacian_average",
     "Match": "methods.matching.result",
     "Mesh": "graphs.mesh",
@@ -115,6 +122,7 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
+    "shared_label_functions": "functions",
     "transport": "methods.transport",
     "write_graph": "graphs.files",
     "write_mesh": "graphs.files",
@@ -138,6 +146,7 @@ __all__ = [
     "HeatKernelCoupling",
     "JointDiagonalization",
     "JointResult",
+    "LabelFunctions",
     "LaplacianAverage",
     "Match",
     "Mesh",
@@ -183,6 +192,7 @@ __all__ = [
     "radius_graph",
     "read_graph",
     "read_mesh",
+    "shared_label_functions",
     "transport",
     "write_graph",
     "write_mesh",

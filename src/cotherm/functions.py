@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats
-from cotherm.errors import CothermError, known_as
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time, median_degree
@@ -23,6 +25,8 @@ _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
 # Some thousand times the time of those moves is still a number.
 _SMALLEST_DEGREE = 1e-300
+# Classes that a message names.
+_LISTED = 8
 
 
 def landmark_functions(
@@ -93,8 +97,13 @@ def landmark_functions(
     return bumps / np.linalg.norm(bumps, axis=0)
 
 
-def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unknown: Any = None) -> Floats:
-    """Make the indicator function of each class.
+def label_functions(
+    labels: ArrayLike, *, classes: ArrayLike | None = None, unlabeled: Any = None, unit_norm: bool = True
+) -> Floats:
+    """Make the indicator function of each class on one graph, scaled to unit norm.
+
+    Use it for views of the same vertices, which share their labels. If every view has its own labels, use
+    :func:`cotherm.shared_label_functions`, which finds the classes that correspond.
 
     Parameters
     ----------
@@ -103,21 +112,25 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
     classes : array_like of int or str, optional
         Classes in the order of the columns. By default all that occur, sorted. Give the same classes for every graph,
         so that columns correspond.
-    unknown : int or str, optional
+    unlabeled : int or str, optional
         Label of vertices whose class is not known. Their rows are zero.
+    unit_norm : bool, default True
+        Scale every function to unit norm. False leaves zeros and ones.
 
     Returns
     -------
     ndarray of shape (n, n_classes)
-        Indicators: 1 where a vertex has the class, else 0.
+        Column c is positive where a vertex has class c, and 0 elsewhere. A class without vertices has a column of
+        zeros.
 
     Raises
     ------
     CothermError
-        If a label is neither one of `classes` nor `unknown`.
+        If a label is neither one of `classes` nor `unlabeled`.
 
     See Also
     --------
+    shared_label_functions : The same for several views with labels of their own.
     landmark_functions : Smooth bumps around vertices.
     feature_functions : Features measured on every graph.
     couple : Couple graphs by corresponding functions.
@@ -125,15 +138,14 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
     Examples
     --------
     >>> import cotherm as ct
-    >>> ct.label_functions(["cat", "dog", "?"], unknown="?")
+    >>> ct.label_functions(["cat", "dog", "?"], unlabeled="?")
     array([[1., 0.],
            [0., 1.],
            [0., 0.]])
     """
-    known = validation.labels("labels", labels)
-    if known.ndim != 1 or not known.size:
-        raise CothermError("labels", validation.describe(known), "a vector of integers or strings, one per vertex")
-    here = np.unique(known if unknown is None else known[known != _unknown_label(unknown, known)])
+    known = _vector_of_labels("labels", labels)
+    unit_norm = validation.boolean("unit_norm", unit_norm)
+    here = np.unique(known if unlabeled is None else known[known != _checked_label(unlabeled, known)])
     order = here if classes is None else validation.labels("classes", classes)
     if order.ndim != 1 or not order.size or len(np.unique(order)) != len(order):
         raise CothermError("classes", validation.describe(order), "one or more different classes, in a vector")
@@ -141,17 +153,167 @@ def label_functions(labels: ArrayLike, *, classes: ArrayLike | None = None, unkn
         raise CothermError("classes", f"dtype {order.dtype}", f"labels like the given ones, of dtype {known.dtype}")
     stray = here[~np.isin(here, order)]
     if len(stray):
-        raise CothermError("labels", f"the label {stray[0]!r}", f"one of {order.tolist()}", "Or name it as unknown=.")
-    return (known[:, np.newaxis] == order).astype(np.float64)
+        raise CothermError("labels", f"the label {stray[0]!r}", f"one of {order.tolist()}", "Or name it as unlabeled=.")
+    indicators = (known[:, np.newaxis] == order).astype(np.float64)
+    return _of_unit_norm(indicators) if unit_norm else indicators
 
 
-def _unknown_label(unknown: Any, known: NDArray[Any]) -> Any:
+class LabelFunctions(NamedTuple):
+    """Corresponding functions of several views, and the class of each column.
+
+    Attributes
+    ----------
+    functions : tuple of ndarray of shape (n_k, n_classes)
+        Functions of each view, as :func:`cotherm.couple` takes them.
+    classes : list
+        Column c of every array is the indicator of ``classes[c]``.
+
+    See Also
+    --------
+    shared_label_functions : Returns it.
+    """
+
+    functions: tuple[Floats, ...]
+    classes: list[Any]
+
+
+def shared_label_functions(
+    labels: Sequence[ArrayLike], *, unlabeled: Any = None, unit_norm: bool = True
+) -> LabelFunctions:
+    """Make the indicator functions of the classes that occur in every view, scaled to unit norm.
+
+    All pairs of views are compared by all functions, so a class that a view lacks cannot be used, even if the other
+    views have it: a column of zeros would say that the class is nowhere, not that it is unknown. Such classes are left
+    out, and their vertices get rows of zeros. Columns have unit norm because views may have different numbers of a
+    class, and functions should agree at t = 0: F₁ᵀF₁ = F₂ᵀF₂.
+
+    The command line, the estimators and :func:`cotherm.interop.anndata_functions` match classes by the same rule.
+
+    Parameters
+    ----------
+    labels : sequence of array_like of int or str of shape (n_k,)
+        Label of every vertex, for each view. All integers or all strings.
+    unlabeled : int or str, optional
+        Label of vertices whose class is not known. Their rows are zero.
+    unit_norm : bool, default True
+        Scale every function to unit norm. False leaves zeros and ones.
+
+    Returns
+    -------
+    LabelFunctions
+        The functions of each view, and the classes in the order of their columns, sorted. It unpacks as a tuple.
+
+    Raises
+    ------
+    CothermError
+        If no class occurs in all views.
+
+    Warns
+    -----
+    CothermWarning
+        If classes are left out because some view lacks them. It names the classes and the views.
+
+    See Also
+    --------
+    label_functions : The same for one view, or for views that share their vertices.
+    couple : Couple graphs by corresponding functions.
+    cotherm.interop.anndata_functions : The same from a column of AnnData.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> functions, classes = ct.shared_label_functions([["b", "a", "b", "b", "b"], ["a", "b", "?"]], unlabeled="?")
+    >>> classes
+    ['a', 'b']
+    >>> functions[0].tolist()
+    [[0.0, 0.5], [1.0, 0.0], [0.0, 0.5], [0.0, 0.5], [0.0, 0.5]]
+    >>> functions[1].tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    """
+    found = match_labels(labels, unlabeled, unit_norm=unit_norm)
+    if found.left_out:
+        warnings.warn(found.note([f"labels[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=2)
+    return LabelFunctions(found.functions, found.classes)
+
+
+class MatchedLabels(NamedTuple):
+    """Functions and classes, and for each class that was left out the views that lack it."""
+
+    functions: tuple[Floats, ...]
+    classes: list[Any]
+    left_out: Mapping[Any, list[int]]
+
+    def note(self, views: Sequence[str]) -> str:
+        """Which classes were left out, and the views they are missing from, by the names of those."""
+        listed = list(self.left_out.items())
+        parts = [f"{label!r} (not in {', '.join(views[v] for v in missing)})" for label, missing in listed[:_LISTED]]
+        more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+        return f"classes that some view lacks are left out: {', '.join(parts)}{more}"
+
+
+def match_labels(labels: Sequence[ArrayLike], unlabeled: Any, *, unit_norm: bool = True) -> MatchedLabels:
+    """Classes by their labels, in sorted order."""
+    if isinstance(labels, str | np.ndarray) or not isinstance(labels, Sequence):
+        raise CothermError("labels", validation.describe(labels), "a list with the labels of every view")
+    known = [_vector_of_labels(f"labels[{v}]", own) for v, own in enumerate(labels)]
+    if len({"i" if own.dtype.kind == "u" else own.dtype.kind for own in known}) > 1:
+        given = " and ".join(sorted({str(own.dtype) for own in known}))
+        raise CothermError("labels", f"views with labels of different kinds, {given}", "all integers or all strings")
+    if unlabeled is not None and known:
+        _checked_label(unlabeled, known[0])
+    occurring = [np.unique(own, return_inverse=True) for own in known]
+    names = sorted(set().union(*(here.tolist() for here, _ in occurring)) - {unlabeled})
+    number = {name: c for c, name in enumerate(names)}
+    codes = [np.array([number.get(name, -1) for name in here.tolist()])[inverse] for here, inverse in occurring]
+    return match_codes(codes, names, unit_norm=unit_norm)
+
+
+def match_codes(codes: Sequence[Ints], names: Sequence[Any], *, unit_norm: bool) -> MatchedLabels:
+    """The one rule by which classes of several views are matched: those that occur in all of them count.
+
+    Vertex v of a view is of the class ``names[codes[v]]``, or of none that is known where the code is -1.
+    """
+    if not codes:
+        raise CothermError("labels", "no views", "labels of one view or more")
+    present = np.array([np.bincount(own[own >= 0], minlength=len(names)) > 0 for own in codes])
+    kept = np.flatnonzero(present.all(axis=0))
+    if not len(kept):
+        seen = list(names[:_LISTED])
+        raise CothermError(
+            "labels",
+            f"no class that all views have, among {seen}" if seen else "no class",
+            "at least one class that occurs in every view",
+            "Are they written alike, and of one type?" if seen else "",
+        )
+    functions = [
+        label_functions(np.where(np.isin(own, kept), own, -1), classes=kept, unlabeled=-1, unit_norm=unit_norm)
+        for own in codes
+    ]
+    missing = {name: np.flatnonzero(~here).tolist() for name, here in zip(names, present.T, strict=True)}
+    left_out = {name: views for name, views in missing.items() if views}
+    return MatchedLabels(tuple(functions), [names[int(c)] for c in kept], left_out)
+
+
+def _of_unit_norm(F: Floats) -> Floats:
+    """Columns of unit norm; those of zeros stay."""
+    norms = np.linalg.norm(F, axis=0)
+    return F / np.where(norms > 0.0, norms, 1.0)
+
+
+def _vector_of_labels(argument: str, labels: ArrayLike) -> NDArray[Any]:
+    known = validation.labels(argument, labels)
+    if known.ndim != 1 or not known.size:
+        raise CothermError(argument, validation.describe(known), "a vector of integers or strings, one per vertex")
+    return known
+
+
+def _checked_label(unlabeled: Any, known: NDArray[Any]) -> Any:
     """One label of the kind of those given; any other would be compared with them in vain, or not at all."""
     kinds = {"U": str, "b": bool | np.bool_}.get(known.dtype.kind, numbers.Integral)
-    wrong = not isinstance(unknown, kinds) or (kinds is numbers.Integral and isinstance(unknown, bool))
+    wrong = not isinstance(unlabeled, kinds) or (kinds is numbers.Integral and isinstance(unlabeled, bool))
     if wrong:
-        raise CothermError("unknown", validation.describe(unknown), f"None or one label, of dtype {known.dtype}")
-    return unknown
+        raise CothermError("unlabeled", validation.describe(unlabeled), f"None or one label, of dtype {known.dtype}")
+    return unlabeled
 
 
 def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:

@@ -149,7 +149,7 @@ def test_average_diagonalize_commute(run: Run, tables: Path) -> None:
     modes = np.loadtxt(tables / "modes.csv", delimiter=",", skiprows=1)
     np.testing.assert_allclose(modes, ct.joint_diagonalize(graphs).basis[:, :4], atol=1e-6)
     out = [tables / "a.npy", tables / "b.npy"]
-    assert run("commute", *views, "-k", 5, "--any", "--out", *out).code == 0
+    assert run("commute", *views, "-k", 5, "--out", *out).code == 0
     A, B = map(np.load, out)
     assert np.linalg.norm(A @ B - B @ A) < 1e-8 * np.linalg.norm(A) * np.linalg.norm(B)
 
@@ -168,7 +168,7 @@ def test_commute_writes_graphs(run: Run, tmp_path: Path) -> None:
     for k, graph in enumerate(ct.datasets.ring(20).graphs):
         ct.write_graph(graph, tmp_path / f"{k}.npz")
     out = [tmp_path / "a.npz", tmp_path / "b.npz"]
-    assert run("commute", tmp_path / "0.npz", tmp_path / "1.npz", "--out", *out).code == 0
+    assert run("commute", tmp_path / "0.npz", tmp_path / "1.npz", "--valid", "--out", *out).code == 0
     A, B = (ct.read_graph(place).laplacian().toarray() for place in out)
     assert np.linalg.norm(A @ B - B @ A) < 1e-8
 
@@ -187,7 +187,7 @@ def test_distances(run: Run, coupled: Path, tmp_path: Path) -> None:
 
 
 def test_retrieve_a_query(run: Run, coupled: Path) -> None:
-    answer = run("retrieve", coupled / "coupled.npz", "--query", 5, "--top", 4, "--time", "1", "--view", 1, "--json")
+    answer = run("retrieve", coupled / "coupled.npz", "--query", 5, "--top", 4, "--times", "1", "--view", 1, "--json")
     found = json.loads(answer.out)["nearest"]
     graph = ct.Coupling.load(coupled / "coupled.npz").graphs[0]
     d = ct.diffusion_distance(graph, 1.0, sources=[5])[0]
@@ -196,7 +196,7 @@ def test_retrieve_a_query(run: Run, coupled: Path) -> None:
 
 
 def test_retrieve_scores_are_those_of_evaluate(run: Run, coupled: Path) -> None:
-    answer = run("retrieve", coupled / "coupled.npz", "--time", "0.7", "--json")
+    answer = run("retrieve", coupled / "coupled.npz", "--times", "0.7", "--json")
     rows = json.loads(answer.out)["scores"]
     assert [row["row"] for row in rows] == ["first, before", "first, coupled", "second, before", "second, coupled"]
     graph = ct.Coupling.load(coupled / "coupled.npz").graphs[1]

@@ -123,7 +123,7 @@ def test_every_command_keeps_its_result(
         "match": [coupled / "coupled.npz", "--out", here / "x.csv"],
         "average": [*views, "--out", here / "x.mtx"],
         "functions": [*views, *labels, "--out", here / "x.csv", here / "y.npy"],
-        "commute": [*views, "--any", "--out", here / "x.npy", here / "y.npy"],
+        "commute": [*views, "--out", here / "x.npy", here / "y.npy"],
         "distances": [coupled / "coupled.npz", "--view", 1, "--time", 1, "--out", here / "x.npy"],
         "show": [coupled / "coupled.npz", "--out", here / "x.png"],
     }
@@ -199,7 +199,7 @@ def test_pictures_of_couplings_of_any_name(run: Run, tmp_path: Path, kind: str) 
 def test_nothing_a_terminal_obeys_is_printed(run: Run, tmp_path: Path, name: str) -> None:
     graph = seeds.graph(name, labels=[name + "|"] * 9)
     ct.write_graph(graph, tmp_path / "g.npz")
-    printed = [run("info", tmp_path / "g.npz"), run("retrieve", tmp_path / "g.npz", "--query", 0, "--time", 1)]
+    printed = [run("info", tmp_path / "g.npz"), run("retrieve", tmp_path / "g.npz", "--query", 0, "--times", 1)]
     printed.append(run("cluster", tmp_path / "g.npz", "--clusters", 2, "--out", tmp_path / "c.csv"))
     for answer in printed:
         assert answer.code == 0, answer

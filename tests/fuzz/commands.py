@@ -162,6 +162,9 @@ def _couple(random: Random) -> list[str]:
         *_option(random, "--times", ("1,5", "auto", "0.1"), (*_NUMBERS, *_LISTS)),
         *_option(random, "--alpha", ("auto", "1e3"), _NUMBERS),
         *_option(random, "--rigidity", ("1,1", "1,4"), _LISTS),
+        *_option(random, "--graph-weights", ("1,1", "1,4"), _LISTS),
+        *_option(random, "--continuation", ("direct", "times"), ("x",)),
+        *_option(random, "--tolerance", ("1e-3", "1"), _NUMBERS),
         *_option(random, "--memory", ("1GiB", "auto"), ("1", "x", "-1", "1e30TB")),
         *_option(random, "--precision", ("float32", "float64"), ("half",)),
         *("--max-iterations", random.choice(["1", "2", "3"])),
@@ -208,7 +211,7 @@ _COMMANDS: dict[str, Pick] = {
     "retrieve": lambda r: [
         _results(r),
         *_option(r, "--view", ("1", "2"), _COUNTS, 0.2),
-        *_option(r, "--time", ("1,2", "0.5"), _NUMBERS, 0.4),
+        *_option(r, "--times", ("1,2", "0.5"), _NUMBERS, 0.4),
         *_option(r, "--query", ("0", "3"), _COUNTS, 0.6),
         *_option(r, "--top", ("1", "3"), _COUNTS, 0.3),
         *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
@@ -228,7 +231,7 @@ _COMMANDS: dict[str, Pick] = {
     "info": lambda r: [r.choice(sorted(FILES))],
     "demo": lambda r: ["--tables", r.choice([".", "nowhere", "first.csv"])],
     # Among matrices, not graphs: that search takes seconds however small the graphs.
-    "commute": _shared(lambda _: ["--any", "--out", "out1.npy", "out2.npy"]),
+    "commute": _shared(lambda _: ["--out", "out1.npy", "out2.npy"]),
     "show": lambda r: [
         _results(r),
         *_option(r, "--kind", ("graphs", "heat", "coupling", "convergence"), ("x",), 0.7),

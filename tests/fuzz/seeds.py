@@ -73,7 +73,7 @@ def coupling() -> Coupling:
         history=tuple(history),
         settings={
             "times": [0.5, 2.0],
-            "alpha": 10.0,
+            "alpha": None,
             "continuation": "auto",
             "memory": {"peak": 1_000, "precision": "float64"},
         },

@@ -77,7 +77,7 @@ def test_labels_bring_classes_together() -> None:
         graphs.append(ct.knn_graph(X, 8))
     known = truth.copy()
     known[random.random(90) < 0.7] = -1
-    F = ct.label_functions(known, unknown=-1)
+    F = ct.label_functions(known, unlabeled=-1, unit_norm=False)
     result = ct.align(graphs, [F, F], k=6, normalized=True)
     both = np.concatenate(result.clusters(3))
     assert ct.evaluate.clustering_accuracy(np.concatenate([truth, truth]), both) > 0.95

@@ -92,13 +92,13 @@ def test_bases_are_orthonormal_and_ordered() -> None:
         assert np.allclose(basis.vectors.T @ basis.vectors, np.eye(7), atol=1e-12)
         assert np.allclose(A.T @ A, np.eye(7), atol=1e-12)
     assert np.all(np.diff(np.mean([basis.values for basis in result.bases], axis=0)) >= 0.0)
-    assert result.cost == pytest.approx(result.off + result.mu * result.coupling**2, rel=1e-12)
+    assert result.cost == pytest.approx(result.off + result.strength * result.coupling**2, rel=1e-12)
     assert "Coupled bases" in str(result)
 
 
-def test_mu_weighs_harmonic_modes_against_functions_that_agree() -> None:
+def test_strength_weighs_harmonic_modes_against_functions_that_agree() -> None:
     views = ct.datasets.ring()
-    loose, tight = (ct.coupled_bases(views.graphs, views.functions, k=7, mu=mu) for mu in (0.0, 100.0))
+    loose, tight = (ct.coupled_bases(views.graphs, views.functions, k=7, strength=mu) for mu in (0.0, 100.0))
     assert loose.off <= 1e-12
     assert tight.off > 1e-6
     assert tight.coupling < 0.2 * loose.coupling
@@ -135,10 +135,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "zero": (lambda: ct.coupled_bases(G, [0 * F[0], 0 * F[1]], 3), "functions"),
     "huge": (lambda: ct.coupled_bases(G, [1e200 * F[0], F[1]], 3), "functions[0]"),
     "huge weights": (lambda: ct.coupled_bases([G[0], G[1].with_weights(1e150 * G[1].w)], F, 3), "graphs[1]"),
-    "huge mu": (lambda: ct.coupled_bases(G, F, 3, mu=1e200), "mu"),
+    "huge strength": (lambda: ct.coupled_bases(G, F, 3, strength=1e200), "strength"),
     "k": (lambda: ct.coupled_bases(G, F, 0), "k"),
     "k too large": (lambda: ct.coupled_bases(G, F, 21), "k"),
-    "mu": (lambda: ct.coupled_bases(G, F, 3, mu=-1.0), "mu"),
+    "strength": (lambda: ct.coupled_bases(G, F, 3, strength=-1.0), "strength"),
+    "a word": (lambda: ct.coupled_bases(G, F, 3, strength="much"), "strength"),
     "tolerance": (lambda: ct.coupled_bases(G, F, 3, tolerance=0.0), "tolerance"),
     "iterations": (lambda: ct.coupled_bases(G, F, 3, max_iterations=0), "max_iterations"),
 }

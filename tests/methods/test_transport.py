@@ -142,7 +142,8 @@ def test_planted_clusters_are_carried_over() -> None:
     graphs, classes = problems.planted_views()
     clear = ct.Graph.from_adjacency(graphs[0].adjacency().toarray() * (classes[:, np.newaxis] == classes))
     order = np.random.default_rng(0).permutation(60)
-    known = ct.label_functions(np.where(np.arange(60) % 4 == 0, classes, -1), classes=[0, 1, 2], unknown=-1)
+    some = np.where(np.arange(60) % 4 == 0, classes, -1)
+    known = ct.label_functions(some, classes=[0, 1, 2], unlabeled=-1, unit_norm=False)
     other = problems.relabeled(clear, order)
     result = ct.transport([clear, other], [known, known[order]])
     first, second = result.clusters(3)
@@ -179,7 +180,7 @@ def test_it_is_a_joint_and_prints() -> None:
     [ct.Graph(1, [], [], []), ct.Graph(4, [], [], []), ct.Graph(3, [0], [1], [0.0]), ct.Graph(2, [0], [1], [1e9])],
 )
 def test_odd_graphs_are_transported(graph: ct.Graph) -> None:
-    for other, time in ((problems.ring(5), None), (graph, 1e-9)):
+    for other, time in ((problems.ring(5), "auto"), (graph, 1e-9)):
         result = ct.transport([graph, other], [np.ones((graph.n, 1)), np.zeros((other.n, 1))], times=time)
         assert np.isfinite(result.cost)
         assert_allclose(result.plan.sum(axis=0), 1 / other.n)

@@ -106,7 +106,7 @@ def _average(items: Items, _: Limits) -> Ints:
 def _coupled(items: Items, limits: Limits) -> Ints:
     """Coupled by the clusters that the average finds, then averaged anew: no classes are needed for it."""
     end = time.perf_counter() + _OWN_SHARE * limits.seconds
-    F = label_functions(_average(items, limits))
+    F = label_functions(_average(items, limits), unit_norm=False)
     result = couple(
         items.graphs,
         [F] * len(items.graphs),

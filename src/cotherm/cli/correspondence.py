@@ -14,8 +14,8 @@ from cotherm.arrays import Floats
 from cotherm.cli.inputs import View, name_of, read_points
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
 from cotherm.cli.parser import integer, number
-from cotherm.errors import CothermError
-from cotherm.functions import feature_functions, label_functions, landmark_functions
+from cotherm.errors import CothermError, known_as
+from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.io import atomic
 from cotherm.io.cells import whole_number
 from cotherm.io.header import Header, header_of, titles_over_landmarks
@@ -70,23 +70,16 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     if options.labels:
         labels = read_labels(views, options.labels, options.column, header)
         used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
-        return Known(_indicators(used), labels.of, labels.reading)
+        with known_as("labels", "--labels"):
+            found = match_labels(used, UNKNOWN)
+        names = [name_of(view.graph, k) for k, view in enumerate(views)]
+        reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
+        return Known(list(found.functions), labels.of, reading)
     if options.landmarks:
         return _landmarks(views, options.landmarks, header)
     if getattr(options, "features", None):
         return _features(views, options.features, header)
     return _given(views, options.functions, header)
-
-
-def _indicators(labels: list[Words]) -> list[Floats]:
-    """Indicators of the classes that occur in every view, of unit norm: views may have more or fewer of a class."""
-    shared = set.intersection(*(set(x.tolist()) for x in labels)) - {UNKNOWN}
-    if not shared:
-        raise CothermError("--labels", "no class that occurs in all views", "at least one")
-    classes = np.array(sorted(shared))
-    kept = [np.where(np.isin(x, classes), x, UNKNOWN) for x in labels]
-    functions = [label_functions(x, classes=classes, unknown=UNKNOWN) for x in kept]
-    return [F / np.linalg.norm(F, axis=0) for F in functions]
 
 
 def _some(labels: list[Words], share: float, seed: int) -> list[Words]:

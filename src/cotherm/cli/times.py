@@ -13,9 +13,9 @@ from cotherm.methods.coupling.result import Coupling
 _MOVES = (5.0, 10.0, 20.0)
 
 
-def moments(given: Sequence[float] | None, result: Coupling | Graph) -> list[float]:
+def moments(given: Sequence[float] | None, result: Coupling | Graph, option: str = "--times") -> list[float]:
     if given is not None:
-        return validation.times("--time", given).tolist()
+        return validation.times(option, given).tolist()
     graphs = [result] if isinstance(result, Graph) else list(result.originals)
     # Two digits: they are printed, and may be passed to the next command.
     return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
@@ -23,4 +23,4 @@ def moments(given: Sequence[float] | None, result: Coupling | Graph) -> list[flo
 
 def moment(given: float | None, result: Coupling | Graph) -> float:
     """One time; by default the middle one."""
-    return moments(None, result)[1] if given is None else moments([given], result)[0]
+    return moments(None, result)[1] if given is None else moments([given], result, "--time")[0]

@@ -59,7 +59,7 @@ def ambiguous(seed: int = 0) -> Views:
         knn_graph(X, 25, scale_neighbor=15, scale_factor=4.0, symmetrize="mean", labels=labels, name=name)
         for X, name in points
     )
-    F = label_functions(labels)
+    F = label_functions(labels, unit_norm=False)
     return Views("ambiguous", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
 
 

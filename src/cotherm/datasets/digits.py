@@ -68,5 +68,5 @@ def digits(
     graphs = tuple(
         knn_graph(np.asarray(X.ravel()[v], dtype=np.float64), k, labels=labels, name=_NAMES[v]) for v in chosen
     )
-    F = label_functions(labels)
+    F = label_functions(labels, unit_norm=False)
     return Views("digits", graphs, (F,) * len(graphs), times=(0.5, 1.0, 2.0), labels=labels, aligned=True)

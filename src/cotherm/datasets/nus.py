@@ -104,7 +104,7 @@ def nus(
         graphs = tuple(
             knn_graph(X, **options, labels=labels, name=name) for X, name in zip(points, _VIEWS, strict=True)
         )
-    F = label_functions(labels)
+    F = label_functions(labels, unit_norm=False)
     return Views("nus", graphs, (F, F), times=(0.75, 1.0, 1.25), labels=labels, aligned=True)
 
 

@@ -61,5 +61,5 @@ def scgem(*, data: str | os.PathLike[str] | None = None) -> Views:
     if not np.array_equal(labels, same):
         raise CothermError(str(paths[1]), f"other types than in {paths[0].name}", "the same cells in the same order")
     graphs = tuple(knn_graph(X, 10, labels=labels, name=name) for X, (name, _) in zip(tables, _VIEWS, strict=True))
-    F = label_functions(labels)
+    F = label_functions(labels, unit_norm=False)
     return Views("scgem", graphs, (F, F), times=(0.5, 1.0, 2.0), labels=labels, aligned=True)

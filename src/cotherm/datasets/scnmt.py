@@ -69,8 +69,7 @@ def scnmt(*, data: str | os.PathLike[str] | None = None) -> Views:
     graphs = tuple(
         knn_graph(X, 20, labels=own, name=name) for X, own, (_, name, _) in zip(tables, classes, _VIEWS, strict=True)
     )
-    indicators = (label_functions(own, classes=stages) for own in classes)
-    functions = tuple(F / np.linalg.norm(F, axis=0) for F in indicators)
+    functions = tuple(label_functions(own, classes=stages) for own in classes)
     return Views("scnmt", graphs, functions, times=(0.5, 1.0, 2.0), classes=classes)
 
 

@@ -65,7 +65,7 @@ def sources(*, data: str | os.PathLike[str] | None = None) -> Views:
         knn_graph(words, 10, metric="cosine", labels=labels, name=name)
         for words, name in zip(counts, _NAMES, strict=True)
     )
-    F = label_functions(labels)
+    F = label_functions(labels, unit_norm=False)
     return Views("3sources", graphs, (F,) * len(graphs), times=(0.5, 1.0, 2.0), labels=labels, aligned=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
-from cotherm.functions import label_functions, landmark_functions
+from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.functions import landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
 from cotherm.methods.average import average
 
@@ -31,23 +32,15 @@ def functions_of(
 
 
 def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any) -> list[Floats]:
-    """The indicators of the classes that every view has, of unit norm: views may have different numbers of each."""
+    """As :func:`cotherm.shared_label_functions` makes them."""
     labels = _labels_of_views(graphs, y)
-    hidden = unlabeled if isinstance(unlabeled, str) == (labels[0].dtype.kind == "U") else None
-    present = [np.unique(known[known != hidden]) if hidden is not None else np.unique(known) for known in labels]
-    classes = [c for c in present[0].tolist() if all(c in here.tolist() for here in present)]
-    if not classes:
-        raise CothermError("y", "no class that all views have", "at least one class with a sample in every view")
-    indicators = [_indicators(known, np.array(classes)) for known in labels]
-    return [F / np.linalg.norm(F, axis=0) for F in indicators]
-
-
-def _indicators(known: NDArray[Any], classes: NDArray[Any]) -> Floats:
-    """Rows of samples of other classes, or of none, are zero."""
-    listed = np.isin(known, classes)
-    F = np.zeros((len(known), len(classes)))
-    F[listed] = label_functions(known[listed], classes=classes)
-    return F
+    # -1 marks unlabeled samples by default, also where labels are strings or booleans and none can be -1.
+    other_kind = isinstance(unlabeled, str) != (labels[0].dtype.kind == "U") or labels[0].dtype.kind == "b"
+    with known_as("labels", "y"):
+        found = match_labels(labels, None if other_kind else unlabeled)
+    if found.left_out:
+        warnings.warn(found.note([f"y[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=5)
+    return list(found.functions)
 
 
 def _labels_of_views(graphs: Sequence[Graph], y: Any) -> list[NDArray[Any]]:

@@ -23,7 +23,7 @@ class CoupledBases(MultiviewEstimator):
 
     Parameters
     ----------
-    mu : float, optional
+    strength : "auto" or float, default "auto"
         Weight of the coupling term, see :func:`cotherm.coupled_bases`.
     n_modes : int, optional
         Number of modes of each graph, including the constant one. By default as many as `n_components` and
@@ -110,7 +110,7 @@ class CoupledBases(MultiviewEstimator):
     def __init__(
         self,
         *,
-        mu: float | None = None,
+        strength: float | str = "auto",
         n_modes: int | None = None,
         correspondence: str = "auto",
         unlabeled: Any = -1,
@@ -145,7 +145,7 @@ class CoupledBases(MultiviewEstimator):
             view_columns=view_columns,
             random_state=random_state,
         )
-        self.mu = mu
+        self.strength = strength
         self.n_modes = n_modes
         self.correspondence = correspondence
         self.unlabeled = unlabeled
@@ -159,7 +159,7 @@ class CoupledBases(MultiviewEstimator):
             given.graphs,
             self._corresponding(given),
             self._modes() if self.n_modes is None else self.n_modes,
-            mu=self.mu,
+            strength=self.strength,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
             restarts=self.restarts,

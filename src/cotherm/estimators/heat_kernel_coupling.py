@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cotherm.estimators.base import Given, MultiviewEstimator
+from cotherm.estimators.base import Given, MultiviewEstimator, twice
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
 
@@ -23,10 +23,10 @@ class HeatKernelCoupling(MultiviewEstimator):
 
     Parameters
     ----------
-    alpha : "auto" or float, default "auto"
-        Weight of the coupling term, see :func:`cotherm.couple`.
     times : "auto" or array_like of float, default "auto"
         Diffusion times at which the graphs are compared.
+    alpha : "auto" or float, default "auto"
+        Weight of the coupling term, see :func:`cotherm.couple`.
     correspondence : {"auto", "labels", "landmarks"}, default "auto"
         Where corresponding functions come from if ``fit`` gets none. "labels": indicators of the classes in ``y``
         that every view has. "landmarks": bumps around `n_landmarks` random samples, for views of the same samples.
@@ -35,12 +35,22 @@ class HeatKernelCoupling(MultiviewEstimator):
         Label of samples whose class is not known.
     n_landmarks : int, default 10
         Number of landmarks.
+    rigidity : array_like of float, optional
+        Penalty on changing each graph, one number for each view.
+    graph_weights : array_like of float, optional
+        How much the agreement of each graph with the others counts.
+    function_weights : array_like of float, optional
+        How much each function counts.
     continuation : {"auto", "direct", "times", "alpha"} or sequence of Stage, default "auto"
         Sequence of easier problems to solve first, see :func:`cotherm.couple`.
     tolerance : float, default 1e-6
         Stop when the relative projected gradient is below this.
     max_iterations : int, default 2000
         Maximum number of steps.
+    memory : "auto", str or float, default "auto"
+        How much memory coupling may take, in bytes or as "8GiB", see :func:`cotherm.couple`.
+    precision : {"float64", "float32"}, default "float64"
+        Precision of stored derivatives.
     n_components : int, default 2
         Number of coordinates of every sample in each view, without the constant mode.
     t : float, default 0.0
@@ -111,14 +121,19 @@ class HeatKernelCoupling(MultiviewEstimator):
     def __init__(
         self,
         *,
-        alpha: float | str = "auto",
         times: Any = "auto",
+        alpha: float | str = "auto",
         correspondence: str = "auto",
         unlabeled: Any = -1,
         n_landmarks: int = 10,
+        rigidity: Any = None,
+        graph_weights: Any = None,
+        function_weights: Any = None,
         continuation: Any = "auto",
         tolerance: float = 1e-6,
         max_iterations: int = 2_000,
+        memory: str | float = "auto",
+        precision: str = "float64",
         n_components: int = 2,
         t: float = 0.0,
         n_clusters: int | None = None,
@@ -146,14 +161,19 @@ class HeatKernelCoupling(MultiviewEstimator):
             view_columns=view_columns,
             random_state=random_state,
         )
-        self.alpha = alpha
         self.times = times
+        self.alpha = alpha
         self.correspondence = correspondence
         self.unlabeled = unlabeled
         self.n_landmarks = n_landmarks
+        self.rigidity = rigidity
+        self.graph_weights = graph_weights
+        self.function_weights = function_weights
         self.continuation = continuation
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.memory = memory
+        self.precision = precision
 
     def _solve(self, given: Given) -> Coupling:
         return couple(
@@ -161,7 +181,12 @@ class HeatKernelCoupling(MultiviewEstimator):
             self._corresponding(given),
             self.times,
             self.alpha,
+            rigidity=twice(self.rigidity, self.n_views_),
+            graph_weights=twice(self.graph_weights, self.n_views_),
+            function_weights=self.function_weights,
             continuation=self.continuation,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
+            memory=self.memory,
+            precision=self.precision,
         )

@@ -28,7 +28,7 @@ def functions_of(labels: Labels, known: float, seed: int) -> list[Floats]:
     random = np.random.default_rng(seed)
     result = []
     for own in labels:
-        F = label_functions(own, classes=classes) * (random.random(len(own)) < known)[:, np.newaxis]
+        F = label_functions(own, classes=classes, unit_norm=False) * (random.random(len(own)) < known)[:, np.newaxis]
         result.append(F / np.maximum(np.linalg.norm(F, axis=0), 1e-300))
     return result
 

@@ -265,7 +265,7 @@ def _some_labels(labels: Any, count: int, seed: int) -> list[Floats]:
     for c in np.unique(labels):
         chosen = random.choice(np.flatnonzero(labels == c), size=count, replace=False)
         known[chosen] = c
-    F = label_functions(known, unknown=-1)
+    F = label_functions(known, unlabeled=-1, unit_norm=False)
     return [F, F]
 
 

@@ -24,7 +24,7 @@ _DRAWABLE = 3
 
 def knn_graph(
     X: ArrayLike | sp.sparray | sp.spmatrix,
-    k: int,
+    k: int = 10,
     *,
     scale: str | float | None = "self-tuning",
     scale_neighbor: int = 7,
@@ -50,7 +50,7 @@ def knn_graph(
     ----------
     X : array_like or sparse matrix of shape (n, d)
         The points.
-    k : int
+    k : int, default 10
         Number of neighbors of every point, at most n − 1.
     scale : {"self-tuning", "median"}, float or None, default "self-tuning"
         How to choose σ. "self-tuning": σ_i is the distance from point i to its `scale_neighbor`-th nearest neighbor

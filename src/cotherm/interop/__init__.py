@@ -4,7 +4,7 @@ Each library is optional and loaded when a function that needs it is called. Sci
 use ``Graph.from_adjacency`` and ``Graph.adjacency``.
 """
 
-from cotherm.interop.anndata import Indicators, anndata_functions, anndata_graphs, from_anndata
+from cotherm.interop.anndata import anndata_functions, anndata_graphs, from_anndata
 from cotherm.interop.anndata_results import to_anndata
 from cotherm.interop.igraph import from_igraph, to_igraph
 from cotherm.interop.networkx import from_networkx, to_networkx
@@ -13,7 +13,6 @@ from cotherm.interop.pyg import from_pyg, to_pyg
 
 __all__ = [
     "EdgeList",
-    "Indicators",
     "anndata_functions",
     "anndata_graphs",
     "from_anndata",

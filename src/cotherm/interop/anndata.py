@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from cotherm import validation
-from cotherm.arrays import Floats
+from cotherm.arrays import Ints
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.functions import label_functions
+from cotherm.functions import LabelFunctions, match_codes
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.interop.modalities import modalities
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mudata import MuData
 
 _SYMMETRIZE = ("max", "mean", "min")
-_NEIGHBORS = 15
 
 
 def from_anndata(
@@ -53,7 +52,7 @@ def from_anndata(
     rep : str, optional
         Representation in which to find neighbors, a key of ``obsm`` or "X".
     k : int, optional
-        With `rep`, the number of neighbors of every cell, 15 by default.
+        With `rep`, the number of neighbors of every cell, by default that of :func:`cotherm.knn_graph`, 10.
     symmetrize : {"max", "mean", "min"}, optional
         How to combine the weights of the two directions of a stored graph. By default the matrix must be symmetric to
         the last bit, as that of scanpy is. (With ``scanpy.pp.neighbors(method="gauss")`` the two directions may
@@ -98,7 +97,9 @@ def from_anndata(
             raise CothermError(argument, f"{given!r}, and rep as well", "one of them: a graph that is there, or rep")
     X = _representation(adata, rep)
     with known_as("X", f"rep={rep!r}"):
-        return knn_graph(X, _NEIGHBORS if k is None else k, labels=own, name=name)
+        if k is None:
+            return knn_graph(X, labels=own, name=name)
+        return knn_graph(X, k, labels=own, name=name)
 
 
 def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
@@ -146,26 +147,7 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
     return tuple(graphs)
 
 
-class Indicators(NamedTuple):
-    """Corresponding functions of several modalities: column c of each is the category ``categories[c]``.
-
-    Attributes
-    ----------
-    functions : tuple of ndarray of shape (n_k, q)
-        Functions of each modality.
-    categories : list
-        The categories.
-
-    See Also
-    --------
-    anndata_functions : Returns it.
-    """
-
-    functions: tuple[Floats, ...]
-    categories: list[Any]
-
-
-def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: bool = True) -> Indicators:
+def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit_norm: bool = True) -> LabelFunctions:
     """Make corresponding functions from a column of ``obs``: the indicators of its categories.
 
     Parameters
@@ -174,14 +156,14 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: 
         Two or more modalities.
     column : str
         Column of ``obs`` that all modalities have: categories, strings, integers or booleans.
-    unit : bool, default True
+    unit_norm : bool, default True
         Whether to scale every function to unit norm, because a category has different numbers of cells in different
         modalities. False leaves zeros and ones.
 
     Returns
     -------
-    Indicators
-        The functions of each modality, and the categories. It unpacks as a tuple.
+    LabelFunctions
+        The functions of each modality, and the categories as ``classes``. It unpacks as a tuple.
 
     Raises
     ------
@@ -191,19 +173,18 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: 
     Warns
     -----
     CothermWarning
-        If a modality has no cell of a category.
+        If categories are left out because some modality has no cell of them. It names them.
 
     See Also
     --------
     anndata_graphs : The graphs of the modalities.
-    cotherm.label_functions : Indicators from arrays of labels.
+    cotherm.shared_label_functions : The same from arrays of labels.
 
     Notes
     -----
-    The categories are those that occur in any modality, in the order that all modalities declare (a categorical
-    column with the same categories), otherwise sorted. A cell whose category is missing (NaN) has a row of zeros. A
-    category without cells in a modality gives a column of zeros there. To :func:`cotherm.couple` such a column does
-    not mean that the category is unknown, but that it is nowhere.
+    The categories are those that occur in every modality, as in :func:`cotherm.shared_label_functions`, in the order
+    that all modalities declare (a categorical column with the same categories), otherwise sorted. A cell whose category
+    is missing (NaN) or left out has a row of zeros.
 
     Examples
     --------
@@ -215,18 +196,18 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit: 
     >>> stages, functions[0].tolist()
     (['early', 'late'], [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     """
-    unit = validation.boolean("unit", unit)
+    unit_norm = validation.boolean("unit_norm", unit_norm)
     items = modalities(adatas)
     if len(items) < 2:
         raise CothermError("adatas", "one modality", "at least two")
     columns = [_categorical(_obs(adata, "column", column), "column", column) for _, adata in items]
     categories = _union(columns)
-    _require_shared(column, columns, categories)
-    functions = [_indicators(own, categories) for own in columns]
-    if unit:
-        norms = [np.linalg.norm(F, axis=0) for F in functions]
-        functions = [F / np.where(norm > 0.0, norm, 1.0) for F, norm in zip(functions, norms, strict=True)]
-    return Indicators(tuple(functions), categories)
+    with known_as("labels", "column"):
+        found = match_codes([_codes(own, categories) for own in columns], categories, unit_norm=unit_norm)
+    if found.left_out:
+        names = [f"adatas[{k if name is None else repr(name)}]" for k, (name, _) in enumerate(items)]
+        warnings.warn(f"obs[{column!r}]: {found.note(names)}", CothermWarning, stacklevel=2)
+    return LabelFunctions(found.functions, found.classes)
 
 
 def _stored_graph(adata: Any, key: str, symmetrize: str | None, labels: Any, name: str | None) -> Graph:
@@ -339,26 +320,5 @@ def _present(own: Any) -> set[Any]:
     return set(own.categories[np.unique(own.codes[own.codes >= 0])].tolist())
 
 
-def _require_shared(column: str, columns: Sequence[Any], categories: list[Any]) -> None:
-    here = [_present(own) for own in columns]
-    if not set.intersection(*here):
-        raise CothermError(
-            "column",
-            f"obs[{column!r}] with no category that all modalities have ({categories[:8]})",
-            "categories that correspond",
-            "Are they written alike, and of one type?",
-        )
-    for k, own in enumerate(here):
-        absent = [category for category in categories if category not in own]
-        if absent:
-            warnings.warn(
-                f"no cell of adatas[{k}] is {absent} in obs[{column!r}]: the function is zero there. "
-                "Coupling needs functions that are somewhere on every graph: leave such cells' category out (NaN).",
-                CothermWarning,
-                stacklevel=3,
-            )
-
-
-def _indicators(own: Any, categories: list[Any]) -> Floats:
-    codes = np.asarray(own.set_categories(categories).codes, dtype=np.int64)
-    return label_functions(codes, classes=np.arange(len(categories)), unknown=-1)
+def _codes(own: Any, categories: list[Any]) -> Ints:
+    return np.asarray(own.set_categories(categories).codes, dtype=np.int64)

@@ -20,7 +20,7 @@ from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, lowest
 from cotherm.lazy import lazy
 from cotherm.methods.result import DESCENT, HasStatus, JointBases
-from cotherm.methods.validation import checked_views, moderate, sized, versions
+from cotherm.methods.validation import checked_views, is_auto, moderate, sized, versions
 from cotherm.progress import track
 from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
@@ -54,7 +54,7 @@ class QuasiHarmonic(JointBases, HasStatus):
         (Σ_{v<w} ‖F_vᵀΦ_vA_v − F_wᵀΦ_wA_w‖²)^{1/2} for the modes as they are, and after.
     cost : float
         The minimum, off + μ coupling².
-    mu : float
+    strength : float
         Weight μ used.
     originals : tuple of Graph
         The graphs that were given.
@@ -84,7 +84,7 @@ class QuasiHarmonic(JointBases, HasStatus):
     coupling_before: float
     coupling: float
     cost: float
-    mu: float
+    strength: float
     originals: tuple[Graph, ...]
     status: str
     optimality: float
@@ -103,7 +103,8 @@ class QuasiHarmonic(JointBases, HasStatus):
         lines = [
             f"Coupled bases of {len(self.originals)} graphs ({sizes} vertices), {self.rotations.shape[1]} modes: "
             f"{self.status}, {self.seconds:.2g} s",
-            f"  cost {self.cost:.6g} = off {self.off:.6g} + μ coupling² {self.cost - self.off:.6g}, μ = {self.mu:.4g}",
+            f"  cost {self.cost:.6g} = off {self.off:.6g} + μ coupling² {self.cost - self.off:.6g}, "
+            f"μ = {self.strength:.4g}",
             f"  functions in the bases differ by {self.coupling:.4g}, before by {self.coupling_before:.4g}",
         ]
         return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
@@ -114,7 +115,7 @@ def coupled_bases(
     functions: Sequence[ArrayLike],
     k: int,
     *,
-    mu: float | None = None,
+    strength: float | str = "auto",
     tolerance: float = 1e-6,
     max_iterations: int = 300,
     restarts: int = 12,
@@ -141,8 +142,8 @@ def coupled_bases(
         functions on graphs of different sizes are best scaled to unit norm.
     k : int
         Number of modes, including the constant one. q functions can distinguish about q modes.
-    mu : float, optional
-        Weight μ of the coupling term. By default the mean of ‖Λ_v‖² divided by the mean of ‖F_vᵀΦ_v‖², which gives
+    strength : "auto" or float, default "auto"
+        Weight μ ≥ 0 of the coupling term. "auto": the mean of ‖Λ_v‖² divided by the mean of ‖F_vᵀΦ_v‖², which gives
         both terms equal weight.
     tolerance : float, default 1e-6
         Stop when the gradient, relative to the gradients of both terms that balance in it, is below this.
@@ -196,7 +197,7 @@ def coupled_bases(
     modes = [_settled(lowest(g, min(k + _SPARE, g.n)), F, k) for g, F in zip(graphs, columns, strict=True)]
     coefficients = np.array([F.T @ mode.vectors for F, mode in zip(columns, modes, strict=True)])
     values = np.array([mode.values for mode in modes])
-    weight = _weight(mu, values, coefficients)
+    weight = _weight(strength, values, coefficients)
     problem = CoupledModes(values, coefficients, weight)
     with limited_blas(k):
         found = _best(CoupledModes(*_in_units(values, coefficients, weight)), tolerance, max_iterations, restarts, seed)
@@ -212,14 +213,14 @@ def coupled_bases(
         coupling_before=float(np.sqrt(before.coupling)),
         coupling=float(np.sqrt(end.coupling)),
         cost=end.cost,
-        mu=weight,
+        strength=weight,
         originals=tuple(graphs),
         status=found.status.value,
         optimality=found.optimality,
         iterations=found.iterations,
         settings={
             "k": k,
-            "mu": mu,
+            "strength": strength,
             "tolerance": tolerance,
             "max_iterations": max_iterations,
             "restarts": restarts,
@@ -230,9 +231,9 @@ def coupled_bases(
     )
 
 
-def _weight(mu: float | None, values: Floats, coefficients: Floats) -> float:
-    if mu is not None:
-        return moderate("mu", validation.real("mu", mu))
+def _weight(strength: float | str, values: Floats, coefficients: Floats) -> float:
+    if not is_auto("strength", strength):
+        return moderate("strength", validation.real("strength", strength))
     size = float(np.vdot(coefficients, coefficients))
     if size == 0.0:
         raise CothermError("functions", "functions that are zero, or have no part in the first k modes", "others")
@@ -255,7 +256,7 @@ def _settled(modes: Spectrum, F: Floats, k: int) -> Spectrum:
 def _in_units(values: Floats, coefficients: Floats, mu: float) -> tuple[Floats, Floats, float]:
     """The same problem with values and coefficients of size 1, so that units do not decide where a search ends."""
     value, size = (float(np.abs(x).max()) or 1.0 for x in (values, coefficients))
-    return values / value, coefficients / size, moderate("mu", mu / value**2 * size**2)
+    return values / value, coefficients / size, moderate("strength", mu / value**2 * size**2)
 
 
 def _best(problem: CoupledModes, tolerance: float, iterations: int, restarts: int, seed: int) -> OrthogonalDescent:

@@ -21,7 +21,7 @@ from cotherm.heat.spectrum import Spectrum, full_spectrum, lowest_normalized
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.result import HasStatus, JointBases
-from cotherm.methods.validation import checked_views, versions
+from cotherm.methods.validation import checked_views, is_auto, versions
 
 INSTALL = "pip install 'cotherm[transport]'"
 
@@ -137,7 +137,7 @@ def transport(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
     *,
-    times: ArrayLike | None = None,
+    times: ArrayLike | str = "auto",
     alpha: float = 0.5,
     tolerance: float = 1e-9,
     max_iterations: int = 1_000,
@@ -161,8 +161,8 @@ def transport(
         a second, two of 2,000 some ten seconds or more. Put the graph that you trust first.
     functions : sequence of array_like of shape (n_k, q)
         Corresponding functions of each graph: column c is the same function on both. They are not rescaled.
-    times : array_like of float, optional
-        Time t ≥ 0 of the diffusion distances, one for both graphs or one for each. By default 20 divided by the
+    times : "auto" or array_like of float, default "auto"
+        Time t ≥ 0 of the diffusion distances, one for both graphs or one for each. "auto": 20 divided by the
         median degree of the vertices with neighbors, for each graph, about twenty moves along edges.
     alpha : float, default 0.5
         Weight α of distances, from 0 (functions only) to 1 (distances only).
@@ -258,8 +258,8 @@ def _two(graphs: list[Graph]) -> tuple[Graph, Graph]:
     return graphs[0], graphs[1]
 
 
-def _times(value: ArrayLike | None, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
-    if value is None:
+def _times(value: ArrayLike | str, graphs: tuple[Graph, Graph]) -> tuple[float, float]:
+    if is_auto("times", value):
         return diffusion_time(_MOVES, graphs[0]), diffusion_time(_MOVES, graphs[1])
     given = validation.times("times", value)
     if len(given) > 2:

@@ -19,6 +19,7 @@ from cotherm.heat.validation import checked_graphs, checked_views
 __all__ = [
     "checked_graphs",
     "checked_views",
+    "is_auto",
     "moderate",
     "positive",
     "share",
@@ -32,6 +33,13 @@ __all__ = [
 _LEAST, _MOST = 1e-70, 1e70
 # Asymmetry within this part of the largest entry is rounding.
 _ROUNDING = 1e-12
+
+
+def is_auto(argument: str, value: Any) -> bool:
+    """Whether a parameter is left to be chosen from the data; of all words "auto" alone says so."""
+    if isinstance(value, str) and value != "auto":
+        raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
+    return isinstance(value, str)
 
 
 def positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:

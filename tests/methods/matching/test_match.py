@@ -263,6 +263,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "too many modes": (lambda: ct.match(GRAPHS, FUNCTIONS, n_modes=61), "n_modes"),
     "first": (lambda: ct.match(GRAPHS, FUNCTIONS, n_modes=20, n_initial_modes=21), "n_initial_modes"),
     "times": (lambda: ct.match(GRAPHS, FUNCTIONS, times=[-1.0]), "times"),
+    "a word for times": (lambda: ct.match(GRAPHS, FUNCTIONS, times="soon"), "times"),
     "normalization": (lambda: ct.match(GRAPHS, FUNCTIONS, normalization="mass"), "normalization"),
     "n_neighbors": (lambda: ct.match(GRAPHS, FUNCTIONS, n_neighbors=0), "n_neighbors"),
     "refine": (lambda: ct.match(GRAPHS, FUNCTIONS, refine=1), "refine"),  # type: ignore[arg-type]

@@ -26,7 +26,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     options_of.add_out(parser, "the graph: .npz, .csv (edge list) or .mtx")
     parser.add_argument(
-        "--power", choices=["arithmetic", "geometric", "harmonic"], default="arithmetic", help="which mean (arithmetic)"
+        "--power",
+        type=options_of.number_or("arithmetic", "geometric", "harmonic"),
+        default="arithmetic",
+        metavar="P",
+        help="which mean: arithmetic (the default), geometric, harmonic, or the power as a number",
+    )
+    parser.add_argument(
+        "--graph-weights", type=options_of.numbers, metavar="P,P,...", help="weight of each view (1,1,...)"
     )
     parser.add_argument("--normalized", action="store_true", help="normalize the weights by the degrees first")
     add_recipe(parser)
@@ -37,12 +44,15 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.inputs import read_same_items
     from cotherm.cli.summary import about_graph
+    from cotherm.errors import known_as
     from cotherm.graphs.files import graph_bytes
     from cotherm.methods.average import average
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
     views = read_same_items(options.views, options)
-    mean = average([view.graph for view in views], power=options.power, normalized=options.normalized).graph
+    graphs = [view.graph for view in views]
+    with known_as("power", "--power"), known_as("graph_weights", "--graph-weights"):
+        mean = average(graphs, options.graph_weights, power=options.power, normalized=options.normalized).graph
     report, text = about_graph(mean)
     held = mean if place.suffix.lower() == ".npz" else mean.bare()
     outputs.write(place, graph_bytes(held, place), force=options.force)

@@ -1,4 +1,4 @@
-"""``cotherm commute``: the closest graphs whose Laplacians commute."""
+"""``cotherm commute``: the closest commuting operators."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "the closest graphs whose Laplacians commute"
+HELP = "the closest matrices to the Laplacians that commute"
 ABOUT = """\
-Closest commuting operators: Laplacians with a common basis, as near the given ones as can be. They
-stay Laplacians of the same edges; with --any they may be any symmetric matrices, which is quicker
-and nearer but leaves no graphs.
+Closest commuting operators: symmetric matrices with a common basis, as near the Laplacians of the
+views as possible. With --valid they are Laplacians of graphs with the same edges, which takes far
+longer: for some hundred vertices.
 """
 EXAMPLES = """\
 examples:
-  cotherm commute images.npz words.npz --out images-c.npz words-c.npz
-  cotherm commute images.npz words.npz --any --out images-c.npy words-c.npy
+  cotherm commute images.npz words.npz --out images-c.npy words-c.npy
+  cotherm commute images.npz words.npz --valid --out images-c.npz words-c.npz
 """
 
 
@@ -24,10 +24,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views of the same items, in one order")
     parser.add_argument(
-        "--out", "-o", nargs="+", required=True, metavar="FILE", help="one for each view: graphs .npz, with --any .npy"
+        "--out",
+        "-o",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="one for each view: .npy, with --valid graphs .npz",
     )
     parser.add_argument("--force", action="store_true", help="replace outputs that exist")
-    parser.add_argument("--any", action="store_true", help="symmetric matrices instead of graphs")
+    parser.add_argument("--valid", action="store_true", help="graphs with the same edges instead of matrices")
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -38,10 +43,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.graphs.formats import npz
     from cotherm.methods.commuting.closest import closest_commuting
 
-    suffix = ".npy" if options.any else ".npz"
+    suffix = ".npz" if options.valid else ".npy"
     places = outputs.free_places(options.out, len(options.views), (suffix,), force=options.force)
     views = read_same_items(options.views, options)
-    result = closest_commuting([view.graph for view in views], valid=not options.any)
+    result = closest_commuting([view.graph for view in views], valid=options.valid)
     if result.graphs is None:
         contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
     else:

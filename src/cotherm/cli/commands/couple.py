@@ -57,6 +57,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rigidity", type=options_of.numbers, metavar="R,R,...", help="penalty on changing each view (1,1,...)"
     )
     group.add_argument(
+        "--graph-weights",
+        type=options_of.numbers,
+        metavar="P,P,...",
+        help="weight of each view's agreement with the others (1,1,...)",
+    )
+    group.add_argument(
+        "--function-weights", type=options_of.numbers, metavar="O,O,...", help="weight of each function (1,1,...)"
+    )
+    group.add_argument(
+        "--continuation",
+        choices=["auto", "direct", "times", "alpha"],
+        default="auto",
+        help="easier problems to solve first: shorter times, smaller alpha, or none (auto)",
+    )
+    group.add_argument(
+        "--tolerance",
+        type=options_of.number,
+        default=1e-6,
+        metavar="E",
+        help="stop when the relative projected gradient is below this (1e-6)",
+    )
+    group.add_argument(
         "--max-iterations", type=options_of.integer, default=2_000, metavar="N", help="maximum number of steps (2000)"
     )
     group.add_argument(
@@ -94,16 +116,20 @@ def run(options: argparse.Namespace) -> None:
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "memory")
+    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "tolerance", "max_iterations", "memory")
     with ExitStack() as stack:
         for name in named:
-            stack.enter_context(known_as(name, f"--{name}"))
+            stack.enter_context(known_as(name, f"--{name.replace('_', '-')}"))
         result = couple(
             graphs,
             known.functions,
             options.times,
             options.alpha,
             rigidity=options.rigidity,
+            graph_weights=options.graph_weights,
+            function_weights=options.function_weights,
+            continuation=options.continuation,
+            tolerance=options.tolerance,
             max_iterations=options.max_iterations,
             memory=options.memory,
             precision=options.precision,

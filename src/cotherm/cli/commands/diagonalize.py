@@ -26,6 +26,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
     parser.add_argument("--modes", type=options_of.integer, metavar="K", help="number of modes to write (all)")
+    parser.add_argument(
+        "--graph-weights", type=options_of.numbers, metavar="P,P,...", help="weight of each view (1,1,...)"
+    )
     parser.add_argument("--normalized", action="store_true", help="use normalized Laplacians")
     add_recipe(parser)
     options_of.add_json(parser)
@@ -35,6 +38,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm import validation
     from cotherm.cli import outputs
     from cotherm.cli.inputs import read_same_items
+    from cotherm.errors import known_as
     from cotherm.methods.joint_diagonalization import joint_diagonalize
 
     place = outputs.free_place(options.out, (".csv", ".npy"), force=options.force)
@@ -42,7 +46,9 @@ def run(options: argparse.Namespace) -> None:
     n = min(view.graph.n for view in views)
     k = n if options.modes is None else validation.integer("--modes", options.modes, least=1, most=n)
     outputs.require_room(place, outputs.least_matrix_size(place, n, k))
-    result = joint_diagonalize([view.graph for view in views], normalized=options.normalized)
+    graphs = [view.graph for view in views]
+    with known_as("graph_weights", "--graph-weights"):
+        result = joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
     outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles), force=options.force)
     report = {

@@ -19,7 +19,7 @@ half of the labels back; then only those are scored here.
 EXAMPLES = """\
 examples:
   cotherm retrieve coupled.npz
-  cotherm retrieve coupled.npz --labels labels.csv --time 0.75,1,1.25
+  cotherm retrieve coupled.npz --labels labels.csv --times 0.75,1,1.25
   cotherm retrieve coupled.npz --query 12 --top 5
 """
 
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
-    parser.add_argument("--time", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
+    parser.add_argument("--times", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
     parser.add_argument(
         "--labels", nargs="+", metavar="FILE", help="labels, as for couple (default: those stored in FILE)"
     )
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.vertex_labels import with_labels
 
     result = read_result(options.file)
-    times = moments(options.time, result)
+    times = moments(options.times, result)
     validation.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)

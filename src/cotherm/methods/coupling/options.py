@@ -18,7 +18,7 @@ from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.continuation import ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
-from cotherm.methods.validation import positive
+from cotherm.methods.validation import is_auto, positive
 
 Edges = NDArray[np.intp]
 Route = tuple[str, list[Stage] | None]
@@ -149,12 +149,6 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
 
 def checked_precision(precision: str) -> str:
     return validation.choice("precision", precision, ("float64", "float32"))
-
-
-def is_auto(argument: str, value: Any) -> bool:
-    if isinstance(value, str) and value != "auto":
-        raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
-    return isinstance(value, str)
 
 
 def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:

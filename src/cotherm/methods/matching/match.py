@@ -23,7 +23,7 @@ from cotherm.methods.matching.result import CONSISTENT, UNCERTAIN, Match
 from cotherm.methods.matching.signatures import default_times, signatures, time_ratio
 from cotherm.methods.matching.soft import round_trip, shares
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
-from cotherm.methods.validation import checked_graphs, checked_views, versions
+from cotherm.methods.validation import checked_graphs, checked_views, is_auto, versions
 
 # Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
 _MODES, _PART = 150, 4
@@ -41,7 +41,7 @@ def match(
     target: int = 1,
     n_modes: int | None = None,
     n_initial_modes: int | None = None,
-    times: ArrayLike | None = None,
+    times: ArrayLike | str = "auto",
     normalization: str = "none",
     n_neighbors: int = 10,
     refine: bool = True,
@@ -76,9 +76,9 @@ def match(
         Number of modes in the end. By default 150, or a quarter of the vertices of the smaller graph but at least 30.
     n_initial_modes : int, optional
         Number of modes that the signatures determine, 15 by default.
-    times : array_like of float, optional
+    times : "auto" or array_like of float, default "auto"
         Times of the signatures, in units of the target. On the source they are divided by how many times faster heat
-        diffuses there, from the ratio of the eigenvalues. By default six times, from the scale of the last of the
+        diffuses there, from the ratio of the eigenvalues. "auto": six times, from the scale of the last of the
         initial modes to that of the smoothest.
     normalization : {"none", "random-walk", "density"}, default "none"
         Which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been divided by the
@@ -144,7 +144,7 @@ def match(
     start = validation.integer(
         "n_initial_modes", min(_FIRST, k) if n_initial_modes is None else n_initial_modes, least=1, most=k
     )
-    moments = None if times is None else validation.times("times", times)
+    moments = None if is_auto("times", times) else validation.times("times", times)
     normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
@@ -178,7 +178,7 @@ def match(
         settings={
             "n_modes": k,
             "n_initial_modes": start,
-            "times": None if moments is None else moments.tolist(),
+            "times": "auto" if moments is None else moments.tolist(),
             "normalization": normalization,
             "n_neighbors": m,
             "refine": refine,
