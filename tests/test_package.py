@@ -120,7 +120,7 @@ def test_docstring_checks_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(complaints(place, ct.label_functions)) == []
     for part, worse, code in (
         ("classes :", "kinds :", "PR02"),
-        ("unknown : int or str, optional", "unknown", "PR04"),
+        ("unlabeled : int or str, optional", "unlabeled", "PR04"),
         ("See Also\n    --------", "", "SA01"),
         (">>> ", "", "EX01"),
         ("Returns\n    -------", "", "RT01"),
