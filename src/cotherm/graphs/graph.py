@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,7 +39,7 @@ class _Unchanged(Enum):
         return self.value
 
 
-_UNCHANGED: Final = _Unchanged.UNCHANGED
+_UNCHANGED: Any = _Unchanged.UNCHANGED
 
 
 class Graph:
@@ -183,10 +183,10 @@ class Graph:
     def replace(
         self,
         *,
-        w: ArrayLike | _Unchanged = _UNCHANGED,
-        coordinates: ArrayLike | _Unchanged | None = _UNCHANGED,
-        labels: ArrayLike | _Unchanged | None = _UNCHANGED,
-        name: str | _Unchanged | None = _UNCHANGED,
+        w: ArrayLike = _UNCHANGED,
+        coordinates: ArrayLike | None = _UNCHANGED,
+        labels: ArrayLike | None = _UNCHANGED,
+        name: str | None = _UNCHANGED,
     ) -> Graph:
         """Return a copy with other weights, coordinates, labels or name, on the same vertices and edges.
 

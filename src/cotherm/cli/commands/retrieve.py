@@ -29,7 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
     options_of.add_view(parser)
-    parser.add_argument("--times", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared")
+    parser.add_argument(
+        "--times", "--time", "-t", type=options_of.numbers, metavar="T,T,...", help="when heat is compared"
+    )
     parser.add_argument(
         "--labels", nargs="+", metavar="FILE", help="labels, as for couple (default: those stored in FILE)"
     )
