@@ -94,7 +94,8 @@ class Points:
         """d between row a[p] and row b[p] of others for every p, from the differences of their entries."""
         # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
         found = np.empty(len(a))
-        for part in slices(len(a), self._width()):
+        # Two gathered blocks of rows and their difference, small enough for the cache.
+        for part in slices(len(a), 8 * self._width()):
             found[part] = self._from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
 
