@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import known_as
-from cotherm.graphs.immutable import assign, read_only
 from cotherm.graphs.validation import (
+    assign,
     checked_coordinates,
     checked_ends,
     checked_labels,
     checked_name,
     checked_triangle,
     checked_weights,
+    read_only,
 )
 
 if TYPE_CHECKING:

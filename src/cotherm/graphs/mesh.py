@@ -12,7 +12,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
-from cotherm.graphs.immutable import assign, read_only
+from cotherm.graphs.validation import assign, read_only
 
 
 class Mesh:

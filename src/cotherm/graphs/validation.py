@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.immutable import read_only
 
 Rows = Floats | sp.csr_array
 
@@ -19,6 +18,16 @@ Rows = Floats | sp.csr_array
 _LARGEST_TOTAL = np.finfo(np.float64).max / 4
 # Squares of numbers beyond these overflow or vanish, and distances with them.
 _LEAST, _MOST = 1e-140, 1e140
+
+
+# A frozen class refuses assignment; its constructor uses this instead.
+assign = object.__setattr__
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, made read-only."""
+    array.flags.writeable = False
+    return array
 
 
 def checked_ends(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Indices, Indices]:

@@ -60,8 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm import validation
     from cotherm.cli.inputs import read_result
+    from cotherm.cli.labels import with_labels
     from cotherm.cli.times import moments
-    from cotherm.cli.vertex_labels import with_labels
 
     result = read_result(options.file)
     times = moments(options.times, result)
