@@ -38,6 +38,7 @@ ABOUT = {
     "scale": "planted short cuts on up to a million vertices, and a body in two poses",
     "profile": "where a coupling of a million vertices spends its time",
     "routes": "how often each continuation of couple finds the best minimum known",
+    "tables": "reading a million rows of fifty columns, against pandas",
     "threads": "the Ring in threads and processes: results and times",
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",

@@ -1,25 +1,28 @@
-"""Reading a large table, beside pandas: ``python -m benchmarks.tables [--rows N] [--columns N]``.
+"""Reading a large table of numbers, beside pandas.
 
-Each reader runs in a process of its own, whose peak memory is told by the system. The best of several runs counts, the
-readers taking turns. Compilation is not counted: the first run leaves kernels in the cache.
+Each reader runs in a process of its own, whose peak memory the system reports. Readers take turns, and the best of
+several runs counts. Compilation is not counted: the first run leaves kernels in the cache.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+
+from benchmarks.child import environment
 
 STYLES = {"all digits": "%.17g", "six digits": "%.6g"}
 READERS = {
     "pandas": ("import pandas", "pandas.read_csv(path)"),
     "cotherm": ("import cotherm.io, cotherm.io.bulk", "cotherm.io.read_table(path).values"),
 }
+_ROWS, _QUICK_ROWS, _COLUMNS, _REPEATS = 1_000_000, 50_000, 50, 3
 _CODE = """
 import json, resource, sys, time
 {load}
@@ -28,47 +31,63 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 before, began = peak(), time.perf_counter()
 table = {read}
-print(json.dumps([time.perf_counter() - began, peak() - before, list(table.shape)]))
+print(json.dumps([time.perf_counter() - began, peak() - before]))
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rows", type=int, default=10**6)
-    parser.add_argument("--columns", type=int, default=50)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """Seconds and bytes of both readers, and their ratios, for numbers of many and of few digits."""
+    rows = _QUICK_ROWS if quick else _ROWS
     with TemporaryDirectory() as directory:
-        for name, style in STYLES.items():
-            place = Path(directory, "table.csv")
-            _write(place, style, options.rows, options.columns)
-            print(f"{options.rows:,} rows, {options.columns} columns, {name}, {place.stat().st_size / 1e6:,.0f} MB")
-            found = {reader: measure(reader, place, options.repeats) for reader in READERS}
-            for reader, (seconds, size) in found.items():
-                print(f"  {reader:8} {seconds:6.2f} s  {size / 1e6:6,.0f} MB")
-            ratios = [ours / theirs for ours, theirs in zip(found["cotherm"], found["pandas"], strict=True)]
-            print(f"  ratio    {ratios[0]:6.2f}    {ratios[1]:6.2f}")
+        problems = [_measured(Path(directory, "table.csv"), name, style, rows) for name, style in STYLES.items()]
+    return {"rows": rows, "columns": _COLUMNS, "problems": problems}
 
 
-def measure(reader: str, place: Path, repeats: int) -> tuple[float, float]:
-    """The least seconds, and the least growth of the process in bytes."""
+def _measured(place: Path, name: str, style: str, rows: int) -> dict[str, Any]:
+    _write(place, style, rows)
+    runs: dict[str, list[list[float]]] = {reader: [] for reader in READERS}
+    for _ in range(_REPEATS):
+        for reader, found in runs.items():
+            found.append(_read(reader, place))
+    best = {reader: [min(column) for column in zip(*found, strict=True)] for reader, found in runs.items()}
+    return {
+        "numbers": name,
+        "file_bytes": place.stat().st_size,
+        "seconds": {reader: one[0] for reader, one in best.items()},
+        "bytes": {reader: one[1] for reader, one in best.items()},
+        "time_ratio": best["cotherm"][0] / best["pandas"][0],
+        "memory_ratio": best["cotherm"][1] / best["pandas"][1],
+    }
+
+
+def _read(reader: str, place: Path) -> list[float]:
     load, read = READERS[reader]
-    code = _CODE.format(load=load, read=read)
-    runs = []
-    for _ in range(repeats):
-        process = subprocess.run([sys.executable, "-c", code, str(place)], capture_output=True, text=True, check=True)
-        runs.append(json.loads(process.stdout))
-    return min(run[0] for run in runs), min(run[1] for run in runs)
+    command = [sys.executable, "-c", _CODE.format(load=load, read=read), str(place)]
+    process = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
+    return [float(number) for number in json.loads(process.stdout)]
 
 
-def _write(place: Path, style: str, rows: int, columns: int) -> None:
+def _write(place: Path, style: str, rows: int) -> None:
     random = np.random.default_rng(0)
     with place.open("w") as file:
-        file.write(",".join(f"feature {k}" for k in range(columns)) + "\n")
+        file.write(",".join(f"feature {k}" for k in range(_COLUMNS)) + "\n")
         for done in range(0, rows, 10_000):
-            block = random.standard_normal((min(10_000, rows - done), columns))
-            np.savetxt(file, block, fmt=style, delimiter=",")
+            np.savetxt(file, random.standard_normal((min(10_000, rows - done), _COLUMNS)), fmt=style, delimiter=",")
 
 
-if __name__ == "__main__":
-    main()
+def table(report: dict[str, Any]) -> str:
+    """The report for people."""
+    lines = [
+        f"Reading {report['rows']:,} rows of {report['columns']} columns; best of {_REPEATS} runs",
+        f"  {'numbers':<12}{'file':>10}{'reader':>10}{'seconds':>10}{'memory':>10}{'time ×':>9}{'memory ×':>10}",
+    ]
+    for problem in report["problems"]:
+        for reader in READERS:
+            seconds, size = problem["seconds"][reader], problem["bytes"][reader] / 1e6
+            ratios = (problem["time_ratio"], problem["memory_ratio"]) if reader == "cotherm" else (1.0, 1.0)
+            file = f"{problem['file_bytes'] / 1e6:,.0f} MB"
+            lines.append(
+                f"  {problem['numbers']:<12}{file:>10}{reader:>10}{seconds:>10.2f}{size:>7,.0f} MB"
+                f"{ratios[0]:>9.2f}{ratios[1]:>10.2f}"
+            )
+    return "\n".join(lines)
