@@ -91,9 +91,9 @@ def landmark_functions(
         raise CothermError("vertices", "no landmarks", "at least one vertex")
     points = np.zeros((graph.n, len(landmarks)))
     points[landmarks, np.arange(len(landmarks))] = 1.0
-    moment = _spreading_time(graph, points, time, cover)
+    t = _spreading_time(graph, points, time, cover)
     with known_as("times", "time"):
-        bumps = flow(graph, points, np.array([moment]), "auto", 1e-10)[0]
+        bumps = flow(graph, points, np.array([t]), "auto", 1e-10)[0]
     return bumps / np.linalg.norm(bumps, axis=0)
 
 
@@ -360,19 +360,19 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     columns = validation.functions("features", features, graph.n)
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
-    moment = _smoothing_time(graph) if time is None else validation.real("time", time)
+    t = _smoothing_time(graph) if time is None else validation.real("time", time)
     # In units of their own: a feature may be counts in the millions, or as large as floats are.
     columns = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
     spread = np.ptp(columns, axis=0)
     if not np.all(spread > 0.0):
         raise CothermError("features", f"column {int(np.argmin(spread))} is constant", "features that vary", "Drop it.")
     columns = (columns - columns.min(axis=0)) / spread
-    smooth = flow(graph, columns, np.array([moment]), "auto", 1e-10)[0]
+    smooth = flow(graph, columns, np.array([t]), "auto", 1e-10)[0]
     centered = smooth - smooth.mean(axis=0)
     norms = np.linalg.norm(centered, axis=0)
     if not np.all(norms > 1e-9):
         raise CothermError(
-            "time", f"{moment:g}, after which feature {int(np.argmin(norms))} is even", "a shorter time", "Or drop it."
+            "time", f"{t:g}, after which feature {int(np.argmin(norms))} is even", "a shorter time", "Or drop it."
         )
     return centered / norms
 

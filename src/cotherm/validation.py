@@ -1,4 +1,4 @@
-"""Checks at the door: plain values and arrays in, clean arrays out, or a CothermError.
+"""Checks of arguments: plain values and arrays in, clean arrays out, or a CothermError.
 
 Public functions call these once; everything inside then trusts its arguments.
 """

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
-from cotherm.heat.low_rank_kernel import divided_differences, separation
+from cotherm.heat.low_rank_kernel import divided_differences
 
 STIFFNESS = [1e-3, 0.1, 1.0, 10.0, 500.0, 3_000.0, 1e6, 1e14, 1e30]
 
@@ -21,7 +21,7 @@ def spread(stiffness: float) -> np.ndarray:
 @pytest.mark.parametrize("stiffness", STIFFNESS)
 def test_sum_of_products(stiffness: float, tolerance: float) -> None:
     x = spread(stiffness)
-    parts = separation(stiffness, tolerance)
+    parts = low_rank_kernel(stiffness, tolerance)
     values = parts.at(x)
     found = (values * parts.signs) @ values.T
     assert np.abs(found - divided_differences(x[:, np.newaxis], x)).max() <= tolerance
@@ -30,7 +30,7 @@ def test_sum_of_products(stiffness: float, tolerance: float) -> None:
 
 @pytest.mark.parametrize("stiffness", [0.1, 10.0, 500.0, 1e5])
 def test_series_are_the_functions(stiffness: float) -> None:
-    parts = separation(stiffness, 1e-10)
+    parts = low_rank_kernel(stiffness, 1e-10)
     x = spread(stiffness)
     found = np.polynomial.chebyshev.chebval(2.0 * x / stiffness - 1.0, parts.series).T
     assert_allclose(found, parts.at(x), atol=1e-11)

@@ -13,7 +13,7 @@ from cotherm.methods.coupling.result import Coupling
 _MOVES = (5.0, 10.0, 20.0)
 
 
-def moments(given: Sequence[float] | None, result: Coupling | Graph, option: str = "--times") -> list[float]:
+def comparison_times(given: Sequence[float] | None, result: Coupling | Graph, option: str = "--times") -> list[float]:
     if given is not None:
         return validation.times(option, given).tolist()
     graphs = [result] if isinstance(result, Graph) else list(result.originals)
@@ -21,6 +21,6 @@ def moments(given: Sequence[float] | None, result: Coupling | Graph, option: str
     return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
 
 
-def moment(given: float | None, result: Coupling | Graph) -> float:
+def comparison_time(given: float | None, result: Coupling | Graph) -> float:
     """One time; by default the middle one."""
-    return moments(None, result)[1] if given is None else moments([given], result, "--time")[0]
+    return comparison_times(None, result)[1] if given is None else comparison_times([given], result, "--time")[0]

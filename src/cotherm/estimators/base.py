@@ -18,7 +18,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.estimators.correspondence import functions_of
-from cotherm.estimators.fitted_graph import Joined, Kernel, View, fitted_view
+from cotherm.estimators.fitted_graph import FittedGraph, Joined, Kernel, fitted_view
 from cotherm.estimators.out_of_sample import extended, factors, votes
 from cotherm.estimators.splitting import columns_of_views, is_list_of_views
 from cotherm.graphs.graph import Graph
@@ -408,7 +408,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         given = self._split(X, reset=False)
         if len(given) != self.n_views_:
             raise CothermError("X", f"{len(given)} views", f"{self.n_views_}, as in fit")
-        views: list[View] = self._views
+        views: list[FittedGraph] = self._views
         return [view.join(name, new) for view, (name, new) in zip(views, given, strict=True)]
 
 

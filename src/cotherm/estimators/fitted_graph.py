@@ -35,7 +35,7 @@ class Joined:
     copies: np.ndarray[Any, np.dtype[np.bool_]]
 
 
-class View(Protocol):
+class FittedGraph(Protocol):
     """A graph to which new points can be joined."""
 
     @property
@@ -62,13 +62,13 @@ class Kernel:
         return max(self.k, self.scale_neighbor) if self.scale == "self-tuning" else self.k
 
 
-def fitted_view(argument: str, given: Any, options: Kernel, *, precomputed: bool) -> View:
+def fitted_view(argument: str, given: Any, options: Kernel, *, precomputed: bool) -> FittedGraph:
     """A view of a Graph, a matrix of weights (``precomputed``) or points."""
     if isinstance(given, Graph):
-        return GivenView(given)
+        return GivenGraph(given)
     if precomputed:
         with known_as("W", argument):
-            return GivenView(Graph.from_adjacency(given))
+            return GivenGraph(Graph.from_adjacency(given))
     with known_as("X", argument), known_as("X.data", argument), known_as("k", "n_neighbors"):
         X = _rows(given)
         if X.shape[0] == 1:
@@ -82,11 +82,11 @@ def fitted_view(argument: str, given: Any, options: Kernel, *, precomputed: bool
             metric=options.metric,
             symmetrize=options.symmetrize,
         )
-    return PointsView(graph, X, sigma, options)
+    return PointsGraph(graph, X, sigma, options)
 
 
 @dataclass(frozen=True)
-class GivenView:
+class GivenGraph:
     """A graph that was given as such."""
 
     graph: Graph
@@ -107,7 +107,7 @@ class GivenView:
 
 
 @dataclass(frozen=True)
-class PointsView:
+class PointsGraph:
     """The nearest-neighbor graph of points, with what is needed to join others to it."""
 
     graph: Graph

@@ -45,7 +45,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
         flows = [heat_of(g, views.functions[0][:, 0], _TIMES) for g in graphs]
         return draw_heat(graphs, flows, _TIMES, names=_NAMES)
 
-    moments = np.geomspace(0.03, 30.0, 40)
+    times = np.geomspace(0.03, 30.0, 40)
     return Experiment(
         name="circles",
         title="Circles",
@@ -63,7 +63,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
                 "coupling",
                 "Weak coupling error against time; coupled at t = 1, 3, 5, 10",
                 lambda: draw_coupling(
-                    moments, *(coupling_error(g, views.functions, moments) for g in (result.originals, result.graphs))
+                    times, *(coupling_error(g, views.functions, times) for g in (result.originals, result.graphs))
                 ),
             ),
             Picture("convergence", "Cost after every step, by route", lambda: draw_convergence(result.history)),

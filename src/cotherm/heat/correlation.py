@@ -23,7 +23,7 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Laplacian
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.heat.low_rank_kernel import Separation, decays, divided_differences, separation
+from cotherm.heat.low_rank_kernel import LowRankKernel, decays, divided_differences, low_rank_kernel
 
 # Terms in memory at once.
 _TERMS_AT_ONCE = 40
@@ -49,31 +49,31 @@ def pairs(q: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 class Batch:
     """The terms of some times, which are applied to F together.
 
-    ``bound`` is at least the largest eigenvalue of the Laplacian; ``separations`` and ``numbers`` of the times belong
+    ``bound`` is at least the largest eigenvalue of the Laplacian; ``kernels`` and ``numbers`` of the times belong
     together.
     """
 
     bound: float
     times: Floats
     numbers: list[int]
-    separations: list[Separation]
+    kernels: list[LowRankKernel]
 
     @property
     def terms(self) -> int:
-        return sum(len(parts.signs) for parts in self.separations)
+        return sum(len(parts.signs) for parts in self.kernels)
 
     def series(self) -> Floats:
         """Chebyshev coefficients on [0, bound] of all terms, as columns."""
-        table = np.zeros((max(len(parts.series) for parts in self.separations), self.terms))
+        table = np.zeros((max(len(parts.series) for parts in self.kernels), self.terms))
         start = 0
-        for parts in self.separations:
+        for parts in self.kernels:
             table[: len(parts.series), start : start + len(parts.signs)] = parts.series
             start += len(parts.signs)
         return table
 
     def at(self, values: Floats) -> Floats:
         """All terms at eigenvalues, (eigenvalues, terms)."""
-        pairs = zip(self.separations, self.numbers, strict=True)
+        pairs = zip(self.kernels, self.numbers, strict=True)
         return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
 
     def write(self, engine: Engine, x: Array, i: Array, j: Array, scale: Floats, out: Array) -> None:
@@ -83,7 +83,7 @@ class Batch:
         """
         pairs = x.shape[2] * (x.shape[2] + 1) // 2
         start = 0
-        for parts, k in zip(self.separations, self.numbers, strict=True):
+        for parts, k in zip(self.kernels, self.numbers, strict=True):
             engine.edge_products(x, i, j, -float(self.times[k]) * parts.signs, start, scale, out, k * pairs)
             start += len(parts.signs)
 
@@ -91,18 +91,18 @@ class Batch:
 def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: float) -> list[Batch]:
     """All times t > 0 in batches of not too many terms; the derivative at t = 0 is zero.
 
-    The bound is rounded up to a power of ``grid``, so that the same few separations serve over and over.
+    The bound is rounded up to a power of ``grid``, so that the same few kernels serve over and over.
     """
     if bound <= 0.0:  # no weight: heat stays where it is, and every term is a multiple of F
         bound = 1.0 / float(times.max(initial=1.0))
     bound = float(grid ** np.ceil(np.log(bound) / np.log(grid)))
     batches: list[Batch] = []
     for k in np.flatnonzero(times > 0.0).tolist():
-        parts = separation(float(times[k]) * bound, tolerance)
+        parts = low_rank_kernel(float(times[k]) * bound, tolerance)
         if not batches or batches[-1].terms + len(parts.signs) > _TERMS_AT_ONCE:
             batches.append(Batch(bound, times, [], []))
         batches[-1].numbers.append(k)
-        batches[-1].separations.append(parts)
+        batches[-1].kernels.append(parts)
     return batches
 
 

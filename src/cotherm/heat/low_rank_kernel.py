@@ -30,7 +30,7 @@ _SERIES_PART = 0.02
 
 
 @dataclass(frozen=True)
-class Separation:
+class LowRankKernel:
     """K(x, y) ≈ Σ_r signs_r φ_r(x) φ_r(y) for x, y in [0, stiffness]."""
 
     stiffness: float
@@ -76,7 +76,7 @@ def divided_differences(x: Floats, y: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def separation(stiffness: float, tolerance: float) -> Separation:
+def low_rank_kernel(stiffness: float, tolerance: float) -> LowRankKernel:
     """The sum for tλ_max = ``stiffness``. Its error is at most the tolerance; K is at most 1."""
     points, weights = _doubling_points(min(max(stiffness, _SHORTEST), _LONGEST))
     root = np.sqrt(weights)
@@ -87,7 +87,7 @@ def separation(stiffness: float, tolerance: float) -> Separation:
     rest = np.cumsum(contribution[order][::-1])[::-1]
     kept = order[: max(1, int(np.sum(rest > (1.0 - _SERIES_PART) * tolerance)))]
     mix = root[:, np.newaxis] * vectors[:, kept] / np.sqrt(np.abs(values[kept]))
-    return Separation(stiffness, tolerance, np.sign(values[kept]), points, mix)
+    return LowRankKernel(stiffness, tolerance, np.sign(values[kept]), points, mix)
 
 
 def _doubling_points(stiffness: float) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ _NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def as_path(value: object) -> Path:
-    """A path from a string or a path-like object; the door for every ``path`` argument."""
+    """A path from a string or a path-like object."""
     if not isinstance(value, str | os.PathLike):
         raise CothermError("path", validation.describe(value), "a path: a string or a pathlib.Path")
     name = os.fspath(value)

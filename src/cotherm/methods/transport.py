@@ -213,13 +213,13 @@ def transport(
     began = clock.perf_counter()
     checked, columns = checked_views(graphs, functions)
     first, second = _two(checked)
-    moments = _times(times, (first, second))
+    both_times = _times(times, (first, second))
     alpha = _part("alpha", alpha)
     tolerance = validation.real("tolerance", tolerance, positive=True)
     max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     solver = _solver()
     M = _squared_differences(*columns)
-    C = [_diffusion_distances(graph, t) for graph, t in zip((first, second), moments, strict=True)]
+    C = [_diffusion_distances(graph, t) for graph, t in zip((first, second), both_times, strict=True)]
     unit = float(M.mean()) or 1.0
     with limited_blas(max(first.n, second.n)):
         size = _size(C)
@@ -235,10 +235,10 @@ def transport(
         structure_cost=structure_cost,
         scale=size / unit**0.5,
         originals=(first, second),
-        times=moments,
+        times=both_times,
         status=found.status,
         iterations=found.iterations,
-        settings={"times": moments, "alpha": alpha, "tolerance": tolerance, "max_iterations": max_iterations},
+        settings={"times": both_times, "alpha": alpha, "tolerance": tolerance, "max_iterations": max_iterations},
         versions=versions() | {"POT": _version()},
         seconds=clock.perf_counter() - began,
     )

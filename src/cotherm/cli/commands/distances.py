@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.inputs import graphs_of, read_result
-    from cotherm.cli.times import moment
+    from cotherm.cli.times import comparison_time
     from cotherm.errors import CothermError, visible
     from cotherm.heat.distance import diffusion_distance
 
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     if len(found) > 1:
         raise CothermError("--view", "none", f"one of the {len(found)} views of {options.file}, counted from 1")
     name, graph = found[0]
-    t = moment(options.time, result)
+    t = comparison_time(options.time, result)
     if options.nearest is not None:
         near = diffusion_distance(graph, t, nearest=options.nearest)
         rows = (

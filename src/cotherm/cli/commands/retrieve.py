@@ -61,10 +61,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm import validation
     from cotherm.cli.inputs import read_result
     from cotherm.cli.labels import with_labels
-    from cotherm.cli.times import moments
+    from cotherm.cli.times import comparison_times
 
     result = read_result(options.file)
-    times = moments(options.times, result)
+    times = comparison_times(options.times, result)
     validation.integer("--top", options.top, least=1)
     if options.query is not None:
         _nearest(result, times[len(times) // 2], options)

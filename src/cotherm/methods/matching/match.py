@@ -144,7 +144,7 @@ def match(
     start = validation.integer(
         "n_initial_modes", min(_FIRST, k) if n_initial_modes is None else n_initial_modes, least=1, most=k
     )
-    moments = None if is_auto("times", times) else validation.times("times", times)
+    given_times = None if is_auto("times", times) else validation.times("times", times)
     normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
@@ -156,7 +156,7 @@ def match(
         if common is None or refine:
             bases = (graph_modes(pair[0], k, normalization), graph_modes(pair[1], k, normalization))
         if common is None:
-            space = _first_space(bases, (columns[source], columns[target]), start, moments)
+            space = _first_space(bases, (columns[source], columns[target]), start, given_times)
         if refine:
             space = refined(*bases, space, start)
         elif common is None:
@@ -178,7 +178,7 @@ def match(
         settings={
             "n_modes": k,
             "n_initial_modes": start,
-            "times": "auto" if moments is None else moments.tolist(),
+            "times": "auto" if given_times is None else given_times.tolist(),
             "normalization": normalization,
             "n_neighbors": m,
             "refine": refine,
@@ -225,10 +225,10 @@ def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: 
     """Vertices compared by the functional map that carries the signatures."""
     s, t = bases
     pace = time_ratio(s.first(k), t.first(k))
-    moments = default_times(t, k) if times is None else times
+    times = default_times(t, k) if times is None else times
     with np.errstate(over="ignore"):
-        paced = np.minimum(moments / pace, np.finfo(np.float64).max)
-    A, B = signatures(s, columns[0], paced)[:k], signatures(t, columns[1], moments)[:k]
+        paced = np.minimum(times / pace, np.finfo(np.float64).max)
+    A, B = signatures(s, columns[0], paced)[:k], signatures(t, columns[1], times)[:k]
     C = from_signatures(A, B, s.values[:k] / pace, t.values[:k])
     return Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
 
