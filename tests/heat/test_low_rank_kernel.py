@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
-from cotherm.heat.low_rank_kernel import divided_differences
+from cotherm.heat.low_rank_kernel import divided_differences, low_rank_kernel
 
 STIFFNESS = [1e-3, 0.1, 1.0, 10.0, 500.0, 3_000.0, 1e6, 1e14, 1e30]
 
