@@ -56,7 +56,7 @@ def _measured(place: Path, name: str, style: str, rows: int) -> dict[str, Any]:
         "seconds": {reader: one[0] for reader, one in best.items()},
         "bytes": {reader: one[1] for reader, one in best.items()},
         "time_ratio": best["cotherm"][0] / best["pandas"][0],
-        "memory_ratio": best["cotherm"][1] / best["pandas"][1],
+        "memory_ratio": best["cotherm"][1] / max(best["pandas"][1], 1.0),  # a small table needs no new memory
     }
 
 

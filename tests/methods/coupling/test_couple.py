@@ -250,7 +250,7 @@ def test_weights_of_graphs_weigh_their_pairs() -> None:
     graphs = some_graphs(3)
     functions = some_functions(graphs)
     pi = np.array([1.0, 2.0, 0.5])
-    problem = problem_of(graphs, functions, [0.3], 7.0, importance=pi)
+    problem = problem_of(graphs, functions, [0.3], 7.0, graph_weights=pi)
     Q = [F.T @ references.heat_kernel(g, 0.3) @ F for g, F in zip(graphs, functions, strict=True)]
     pairs = [(0, 1), (0, 2), (1, 2)]
     expected = 7.0 * sum(pi[a] * pi[b] * float(np.sum((Q[a] - Q[b]) ** 2)) for a, b in pairs)
