@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import cotherm as ct
-from cotherm import cli
+from cotherm import cli, engines
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
@@ -43,7 +43,7 @@ def anchors(page: Path) -> list[str]:
 def test_every_public_name_has_a_page_in_the_reference() -> None:
     """Add a new name to a table in docs/reference/ where this fails."""
     public = {f"cotherm.{name}" for name in ct.__all__ if not isinstance(getattr(ct, name), ModuleType)}
-    for module in (ct.datasets, ct.draw, ct.evaluate, ct.interop, ct.io):
+    for module in (ct.datasets, ct.draw, ct.evaluate, ct.interop, ct.io, engines):
         public |= {f"{module.__name__}.{name}" for name in module.__all__}
     listed = [name for page in REFERENCE for name in listed_names(page)]
     assert sorted(listed) == sorted(public)

@@ -6,8 +6,8 @@ results are NumPy arrays or plain numbers. Engine arrays follow NumPy's protocol
 ``__array_function__``, as CuPy's do), so that ``np.where`` or ``x + y`` work on them; new arrays come from
 :attr:`Engine.xp`, and nothing moves to or from the host but by :meth:`Engine.asarray` and :meth:`Engine.to_numpy`.
 
-Notation: n vertices, m edges (i, j) with i < j, L = D − W the Laplacian, B the signed and |B| the unsigned incidence
-matrix (n, m), b_e = δ_i − δ_j the column of B for the edge e.
+Notation: n vertices, m edges (i, j) with i < j, L = D − W the Laplacian, C the unsigned incidence matrix (n, m), with
+a 1 at both ends of every edge, and b_e = δ_i − δ_j the column of the signed one for the edge e.
 """
 
 from __future__ import annotations
@@ -153,16 +153,16 @@ class Engine(Protocol):
     # The unsigned incidence matrix
 
     def sums_at_vertices(self, pattern: Any, d: Array, /) -> Array:
-        """|B| d."""
+        """C d."""
 
     def sums_at_edges(self, pattern: Any, y: Array, /) -> Array:
-        """|B|ᵀ y."""
+        """Cᵀy."""
 
     def add_at_vertices(self, rows: Array, i: Array, j: Array, out: Array, /) -> None:
-        """Add |B| rows to ``out``, for rows that belong to the edges (i, j)."""
+        """Add C E to ``out``, for the rows of E that belong to the edges (i, j)."""
 
     def signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
-        """Solve with 2I + |B_F||B_F|ᵀ for the edges F where the mask ``free`` is true."""
+        """Solve with 2I + C_F C_Fᵀ for the edges F where the mask ``free`` is true."""
 
     def signless_panel(self, columns: int, /) -> int:
         """How many of so many right-hand sides that solver works on at a time, for estimates of memory."""
