@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
@@ -73,6 +73,7 @@ def reference(A: np.ndarray, c: np.ndarray, E: np.ndarray, b: np.ndarray, weight
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 10_000), power=st.integers(-3, 8))
+@example(seed=243, power=8)  # the dual increases only up to a step of 1e-9
 def test_nearest_point_is_nonnegative_least_squares(kind: str, seed: int, power: int) -> None:
     metric, m, rng = make(seed, kind)
     E = rng.standard_normal((m, 3))

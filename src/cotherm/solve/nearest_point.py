@@ -31,8 +31,9 @@ from cotherm.solve.tall_matrix import TallMatrix
 _MOST_EXCHANGES = 300
 # Exchanges under negative weights, where no line search prevents cycling.
 _MOST_UNGUARDED = 30
-# Halvings of a step along the dual, and the part of its first slope that counts as zero.
-_HALVINGS, _FLAT = 30, 1e-8
+# Halvings of a step along the dual, which may be tiny beside the whole way, and the part of its first slope that counts
+# as zero.
+_HALVINGS, _FLAT = 100, 1e-8
 # Eigenvalues below this part of the largest are rounding.
 _ROUNDING = 1e-14
 
