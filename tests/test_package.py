@@ -53,8 +53,7 @@ def package_classes() -> dict[str, type]:
     modules = [
         import_module(found.name)
         for found in walk_packages(ct.__path__, "cotherm.")
-        if not found.name.startswith(("cotherm.benchmarks", "cotherm.cli", "cotherm.experiments"))
-        and not found.name.endswith("__main__")
+        if not found.name.startswith(("cotherm.cli", "cotherm.experiments")) and not found.name.endswith("__main__")
     ]
     return {
         value.__name__: value

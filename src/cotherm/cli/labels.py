@@ -56,7 +56,7 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
             if all(one.sum() > 1 for one in back):
                 known, note = back, "Judged on the items whose labels were kept back from coupling."
             else:
-                note = "Labels that were used to couple flatter the scores: couple with --known 0.5 to keep half back."
+                note = "Labels used for the coupling raise the scores: couple with --known 0.5 to keep half back."
     states = []
     for k in numbers:
         name = name_of(before[k], k)

@@ -159,7 +159,7 @@ def _library(controller: Any) -> _Library:
 def _openblas(controller: Any) -> tuple[Callable[[], int | None], Callable[[int], object]]:
     """The library's own functions: threadpoolctl 3.8 lets a single thread at a time set this number.
 
-    Called with the interpreter's lock (PyDLL), so that other threads do not go on before a fork (see forks.py).
+    Called with the interpreter's lock (PyDLL), so that other threads do not go on before a fork (see fork_safety.py).
     """
     functions = ctypes.PyDLL(controller.filepath, handle=controller.dynlib._handle)
     for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):

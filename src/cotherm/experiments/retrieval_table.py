@@ -16,7 +16,7 @@ Measure = Callable[[float], Floats]
 
 
 def scores(measure: Measure, labels: NDArray[Any], times: Sequence[float], seed: int) -> Floats:
-    """mAP and precision at 5, in per cent: (2, times)."""
+    """mAP and precision at 5, in percent: (2, times)."""
     found = [retrieval(measure(t), labels, seed=seed) for t in times]
     return 100.0 * np.array([[r.mean_average_precision for r in found], [r.precision_at(5) for r in found]])
 

@@ -116,7 +116,7 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
         report.append(
             {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
         )
-    table = "Retrieval by diffusion distance, per cent\n" + outputs.table_text(header, rows)
+    table = "Retrieval by diffusion distance, percent\n" + outputs.table_text(header, rows)
     text = "\n".join(filter(None, [*map(visible, judged.reading), table, judged.note]))
     answer = {"read": judged.reading, "times": times, "scores": report, "note": judged.note}
     outputs.say(answer, text, as_json=options.json)

@@ -143,7 +143,7 @@ def _begin_kernel(width: int) -> Any:
         residual: Any,
         p: Any,
     ) -> None:
-        if fingerprint < 0 or lo == hi:  # see edges.py
+        if fingerprint < 0 or lo == hi:  # see edge_products.py
             return
         mine = sums[np.searchsorted(places, hi) - 1]
         mine[:] = 0.0
