@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         feature_functions,
         label_functions,
         landmark_functions,
+        pair_functions,
         shared_label_functions,
     )
     from cotherm.graphs.build import knn_graph, mesh_graph, radius_graph
@@ -50,15 +51,20 @@ if TYPE_CHECKING:
     from cotherm.methods.matching.match import match
     from cotherm.methods.matching.modes import Modes
     from cotherm.methods.matching.result import Match
+    from cotherm.methods.pairs.agreement import Agreement
+    from cotherm.methods.pairs.couple_pairs import couple_pairs
+    from cotherm.methods.pairs.report import PairReport
     from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
     from cotherm.methods.result import JointResult
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
     from cotherm.methods.transport import Transport, transport
+    from cotherm.pairs import pair_names
 
 __version__: str
 
 _HOMES = {
+    "Agreement": "methods.pairs.agreement",
     "Alignment": "methods.alignment",
     "Average": "methods.average",
     "Changes": "methods.coupling.result",
@@ -83,6 +89,7 @@ _HOMES = {
     "Modes": "methods.matching.modes",
     "Nearest": "heat.distance",
     "Neighbors": "graphs.search.neighbors",
+    "PairReport": "methods.pairs.report",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
     "SimilarityFusion": "methods.similarity_fusion",
@@ -96,6 +103,7 @@ _HOMES = {
     "closest_commuting": "methods.commuting.closest",
     "coregularize": "methods.coregularization",
     "couple": "methods.coupling.couple",
+    "couple_pairs": "methods.pairs.couple_pairs",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
     "coupling_memory": "methods.coupling.couple",
@@ -119,6 +127,8 @@ _HOMES = {
     "match": "methods.matching.match",
     "mesh_graph": "graphs.build",
     "nearest_neighbors": "graphs.search.neighbors",
+    "pair_functions": "functions",
+    "pair_names": "pairs",
     "power_mean": "methods.power_mean",
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
@@ -130,6 +140,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Agreement",
     "Alignment",
     "Average",
     "Changes",
@@ -154,6 +165,7 @@ __all__ = [
     "Modes",
     "Nearest",
     "Neighbors",
+    "PairReport",
     "PowerMean",
     "QuasiHarmonic",
     "SimilarityFusion",
@@ -167,6 +179,7 @@ __all__ = [
     "closest_commuting",
     "coregularize",
     "couple",
+    "couple_pairs",
     "coupled_bases",
     "coupling_error",
     "coupling_memory",
@@ -190,6 +203,8 @@ __all__ = [
     "match",
     "mesh_graph",
     "nearest_neighbors",
+    "pair_functions",
+    "pair_names",
     "power_mean",
     "radius_graph",
     "read_graph",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,12 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import without_constant
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.heat.validation import require_graph
+from cotherm.pairs import Pairs, checked_pairs
+from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 # Heat that smooths makes about this many moves along edges by default: to near neighbors.
 _MOVES = 2.0
@@ -25,6 +29,8 @@ _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
 # Some thousand times the time of those moves is still a number.
 _SMALLEST_DEGREE = 1e-300
+# Eigenvalues below this part of the largest are zero but for rounding.
+_ZERO = 1e-12
 # Classes that a message names.
 _LISTED = 8
 
@@ -314,6 +320,84 @@ def _checked_label(unlabeled: Any, known: NDArray[Any]) -> Any:
     if wrong:
         raise CothermError("unlabeled", validation.describe(unlabeled), f"None or one label, of dtype {known.dtype}")
     return unlabeled
+
+
+def pair_functions(
+    graphs: Sequence[Graph], pairs: ArrayLike | Sequence[ArrayLike] | str = "same", *, n_modes: int = 24
+) -> dict[tuple[int, int], tuple[Floats, Floats]]:
+    """Make corresponding functions from items that are known to be the same in several graphs.
+
+    For every two graphs, the smoothest modes of both, restricted to the items that they share and zero elsewhere.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        Two or more graphs of any sizes.
+    pairs : "same", sequence of array_like of int, or array_like of int of shape (items, graphs), default "same"
+        Which vertices are the same item, as for :func:`cotherm.couple_pairs`.
+    n_modes : int, default 24
+        Number of modes of each graph, after the constant one.
+
+    Returns
+    -------
+    dict of (int, int) to tuple of ndarray
+        For graphs k < l that share items, under (k, l) the functions on graph k and on graph l, arrays of shape
+        (n_k, 2 n_modes) and (n_l, 2 n_modes) with the same rows for the same items. Columns have unit norm.
+
+    Raises
+    ------
+    CothermError
+        If a pair cannot be used, or if a graph has fewer than `n_modes` + 1 vertices.
+
+    See Also
+    --------
+    couple_pairs : Couple graphs by these functions.
+    landmark_functions : Smooth bumps around a few corresponding vertices.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> graphs = ct.datasets.circles().graphs
+    >>> F, G = ct.pair_functions(graphs, n_modes=5)[0, 1]
+    >>> F.shape, bool((F == G).all())
+    ((64, 10), True)
+    """
+    graphs = list(graphs)
+    for graph in graphs:
+        require_graph(graph)
+    found = checked_pairs(pairs, [graph.n for graph in graphs])
+    k = validation.integer("n_modes", n_modes, least=1, most=min(graph.n for graph in graphs) - 1)
+    return paired_modes([smooth_modes(graph, k) for graph in graphs], found)
+
+
+def smooth_modes(graph: Graph, k: int) -> Floats:
+    """The k smoothest eigenvectors of the Laplacian after the constant one."""
+    bound = 2.0 * float(graph.degrees.max()) or 1.0
+    try:
+        values, vectors = smallest_pairs(graph.laplacian(), k + 1, bound)
+    except NotConverged:
+        raise CothermError(
+            "n_modes",
+            f"{k} modes, which did not converge",
+            "a gap behind the k-th eigenvalue",
+            "Ask for more or fewer.",
+        ) from None
+    return without_constant(np.where(values > _ZERO * bound, values, 0.0), vectors)
+
+
+def paired_modes(modes: Sequence[Floats], pairs: Pairs) -> dict[tuple[int, int], tuple[Floats, Floats]]:
+    """For every two graphs that share items the modes of both on these, as functions on either."""
+    found = {}
+    for a, b in combinations(range(len(modes)), 2):
+        mine, theirs = pairs.shared(a, b)
+        if len(mine):
+            columns = np.hstack([modes[a][mine], modes[b][theirs]])
+            size = np.linalg.norm(columns, axis=0)
+            columns = columns / np.where(size > 0.0, size, 1.0)
+            F, G = np.zeros((len(modes[a]), columns.shape[1])), np.zeros((len(modes[b]), columns.shape[1]))
+            F[mine], G[theirs] = columns, columns
+            found[a, b] = F, G
+    return found
 
 
 def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None = None) -> Floats:

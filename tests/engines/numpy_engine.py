@@ -195,6 +195,10 @@ class NumpyEngine:
         a, b = np.triu_indices(x.shape[2])
         out.values[:, column : column + len(a)] = scale * products[:, a, b]
 
+    def edge_inner_products(self, x: Any, z: Any, i: Any, j: Any, weights: Any) -> Any:
+        gaps, others = (y.values[i.values] - y.values[j.values] for y in (x, z))
+        return DeviceArray(np.einsum("r,era,era->e", weights, gaps, others))
+
     def sums_at_vertices(self, pattern: Pattern, d: Any) -> Any:
         out = np.zeros((pattern.n, 1))
         self.add_at_vertices(d[:, np.newaxis], pattern.i, pattern.j, DeviceArray(out))

@@ -104,6 +104,17 @@ def test_edge_products() -> None:
     assert not written[0][:, :2].any()
 
 
+@pytest.mark.parametrize("q", [1, 3, 8, 21])
+def test_edge_inner_products(q: int) -> None:
+    x, z, weights = RNG.standard_normal((GRAPH.n, 5, q)), RNG.standard_normal((GRAPH.n, 5, q)), RNG.standard_normal(5)
+    found = []
+    for engine in (CPU, NUMPY):
+        edges = pattern(engine)
+        sums = engine.edge_inner_products(engine.asarray(x), engine.asarray(z), edges.i, edges.j, weights)
+        found.append(engine.to_numpy(sums))
+    assert_allclose(found[0], found[1], atol=1e-12)
+
+
 def test_dense_algebra() -> None:
     A = F.T @ F + np.eye(3)
     for engine in (CPU, NUMPY):

@@ -150,6 +150,9 @@ class Engine(Protocol):
         triangle.
         """
 
+    def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
+        """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q)."""
+
     # The unsigned incidence matrix
 
     def sums_at_vertices(self, pattern: Any, d: Array, /) -> Array:

@@ -16,6 +16,7 @@ from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
+from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
 from cotherm.engines.cpu.elimination import eliminate
@@ -48,6 +49,7 @@ class CpuEngine:
     chebyshev_sums = staticmethod(chebyshev_sums)
     chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
     edge_products = staticmethod(edge_products)
+    edge_inner_products = staticmethod(edge_inner_products)
     sums_at_vertices = staticmethod(sums_at_vertices)
     sums_at_edges = staticmethod(sums_at_edges)
     add_at_vertices = staticmethod(add_at_vertices)

@@ -2,7 +2,8 @@
 
 The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
 graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, ``k.u``, its
-new weights, and ``k.functions``, the functions that were coupled, (n, q).
+new weights, and ``k.functions``, the functions that were coupled, (n, q); for a coupling by pairs of items ``pairs``,
+the table of the items.
 ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic, result_archive
 from cotherm.io.text import excerpt
 from cotherm.methods.coupling.result import STATUSES, Coupling
+from cotherm.methods.pairs.agreement import Agreement
+from cotherm.methods.pairs.report import PairReport
+from cotherm.pairs import checked_pairs
 
 _MARK = "cotherm coupling"
 _VERSION = 2
@@ -34,7 +39,7 @@ _VECTORS = ("times", "coupling_before", "coupling")
 # What a row of the history holds beside the name of its route.
 _COUNTS = ("stage", "iteration")
 _MEASURES = ("cost", "coupling", "optimality")
-_NAME = re.compile(r"header|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels)")
+_NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels)")
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -45,7 +50,10 @@ def render(result: Coupling) -> bytes:
     head: dict[str, Any] = {"version": _VERSION, "graphs": [{"n": g.n, "name": g.name} for g in result.originals]}
     head |= {field: getattr(result, field) for field in (*_NUMBERS, *_PLAIN)}
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
-    arrays = {"header": result_archive.header(_MARK, head)}
+    table = {}
+    if result.pairs is not None:
+        head["pairs"], table["pairs"] = _about_pairs(result.pairs), result.pairs.table
+    arrays = {"header": result_archive.header(_MARK, head), **table}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
@@ -70,6 +78,7 @@ def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
     head = result_archive.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
     views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
+    pairs = _pairs(head.get("pairs"), arrays, [view[0].n for view in views])
     if len(views) < 2 or arrays:
         raise CothermError("arrays", excerpt(", ".join(sorted(arrays))), "two or more graphs, and nothing else")
     originals, graphs, functions = zip(*views, strict=True)
@@ -87,11 +96,16 @@ def parse(data: bytes) -> Coupling:
         coupling_before=before,
         coupling=after,
         alpha=validation.real("alpha", head["alpha"], positive=True),
-        **{field: result_archive.number(field, head[field]) for field in _NUMBERS},
+        cost=result_archive.number("cost", head["cost"]),
+        distance=result_archive.number("distance", head["distance"]),
+        mismatch=result_archive.number("mismatch", head["mismatch"]),
+        optimality=result_archive.number("optimality", head["optimality"]),
+        seconds=result_archive.number("seconds", head["seconds"]),
         status=validation.choice("status", head["status"], STATUSES),
         history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
         settings=head["settings"],
         versions=head["versions"],
+        pairs=pairs,
     )
 
 
@@ -110,7 +124,59 @@ def _complete(head: dict[str, Any]) -> bool:
         and isinstance(head.get("settings"), dict)
         and result_archive.words(head.get("versions"))
     )
-    return set(head) == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
+    return set(head) - {"pairs"} == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
+
+
+def _about_pairs(pairs: PairReport) -> dict[str, Any]:
+    """All of the report that is not an array."""
+    return {
+        "n_modes": pairs.n_modes,
+        "share": pairs.share,
+        "agreement": [asdict(one) for one in pairs.agreement],
+        "notes": list(pairs.notes),
+    }
+
+
+def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> PairReport | None:
+    """The report of a coupling by pairs, None of one by functions."""
+    if about is None and "pairs" not in arrays:
+        return None
+    known = {"n_modes", "share", "agreement", "notes"}
+    if not isinstance(about, dict) or set(about) != known or "pairs" not in arrays:
+        raise CothermError(
+            "pairs", validation.describe(about), "a table and what was found, as Coupling.save stores it"
+        )
+    notes = about["notes"]
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise CothermError("pairs: notes", validation.describe(notes), "a list of sentences")
+    if not isinstance(about["agreement"], list):
+        raise CothermError("pairs: agreement", validation.describe(about["agreement"]), "a list")
+    return PairReport(
+        table=checked_pairs(arrays.pop("pairs"), sizes).table,
+        n_modes=validation.integer("pairs: n_modes", about["n_modes"], least=1),
+        share=validation.real("pairs: share", about["share"]),
+        agreement=tuple(_agreement(k, row, len(sizes)) for k, row in enumerate(about["agreement"])),
+        notes=tuple(notes),
+    )
+
+
+def _agreement(k: int, row: object, graphs: int) -> Agreement:
+    where = f"pairs: agreement[{k}]"
+    names = [field.name for field in fields(Agreement)]
+    if not isinstance(row, dict) or set(row) != set(names):
+        raise CothermError(where, validation.describe(row), ", ".join(names))
+    views = row["views"]
+    if not isinstance(views, list) or len(views) != 2:
+        raise CothermError(f"{where}: views", validation.describe(views), "two views")
+    a, b = (validation.integer(f"{where}: views", view, least=0, most=graphs - 1) for view in views)
+    measures = ("before", "after", "chance", "correlation", "deviations")
+    return Agreement(
+        views=(a, b),
+        shared=validation.integer(f"{where}: shared", row["shared"], least=0),
+        kept_back=validation.integer(f"{where}: kept_back", row["kept_back"], least=0),
+        coupled=validation.boolean(f"{where}: coupled", row["coupled"]),
+        **{field: result_archive.number(f"{where}: {field}", row[field]) for field in measures},
+    )
 
 
 def _step(k: int, row: object) -> dict[str, Any]:

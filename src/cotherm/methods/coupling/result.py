@@ -14,6 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
+from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.result import HasStatus, JointGraphs
 
 _ENDINGS = {
@@ -129,10 +130,13 @@ class Coupling(JointGraphs, HasStatus):
         Versions of Python and of the libraries that computed the result.
     seconds : float
         Run time.
+    pairs : PairReport or None
+        For a coupling by pairs of items: the pairs, what was chosen, and how far the views agree.
 
     See Also
     --------
     couple : Compute it.
+    couple_pairs : Compute it from pairs of items.
     match : Vertex correspondence between the coupled graphs.
 
     Examples
@@ -164,6 +168,7 @@ class Coupling(JointGraphs, HasStatus):
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: float
+    pairs: PairReport | None = None
 
     def changes(self, *, cut: float = 0.02, weak: float = 0.5, strong: float = 2.0) -> tuple[Changes, ...]:
         """Classify the edges of each graph by how their weight changed.
@@ -234,7 +239,11 @@ class Coupling(JointGraphs, HasStatus):
         return coupling_file.load(path)
 
     def __str__(self) -> str:
-        return "\n".join([*self._headline(), "", *self._coupling_table(), "", *self._graph_table()])
+        tables = [self._coupling_table(), self._graph_table()]
+        if self.pairs is not None:
+            names = [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
+            tables.append(self.pairs.lines(names))
+        return "\n".join([*self._headline(), *(line for table in tables for line in ("", *table))])
 
     def _headline(self) -> list[str]:
         lines = [

@@ -1,0 +1,1 @@
+"""Coupling graphs by pairs of items: functions, edges and strength are chosen from the pairs, without labels."""

@@ -1,0 +1,205 @@
+"""What a coupling by pairs needs to know and finds out without labels.
+
+- *Which views belong together.* Views whose heat kernels agree no more than those of permuted views, or hardly at all,
+  are not coupled.
+- *By which edges.* Two ways are tried while a part of the pairs is kept back. Strongly, by the edges that views have:
+  right where these include many wrong ones, as with more neighbors than an item has of its own kind. Or weakly, after
+  borrowing a part of the other views' weights: right where views lack edges, and strong coupling would only cut. The
+  first is taken if it adds clearly more to the agreement on the pairs kept back.
+- *Whether at all.* If agreement on the pairs kept back falls, all views are left as they are.
+
+Units: strength is α in units of the α at which coupling and distance weigh the same. The numbers below were found on
+some seventy sets of two to six views, with labels as judges, and hold for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
+from cotherm.graphs.graph import Graph
+from cotherm.methods.pairs.agreement import (
+    Agreement,
+    chance_precision,
+    correlation,
+    deviations,
+    heat_rows,
+    precision,
+    related,
+    some,
+)
+from cotherm.pairs import Pairs
+
+# By the edges they have: so many moves of heat along edges, and a strong coupling. Functions that end where the shared
+# items end are rough there, which makes coupling look strong; it is made up for by this power of the shared part.
+_OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
+# With borrowed weight: longer times, a weak coupling, and the share. Of two views neither can outvote a poor one.
+_BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 3.0
+_SHARE_OF_TWO, _SHARE_OF_MORE = 0.25, 0.3
+# Strong coupling has to add this many times the agreement that borrowing adds.
+_CLEARLY = 1.15
+_MOST_MODES = 24
+# For each mode so many items, so that modes can be told apart on them.
+_ITEMS_A_MODE = 6
+# Pairs are kept back in parts, one part after the other, until so many have been.
+_ENOUGH = 100
+# Shared parts below this are treated alike.
+_LEAST_PART = 0.1
+# With fewer items two views cannot be compared.
+_FEWEST = 20
+
+Link = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to couple: which share of weight is borrowed, for how many moves heat flows, and how strong the coupling is.
+
+    ``times`` and ``alpha`` are None where they follow from the moves and the strength.
+    """
+
+    share: float
+    moves: float
+    strength: float
+    times: Floats | None = None
+    alpha: float | None = None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Two views that share items."""
+
+    views: Link
+    shared: int
+    correlation: float
+    deviations: float
+    linked: bool
+
+
+def n_modes(pairs: Pairs, linked: Sequence[Link]) -> int:
+    """How many modes of every view, if it is not said."""
+    fewest = min((pairs.count(*views) for views in linked), default=_ITEMS_A_MODE)
+    room = min(pairs.sizes) // 4
+    return max(1, min(_MOST_MODES, fewest // _ITEMS_A_MODE, room))
+
+
+def settings(linked: Sequence[Link], share: float | None) -> list[Setting]:
+    """What may be tried; ``share`` is what the caller asks to borrow, None if it is not said."""
+    views = len({k for views in linked for k in views})
+    # The norm of the coupling's part grows with the number of views, and the unit of strength with it.
+    more = max(views, 2) / 2.0
+    own = Setting(0.0, _OWN_MOVES, _OWN_STRENGTH * more)
+    usual = _SHARE_OF_TWO if views <= 2 else _SHARE_OF_MORE
+    borrowed = Setting(usual if share is None else share, _BORROWED_MOVES, _BORROWED_STRENGTH * more)
+    if share is None:
+        return [own, borrowed]
+    return [own] if share == 0.0 else [borrowed]
+
+
+def best(tried: Sequence[Setting], gains: Sequence[float]) -> int:
+    """Which of the settings to take, by what each adds to the agreement on pairs kept back."""
+    if len(tried) == 1:
+        return 0
+    own, borrowed = gains
+    return 0 if own > _CLEARLY * max(borrowed, 0.0) else 1
+
+
+def strength(setting: Setting, pairs: Pairs, linked: Sequence[Link]) -> float:
+    """The strength for these pairs."""
+    if setting.share or not linked:
+        return setting.strength
+    parts = [pairs.count(a, b) / max(pairs.sizes[a], pairs.sizes[b]) for a, b in linked]
+    return setting.strength * max(float(np.mean(parts)), _LEAST_PART) ** _OF_PART
+
+
+def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:
+    """Of every two views that share items; those are linked that have more in common than chance, or are too small."""
+    found = []
+    for a, b in combinations(range(len(graphs)), 2):
+        shared = pairs.count(a, b)
+        if not shared:
+            continue
+        if shared < _FEWEST:
+            found.append(Relation((a, b), shared, np.nan, np.nan, linked=True))
+            continue
+        mine, theirs = some(pairs.shared(a, b), seed)
+        first, second = (heat_rows(graphs[v], at, at, graphs[v], engine) for v, at in ((a, mine), (b, theirs)))
+        size = correlation(first, second)
+        beyond = deviations(first, second, seed)
+        found.append(Relation((a, b), shared, size, beyond, linked=related(size, beyond)))
+    return found
+
+
+def parts(pairs: Pairs, share: float, seed: int) -> Iterator[Ints]:
+    """Rows of the table to keep back, part after part, until enough have been."""
+    count = len(pairs.table)
+    size = round(share * count)
+    if size < _FEWEST // 2:
+        return
+    order = np.random.default_rng(seed).permutation(count)
+    for first in range(0, count - size + 1, size):
+        yield np.sort(order[first : first + size])
+        if first + size >= _ENOUGH:
+            return
+
+
+class KeptBack:
+    """Agreement before and after, gathered over the parts that were kept back."""
+
+    def __init__(self, graphs: Sequence[Graph], links: Sequence[Link], seed: int, engine: Engine) -> None:
+        self._graphs, self._links, self._seed, self._engine = graphs, links, seed, engine
+        self._before: dict[Link, list[Floats]] = {link: [] for link in links}
+        self._after: dict[Link, list[Floats]] = {link: [] for link in links}
+        self._chance: dict[Link, float] = {}
+
+    def add(self, coupled: Sequence[Graph], pairs: Pairs, rows: Ints) -> None:
+        """Compare the coupled views, and the given ones, on the items in some rows, which were kept back."""
+        kept = Pairs(pairs.table[rows], pairs.sizes)
+        for a, b in self._links:
+            sources, targets = some(kept.shared(a, b), self._seed), pairs.shared(a, b)
+            if not len(sources[0]) or len(targets[0]) < 3:
+                continue
+            itself = np.argsort(targets[0])[np.searchsorted(np.sort(targets[0]), sources[0])]
+            given = [self._heat(self._graphs[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
+            after = [self._heat(coupled[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
+            before = precision(given[0], given[1], itself) + precision(given[1], given[0], itself)
+            now = precision(after[0], given[1], itself) + precision(after[1], given[0], itself)
+            self._before[a, b].append(0.5 * before)
+            self._after[a, b].append(0.5 * now)
+            self._chance[a, b] = chance_precision(len(targets[0]))
+
+    def _heat(self, graph: Graph, view: int, sources: Ints, targets: Ints) -> Floats:
+        return heat_rows(graph, sources, targets, self._graphs[view], self._engine)
+
+    def gain(self, links: Sequence[Link]) -> tuple[float, float]:
+        """The mean gain over all items and linked views, and its standard error."""
+        gains = [
+            after - before
+            for link in links
+            for before, after in zip(self._before[link], self._after[link], strict=True)
+        ]
+        if not gains:
+            return 0.0, 0.0
+        every = np.concatenate(gains)
+        return float(every.mean()), float(every.std() / np.sqrt(len(every)))
+
+    def of(self, relation: Relation) -> Agreement:
+        """As it is reported."""
+        before = np.concatenate([*self._before[relation.views], np.zeros(0)])
+        after = np.concatenate([*self._after[relation.views], np.zeros(0)])
+        return Agreement(
+            views=relation.views,
+            shared=relation.shared,
+            kept_back=len(before),
+            before=float(before.mean()) if len(before) else 0.0,
+            after=float(after.mean()) if len(after) else 0.0,
+            chance=self._chance.get(relation.views, 0.0),
+            correlation=relation.correlation,
+            deviations=relation.deviations,
+            coupled=relation.linked,
+        )

@@ -1,0 +1,135 @@
+"""Minimizing the cost of coupling by pairs: limited-memory BFGS with bounds (Byrd, Lu, Nocedal & Zhu 1995).
+
+The strength of the coupling is raised by steps, each started at the solution of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from cotherm.arrays import Floats
+from cotherm.methods.coupling.search import Step
+from cotherm.methods.pairs.problem import PairProblem, Value
+
+_MEMORY = 20
+# Steps on the way to the final strength are solved roughly.
+_ROUGH, _ROUGH_STEPS = 1e-4, 60
+_LADDER, _FIRST = 10.0**0.5, 3.0
+
+
+@dataclass
+class Outcome:
+    """Weights, the two parts of their cost, and how the search for them ended."""
+
+    u: Floats
+    distance: float
+    coupling: float
+    optimality: float
+    status: str
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class _Stop(Exception):  # noqa: N818 (an end, not an error)
+    """Raised from within the search to end it."""
+
+
+def ladder(alpha: float, unit: float) -> list[float]:
+    """α by half decades from where coupling begins to weigh against distance, 3 units, up to the one asked."""
+    rungs = []
+    rung = _FIRST * unit
+    while rung < 0.7 * alpha:
+        rungs.append(rung)
+        rung *= _LADDER
+    return [*rungs, alpha]
+
+
+def descend(
+    problem: PairProblem,
+    alphas: list[float],
+    *,
+    tolerance: float,
+    max_iterations: int,
+    callback: Callable[[Step], Any] | None = None,
+) -> Outcome:
+    """From the given weights through all strengths to a minimum at the last one."""
+    search = _Search(problem, callback, max_iterations)
+    try:
+        for stage, alpha in enumerate(alphas):
+            last = stage == len(alphas) - 1
+            search.solve(alpha, stage, tolerance if last else _ROUGH, None if last else _ROUGH_STEPS)
+    except (_Stop, KeyboardInterrupt):
+        search.status = "interrupted"
+    return search.outcome(alphas[-1])
+
+
+class _Search:
+    def __init__(self, problem: PairProblem, callback: Callable[[Step], Any] | None, iterations: int) -> None:
+        self._problem, self._callback, self._left = problem, callback, iterations
+        self.u, self.status = problem.center, "converged"
+        self.history: list[dict[str, Any]] = []
+
+    def solve(self, alpha: float, stage: int, tolerance: float, most: int | None) -> None:
+        if not len(self.u):
+            return
+        if self._left <= 0:
+            self.status = "out of budget"
+            return
+        scale, latest = self._problem.scale, {}
+
+        def cost(x: Floats) -> tuple[float, Floats]:
+            value = self._problem.at(x * scale, alpha)
+            latest[x.tobytes()] = value
+            while len(latest) > 2:
+                latest.pop(next(iter(latest)))
+            return value.distance + alpha * value.coupling, (value.of_distance + value.of_coupling) * scale
+
+        def after_step(intermediate_result: OptimizeResult) -> None:
+            self.u = intermediate_result.x * scale
+            self._left -= 1
+            value = latest.get(intermediate_result.x.tobytes())
+            self._report(value or self._problem.at(self.u, alpha), alpha, stage)
+
+        budget = self._left if most is None else min(self._left, most)
+        found = minimize(
+            cost,
+            self.u / scale,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(scale),
+            callback=after_step,
+            options={"maxiter": budget, "maxfun": 20 * budget, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 0.0},
+        )
+        self.u = np.maximum(found.x, 0.0) * scale
+        self.status = "out of budget" if most is None and found.nit >= budget else "converged"
+
+    def _report(self, value: Value, alpha: float, stage: int) -> None:
+        row = {
+            "route": "pairs",
+            "stage": stage,
+            "iteration": sum(entry["stage"] == stage for entry in self.history),
+            "cost": value.distance + alpha * value.coupling,
+            "coupling": value.coupling,
+            "optimality": _optimality(self.u, value),
+        }
+        self.history.append(row)
+        if self._callback is not None:
+            weights = tuple(w.copy() for w in self._problem.weights(self.u))
+            if self._callback(Step(**row, weights=weights)):
+                raise _Stop
+
+    def outcome(self, alpha: float) -> Outcome:
+        value = self._problem.at(self.u, alpha)
+        return Outcome(self.u, value.distance, value.coupling, _optimality(self.u, value), self.status, self.history)
+
+
+def _optimality(u: Floats, value: Value) -> float:
+    """The projected gradient relative to the gradients that balance in it."""
+    slope = value.of_distance + value.of_coupling
+    free = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
+    size = float(np.linalg.norm(value.of_distance) + np.linalg.norm(value.of_coupling))
+    return float(np.linalg.norm(free)) / size if size > 0.0 else 0.0

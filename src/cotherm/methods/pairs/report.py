@@ -1,0 +1,48 @@
+"""What a coupling by pairs reports beside its graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cotherm.arrays import Ints
+from cotherm.methods.pairs.agreement import Agreement
+
+
+@dataclass(frozen=True, eq=False)
+class PairReport:
+    """What was known, what was chosen and what came of it when graphs were coupled by pairs of items.
+
+    Attributes
+    ----------
+    table : ndarray of int of shape (items, graphs)
+        The vertex that each item is in every graph, -1 where it is missing. Items in one graph only are left out.
+    n_modes : int
+        Number of smooth modes of every graph that were taken as functions.
+    share : float
+        Share of the weights between shared items that every graph borrowed from the others; 0 for none.
+    agreement : tuple of Agreement
+        For every two graphs that share items, how far they agree.
+    notes : tuple of str
+        What was left out or left as given, and why, in plain words.
+
+    See Also
+    --------
+    couple_pairs : Couple graphs by pairs of items.
+    """
+
+    table: Ints
+    n_modes: int
+    share: float
+    agreement: tuple[Agreement, ...]
+    notes: tuple[str, ...]
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """As a table for people; ``names`` are those of the graphs."""
+        lines = [f"  {'views':<32}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
+        for one in self.agreement:
+            pair = f"{names[one.views[0]][:14]}, {names[one.views[1]][:14]}"
+            figures = f"{one.before:>18.3f}{one.after:>8.3f}{one.chance:>8.3f}"
+            figures = figures if one.kept_back else f"{'-':>18}{'-':>8}{'-':>8}"
+            lines.append(f"  {pair:<32}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
+        return [*lines, *(f"  {note}" for note in self.notes)]

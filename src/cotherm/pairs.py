@@ -1,0 +1,206 @@
+"""Which vertices of several graphs are the same item.
+
+Pairs come as the words "same", as index arrays, as a table with a column for each graph and holes where an item is
+missing from a view, or from names. All become one table of whole numbers, −1 for a hole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import validation
+from cotherm.arrays import Ints
+from cotherm.errors import CothermError
+
+MISSING = -1
+_NEEDED = 'the word "same", an index array for each graph, or a table with a column for each graph'
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Items that are in two or more graphs.
+
+    ``table`` is (items, graphs): the vertex that an item is in each graph, −1 where it is missing. ``sizes`` are the
+    numbers of vertices.
+    """
+
+    table: Ints
+    sizes: tuple[int, ...]
+
+    def shared(self, a: int, b: int) -> tuple[Ints, Ints]:
+        """The vertices of graph a and of graph b that are the same items, in the same order."""
+        both = (self.table[:, a] >= 0) & (self.table[:, b] >= 0)
+        return self.table[both, a], self.table[both, b]
+
+    def count(self, a: int, b: int) -> int:
+        """How many items two graphs share."""
+        return len(self.shared(a, b)[0])
+
+    def without(self, rows: NDArray[Any]) -> Pairs:
+        """The same without some items."""
+        return Pairs(np.delete(self.table, rows, axis=0), self.sizes)
+
+    def all_items(self) -> Ints:
+        """The table of all items: those in several graphs, then the vertices that are in one graph only."""
+        blocks = [self.table]
+        for k, n in enumerate(self.sizes):
+            alone = np.setdiff1d(np.arange(n), self.table[:, k])
+            rows = np.full((len(alone), len(self.sizes)), MISSING)
+            rows[:, k] = alone
+            blocks.append(rows)
+        return np.vstack(blocks)
+
+
+def checked_pairs(pairs: Any, sizes: Sequence[int], argument: str = "pairs") -> Pairs:
+    """From any of the ways to say it."""
+    if isinstance(pairs, str):
+        table = _same(pairs, sizes, argument)
+    elif isinstance(pairs, (list, tuple)) and len(pairs) == len(sizes) and all(np.ndim(one) == 1 for one in pairs):
+        table = _index_arrays(pairs, argument)
+    else:
+        table = _table(pairs, len(sizes), argument)
+    names = [f"{argument}[{k}]" for k in range(len(sizes))]
+    for k, (column, n) in enumerate(zip(table.T, sizes, strict=True)):
+        _require_range(names[k], column, n)
+        _require_once(names[k], table, k)
+    table = table[np.sum(table >= 0, axis=1) > 1]
+    if not len(table):
+        raise CothermError(argument, "no item that is in two graphs", "at least two items in common")
+    found = Pairs(table, tuple(sizes))
+    if max(found.count(a, b) for a, b in combinations(range(len(sizes)), 2)) < 2:
+        raise CothermError(argument, "one item that is in two graphs", "at least two items in common")
+    return found
+
+
+def pair_names(names: Sequence[Sequence[Any]]) -> Ints:
+    """Pair vertices that have the same name.
+
+    Parameters
+    ----------
+    names : sequence of sequence of str
+        The name of every vertex, one sequence for each graph. Names may be anything that can be compared and hashed.
+
+    Returns
+    -------
+    ndarray of int of shape (items, graphs)
+        A row for every name that is in two or more graphs: the vertex of that name in each graph, -1 where a graph
+        has none. In the order in which the names first occur.
+
+    Raises
+    ------
+    CothermError
+        If a name occurs twice in one graph, or if no name is in two graphs.
+
+    See Also
+    --------
+    couple_pairs : Takes this table.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> ct.pair_names([["ann", "bob", "eve"], ["eve", "dan", "ann"]]).tolist()
+    [[0, 2], [2, 0]]
+    """
+    if isinstance(names, str) or len(names) < 2:
+        raise CothermError("names", validation.describe(names), "the names of two or more graphs")
+    places: dict[Any, list[int]] = {}
+    for k, one in enumerate(names):
+        seen: dict[Any, int] = {}
+        for vertex, name in enumerate(one):
+            if name in seen:
+                raise CothermError(
+                    f"names[{k}]", f"{name!r} twice, at {seen[name]} and {vertex}", "each name once in a graph"
+                )
+            seen[name] = vertex
+            places.setdefault(name, [MISSING] * len(names))[k] = vertex
+    rows = [row for row in places.values() if sum(vertex >= 0 for vertex in row) > 1]
+    if not rows:
+        examples = ", ".join(repr(next(iter(one))) for one in names if len(one))
+        raise CothermError("names", f"no name that is in two graphs (first names: {examples})", "names in common")
+    return np.array(rows, dtype=np.int64)
+
+
+def _same(word: str, sizes: Sequence[int], argument: str) -> Ints:
+    if word != "same":
+        raise CothermError(argument, repr(word), _NEEDED)
+    if len(set(sizes)) > 1:
+        raise CothermError(
+            argument,
+            f'"same" with graphs of {", ".join(map(str, sizes))} vertices',
+            "graphs on the same vertices",
+            "Give an index array for each graph, or a table with holes.",
+        )
+    return np.tile(np.arange(sizes[0], dtype=np.int64)[:, np.newaxis], len(sizes))
+
+
+def _index_arrays(arrays: Sequence[ArrayLike], argument: str) -> Ints:
+    columns = [_whole_numbers(f"{argument}[{k}]", one) for k, one in enumerate(arrays)]
+    lengths = [len(one) for one in columns]
+    if len(set(lengths)) > 1:
+        raise CothermError(
+            argument, f"index arrays of {', '.join(map(str, lengths))} entries", "arrays of one length: entry by entry"
+        )
+    return np.column_stack(columns)
+
+
+def _table(table: Any, graphs: int, argument: str) -> Ints:
+    array = np.ma.filled(table, MISSING) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
+    if array.ndim != 2 or array.shape[1] != graphs:
+        shape = f"an array of shape {array.shape}"
+        raise CothermError(argument, shape, f"{_NEEDED} ({graphs} graphs)")
+    return np.column_stack([_whole_numbers(f"{argument}[:, {k}]", column) for k, column in enumerate(array.T)])
+
+
+def _whole_numbers(argument: str, column: ArrayLike) -> Ints:
+    """Vertex numbers; −1, NaN and None are holes."""
+    array = np.asarray(column)
+    if array.dtype == object:
+        array = np.array([np.nan if _is_hole(entry) else entry for entry in array])
+    if array.dtype.kind not in "iuf":
+        raise CothermError(argument, f"entries of type {array.dtype}", "vertex numbers from 0, and -1 or NaN for holes")
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), float(MISSING), array)
+        odd = np.flatnonzero((array != np.round(array)) | (np.abs(array) > 2.0**53))
+        if len(odd):
+            raise CothermError(argument, f"{array[odd[0]]:g} in row {odd[0]}", "whole numbers, and -1 or NaN for holes")
+    return array.astype(np.int64)
+
+
+def _is_hole(entry: Any) -> bool:
+    """Whether it is None, NaN or the missing value of pandas, which is not even equal to itself."""
+    return (
+        entry is None or type(entry).__name__ in ("NAType", "NaTType") or (isinstance(entry, float) and np.isnan(entry))
+    )
+
+
+def _require_range(argument: str, column: Ints, n: int) -> None:
+    wrong = np.flatnonzero((column < MISSING) | (column >= n))
+    if len(wrong):
+        raise CothermError(
+            argument, f"vertex {column[wrong[0]]} in row {wrong[0]}", f"vertices from 0 to {n - 1}, or -1 for a hole"
+        )
+
+
+def _require_once(argument: str, table: Ints, k: int) -> None:
+    """A vertex is one item: twice in a column is a repeated pair, or two pairs that contradict each other."""
+    rows = np.flatnonzero(table[:, k] >= 0)
+    order = rows[np.argsort(table[rows, k], kind="stable")]
+    twice = np.flatnonzero(np.diff(table[order, k]) == 0)
+    if not len(twice):
+        return
+    first, second = order[twice[0]], order[twice[0] + 1]
+    vertex = int(table[first, k])
+    if np.array_equal(table[first], table[second]):
+        raise CothermError(argument, f"vertex {vertex} in rows {first} and {second}, the same pair twice", "it once")
+    raise CothermError(
+        argument,
+        f"vertex {vertex} in rows {first} and {second}, with different partners",
+        "one partner for each vertex",
+        "Put all vertices of one item into one row.",
+    )

@@ -1,0 +1,224 @@
+"""Coupling by pairs of items, as a user meets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from tests import problems
+from tests.problems import refused
+
+RNG = np.random.default_rng(0)
+
+
+def permuted(graph: ct.Graph, seed: int = 0) -> ct.Graph:
+    """The same graph with other names of its vertices: as a view it has nothing in common with the graph."""
+    order = np.random.default_rng(seed).permutation(graph.n)
+    return ct.Graph(graph.n, order[graph.i], order[graph.j], graph.w, name="noise")
+
+
+def clustered(seed: int, n: int = 120, noise: float = 1.0) -> ct.Graph:
+    """A view of n items in six groups, seen with noise of its own."""
+    rng = np.random.default_rng(seed)
+    centers = np.random.default_rng(99).standard_normal((6, 5)) * 2.0
+    return ct.knn_graph(centers[np.arange(n) % 6] + noise * rng.standard_normal((n, 5)), k=10)
+
+
+def precision(graph: ct.Graph) -> float:
+    """Mean average precision of the groups by diffusion distances."""
+    distances = ct.diffusion_distance(graph, 8.0 / np.median(graph.degrees))
+    return float(ct.evaluate.retrieval(distances, np.arange(graph.n) % 6).mean_average_precision)
+
+
+@pytest.fixture(scope="module")
+def pair() -> ct.Coupling:
+    return ct.couple_pairs([clustered(1, noise=1.6), clustered(2, noise=2.2)])
+
+
+def test_no_label_is_needed_to_gain(pair: ct.Coupling) -> None:
+    before, after = ([precision(graph) for graph in views] for views in (pair.originals, pair.graphs))
+    assert min(np.subtract(after, before)) > 0.0
+    assert np.mean(np.subtract(after, before)) > 0.03
+
+
+def test_agreement_is_reported(pair: ct.Coupling) -> None:
+    assert pair.pairs is not None
+    (found,) = pair.pairs.agreement
+    assert found.views == (0, 1)
+    assert found.shared == 120
+    assert found.kept_back >= 90
+    assert found.after > found.before > 1.5 * found.chance
+    assert found.coupled
+    assert not pair.pairs.notes
+    assert "agreement before" in str(pair)
+
+
+def test_results_are_valid_and_repeatable(pair: ct.Coupling) -> None:
+    again = ct.couple_pairs([clustered(1, noise=1.6), clustered(2, noise=2.2)])
+    for one, two in zip(pair.graphs, again.graphs, strict=True):
+        assert one.is_valid()
+        assert_array_equal(one.w, two.w)
+
+
+def test_save_and_load(pair: ct.Coupling, tmp_path: Any) -> None:
+    pair.save(tmp_path / "pairs.npz")
+    loaded = ct.Coupling.load(tmp_path / "pairs.npz")
+    assert loaded.pairs is not None
+    assert pair.pairs is not None
+    assert loaded.pairs.agreement == pair.pairs.agreement
+    assert_array_equal(loaded.pairs.table, pair.pairs.table)
+    assert str(loaded) == str(pair)
+
+
+def test_a_view_with_nothing_in_common_is_left_alone() -> None:
+    views = [clustered(1, noise=1.6), permuted(clustered(2, noise=1.6)), clustered(3, noise=2.2)]
+    result = ct.couple_pairs(views)
+    assert result.pairs is not None
+    assert_array_equal(result.graphs[1].w, views[1].w)
+    assert result.pairs.notes == ("noise has nothing in common with the others beyond chance and was left as it is.",)
+    assert [one.coupled for one in result.pairs.agreement] == [False, True, False]
+    assert precision(result.graphs[0]) > precision(views[0])
+    assert precision(result.graphs[2]) > precision(views[2])
+
+
+def test_two_views_with_nothing_in_common_are_both_left_as_they_are() -> None:
+    views = [clustered(1), permuted(clustered(2))]
+    result = ct.couple_pairs(views)
+    assert result.pairs is not None
+    for given, kept in zip(views, result.graphs, strict=True):
+        assert_array_equal(kept.w, given.w)
+    assert len(result.pairs.notes) == 2
+    assert result.pairs.share == 0.0
+
+
+def test_order_of_vertices_does_not_matter() -> None:
+    views = [clustered(1), clustered(2)]
+    order = np.random.default_rng(4).permutation(120)
+    place = np.argsort(order)
+    shuffled = ct.Graph(120, place[views[1].i], place[views[1].j], views[1].w)
+    same = ct.couple_pairs(views, kept_back=0.0, tolerance=1e-9)
+    by_index = ct.couple_pairs([views[0], shuffled], [order, np.arange(120)], kept_back=0.0, tolerance=1e-9)
+    expected, found = (np.sort(result.graphs[0].w) for result in (same, by_index))
+    assert_allclose(found, expected, atol=1e-3 * expected.max())
+
+
+def test_units_do_not_matter() -> None:
+    views = [clustered(1), clustered(2)]
+    scaled = [views[0], views[1].with_weights(1000.0 * views[1].w)]
+    plain, large = (ct.couple_pairs(graphs, kept_back=0.0, tolerance=1e-9) for graphs in (views, scaled))
+    assert_allclose(large.graphs[1].w / 1000.0, plain.graphs[1].w, rtol=1e-3, atol=1e-5)
+
+
+def test_cohorts_that_overlap_in_part() -> None:
+    """Three views of different sizes; the overlap differs from pair to pair, and some items are in one view only."""
+    whole = [clustered(seed, 150, noise=1.8) for seed in (1, 2, 3)]
+    members = [np.arange(0, 110), np.arange(40, 150), np.concatenate([np.arange(0, 60), np.arange(90, 150)])]
+    views, table = [], np.full((150, 3), -1)
+    for k, (graph, rows) in enumerate(zip(whole, members, strict=True)):
+        keep = np.full(150, -1)
+        keep[rows] = np.arange(len(rows))
+        used = (keep[graph.i] >= 0) & (keep[graph.j] >= 0)
+        views.append(ct.Graph(len(rows), keep[graph.i[used]], keep[graph.j[used]], graph.w[used]))
+        table[rows, k] = np.arange(len(rows))
+    result = ct.couple_pairs(views, table)
+    assert result.pairs is not None
+    assert [one.shared for one in result.pairs.agreement] == [70, 80, 80]
+    assert all(one.coupled for one in result.pairs.agreement)
+    assert [graph.n for graph in result.graphs] == [110, 110, 120]
+
+
+def test_functions_beside_the_pairs() -> None:
+    views = [clustered(1), clustered(2)]
+    labels = ct.label_functions(np.arange(120) % 6)
+    half = [np.arange(60), np.arange(60)]
+    result = ct.couple_pairs(views, half, functions=[labels, labels], borrow=0.0, kept_back=0.0)
+    assert result.mismatch < 1e-12
+    assert result.functions[0].shape[1] > labels.shape[1]
+    without = ct.couple_pairs(views, half, borrow=0.0, kept_back=0.0)
+    unpaired = np.arange(120) >= 60
+    gaps = [np.linalg.norm((one.graphs[0].w - views[0].w)[unpaired[views[0].i]]) for one in (result, without)]
+    assert gaps[0] > gaps[1]  # labels reach the items that no pair reaches
+
+
+def test_borrowed_weight_is_an_average() -> None:
+    """Half of the weight borrowed and no coupling to speak of: the average of both graphs."""
+    views = [problems.cloud(40, seed=1), problems.cloud(40, seed=2)]
+    degrees = [np.median(graph.degrees) for graph in views]
+    scaled = [graph.with_weights(graph.w / d) for graph, d in zip(views, degrees, strict=True)]
+    result = ct.couple_pairs(scaled, borrow=0.5, alpha=1e-9, kept_back=0.0)
+    assert result.pairs is not None
+    if result.pairs.agreement[0].coupled:
+        expected = ct.average(scaled).graph.adjacency().toarray()
+        assert_allclose(result.graphs[0].adjacency().toarray(), expected, atol=1e-6)
+
+
+def test_callback_stops_the_search() -> None:
+    steps: list[ct.Step] = []
+
+    def stop(step: ct.Step) -> bool:
+        steps.append(step)
+        return len(steps) == 3
+
+    result = ct.couple_pairs([clustered(1), clustered(2)], kept_back=0.0, callback=stop)
+    assert result.status == "interrupted"
+    assert len(result.history) == 3
+    assert steps[-1].cost <= steps[0].cost
+
+
+def test_equal_graphs_stay() -> None:
+    graph = clustered(1)
+    result = ct.couple_pairs([graph, graph])
+    for coupled in result.graphs:
+        assert_allclose(coupled.w, graph.w, atol=1e-8)
+
+
+@pytest.mark.parametrize("few", [2, 5, 12])
+def test_few_pairs_do_no_harm(few: int) -> None:
+    views = [clustered(1), clustered(2)]
+    result = ct.couple_pairs(views, [range(few), range(few)])
+    assert result.pairs is not None
+    assert result.pairs.n_modes >= 1
+    assert all(graph.is_valid() for graph in result.graphs)
+
+
+def test_graphs_in_pieces_and_without_edges() -> None:
+    pieces = ct.Graph(30, np.arange(0, 30, 3), np.arange(1, 30, 3), np.ones(10))
+    empty = ct.Graph(30, [], [], [])
+    for views in ([pieces, pieces], [pieces, empty], [empty, empty], [problems.path(30), empty]):
+        result = ct.couple_pairs(views)
+        assert all(graph.is_valid() for graph in result.graphs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ({"pairs": "others"}, "pairs"),
+        ({"n_modes": 0}, "n_modes"),
+        ({"n_modes": 120}, "n_modes"),
+        ({"n_modes": "many"}, "n_modes"),
+        ({"times": [0.0]}, "times"),
+        ({"times": [-1.0]}, "times"),
+        ({"alpha": -1.0}, "alpha"),
+        ({"borrow": 1.5}, "borrow"),
+        ({"borrow": "yes"}, "borrow"),
+        ({"rigidity": [1.0]}, "rigidity"),
+        ({"kept_back": 0.7}, "kept_back"),
+        ({"seed": -1}, "seed"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"max_iterations": 0}, "max_iterations"),
+        ({"callback": 3}, "callback"),
+        ({"engine": "abacus"}, "engine"),
+        ({"functions": [np.ones((120, 1))]}, "functions"),
+    ],
+)
+def test_arguments_that_cannot_be_used(arguments: dict[str, Any], wrong: str) -> None:
+    views = [clustered(1), clustered(2)]
+    assert refused(lambda: ct.couple_pairs(views, **arguments)) == wrong
+
+
+def test_single_graphs_are_refused() -> None:
+    assert refused(lambda: ct.couple_pairs([clustered(1)])) == "graphs"
