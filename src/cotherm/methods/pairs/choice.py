@@ -41,8 +41,8 @@ _OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
 # With borrowed weight: longer times, a weak coupling, and the share. Of two views neither can outvote a poor one.
 _BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 3.0
 _SHARE_OF_TWO, _SHARE_OF_MORE = 0.25, 0.3
-# Strong coupling has to add this many times the agreement that borrowing adds.
-_CLEARLY = 1.15
+# Strong coupling has to add this many times the agreement that borrowing adds, and this much more.
+_CLEARLY, _AT_LEAST = 1.15, 0.005
 _MOST_MODES = 24
 # For each mode so many items, so that modes can be told apart on them.
 _ITEMS_A_MODE = 6
@@ -106,7 +106,7 @@ def best(tried: Sequence[Setting], gains: Sequence[float]) -> int:
     if len(tried) == 1:
         return 0
     own, borrowed = gains
-    return 0 if own > _CLEARLY * max(borrowed, 0.0) else 1
+    return 0 if own > _CLEARLY * max(borrowed, 0.0) + _AT_LEAST else 1
 
 
 def strength(setting: Setting, pairs: Pairs, linked: Sequence[Link]) -> float:

@@ -32,7 +32,7 @@ from cotherm.pairs import Pairs, checked_pairs
 from cotherm.progress import Meter
 
 # Couplings that only serve to choose need not be exact.
-_ROUGH = 1e-4
+_ROUGH, _TRIAL_STEPS = 1e-4, 500
 # Agreement that falls by more than so many standard errors is no accident.
 _WORSE = 2.0
 
@@ -319,7 +319,7 @@ class _Coupler:
                 callback=numbers.callback,
             )
         else:
-            outcome = descend(problem, alphas, tolerance=_ROUGH, max_iterations=numbers.max_iterations)
+            outcome = descend(problem, alphas, tolerance=_ROUGH, max_iterations=_TRIAL_STEPS)
         weights = problem.weights(outcome.u)
         after = [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]
         return _Solved(problem, outcome, times, alpha, list(graphs), after)

@@ -38,7 +38,18 @@ class PairReport:
     notes: tuple[str, ...]
 
     def lines(self, names: Sequence[str]) -> list[str]:
-        """As a table for people; ``names`` are those of the graphs."""
+        """Render the agreement as a table.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the graphs.
+
+        Returns
+        -------
+        list of str
+            Lines of text.
+        """
         lines = [f"  {'views':<32}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
         for one in self.agreement:
             pair = f"{names[one.views[0]][:14]}, {names[one.views[1]][:14]}"
