@@ -25,10 +25,11 @@ from cotherm.io.text_table import open_text_table
 from cotherm.io.titles import titles_over_landmarks
 
 
-def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> None:
-    """The ways to say what corresponds, of which one is taken."""
-    group = parser.add_argument_group("what corresponds (give one of the first three)")
-    one = group.add_mutually_exclusive_group(required=True)
+def add_sources(parser: argparse.ArgumentParser, *, features: bool = False, pairs: bool = False) -> None:
+    """The ways to say what corresponds, of which one is taken; with ``pairs``, rows may be paired instead."""
+    title = "what corresponds (give one; without any, rows with the same id)"
+    group = parser.add_argument_group(title if pairs else "what corresponds (give one of the first three)")
+    one = group.add_mutually_exclusive_group(required=not pairs)
     one.add_argument(
         "--labels",
         nargs="+",
@@ -47,6 +48,13 @@ def add_sources(parser: argparse.ArgumentParser, *, features: bool = False) -> N
         )
     else:
         one.add_argument("--functions", nargs="+", metavar="FILE", help="functions as columns, one table for each view")
+    if pairs:
+        group.add_argument(
+            "--paired",
+            action="store_true",
+            help="couple by pairs: rows with the same id are the same item, or row k of every view where tables have "
+            "no ids. --labels, given beside, are only stored, to judge by",
+        )
     group.add_argument("--column", metavar="NAME", help="column of --labels to use")
     group.add_argument(
         "--known", type=number, metavar="SHARE", help="fraction of the labels of every class to use (all)"

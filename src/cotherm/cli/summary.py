@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,14 @@ def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
         "versions": dict(result.versions),
         "seconds": result.seconds,
     }
+    if result.pairs is not None:
+        report["pairs"] = {
+            "items": len(result.pairs.table),
+            "n_modes": result.pairs.n_modes,
+            "share": result.pairs.share,
+            "agreement": [asdict(one) for one in result.pairs.agreement],
+            "notes": list(result.pairs.notes),
+        }
     text = str(result)
     if settings:
         rows = [[key, _shown(value)] for key, value in {**result.settings, **result.versions}.items()]

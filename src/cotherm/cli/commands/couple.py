@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cotherm.cli import parser as options_of
+
+if TYPE_CHECKING:
+    from cotherm.cli.inputs import View
+    from cotherm.methods.coupling.result import Coupling
 
 HELP = "change edge weights so that heat diffuses alike on all views"
 ABOUT = """\
 Heat kernel coupling (Bronstein & Glashoff 2013). Changes edge weights as little as possible so that
-heat that starts from corresponding functions diffuses alike on all views. The views may have
-different sizes, and their vertices need not correspond.
+heat diffuses alike on all views, which may have different sizes and items.
 
-A function is a number at every vertex. Corresponding functions describe the same thing in each
-view: a bump around the same landmark, the indicator of a class, or a quantity measured in both.
+Rows with the same id are taken to be the same item, and nothing else is needed: no labels, no
+landmarks. A part of the pairs is kept back to see how far the views agree before and after. Views
+that have nothing in common with the others are left as they are, and the report says so.
+
+Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
+every vertex and describe the same thing in each view (--functions).
 
 A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
 graph (.npz, .mtx, or an edge list .csv with the header source,target,weight).
 """
 EXAMPLES = """\
 examples:
+  cotherm couple images.csv words.csv --out coupled.npz
   cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
   cotherm couple rna.csv atac.csv methylation.csv --labels stages.csv --known 0.5 --out cells.npz
   cotherm couple left.off right.off --landmarks pairs.csv --times 1,5,20 --alpha 1e6 --out bodies.npz
@@ -37,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views")
     options_of.add_out(parser, "the coupling: graphs before and after, functions and settings, as .npz")
-    add_sources(parser)
+    add_sources(parser, pairs=True)
     group = parser.add_argument_group("coupling")
     group.add_argument(
         "--times",
@@ -74,12 +85,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tolerance",
         type=options_of.number,
-        default=1e-6,
         metavar="E",
-        help="stop when the relative projected gradient is below this (1e-6)",
+        help="stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost "
+        "by less than this fraction (1e-5)",
     )
     group.add_argument(
-        "--max-iterations", type=options_of.integer, default=2_000, metavar="N", help="maximum number of steps (2000)"
+        "--max-iterations", type=options_of.integer, metavar="N", help="maximum number of steps (2000; for pairs 1000)"
     )
     group.add_argument(
         "--memory",
@@ -100,26 +111,40 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.correspondence import read_functions
     from cotherm.cli.inputs import read_views
     from cotherm.cli.summary import about_coupling
-    from cotherm.errors import CothermError, known_as, visible
+    from cotherm.errors import CothermError, visible
     from cotherm.methods.coupling import file as coupling_file
-    from cotherm.methods.coupling.couple import couple
 
     if len(options.views) < 2:
         raise CothermError("VIEW", "one view", "two or more")
     place = outputs.free_place(options.out, (".npz",), force=options.force)
     views = read_views(options.views, options)
+    by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
+    result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)
+    if result.status == "interrupted":  # half a coupling would pass for a whole one
+        raise KeyboardInterrupt
+    outputs.write(place, coupling_file.render(result), force=options.force)
+    reading = [*(view.reading for view in views), *how]
+    report, text = about_coupling(result)
+    text = "\n".join([*map(visible, reading), "", text, "", visible(f"Written: {place}")])
+    outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)
+
+
+def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Path) -> tuple[Coupling, list[str]]:
+    """Couple by what the options name, and say how that was read."""
+    from cotherm.cli import outputs
+    from cotherm.cli.correspondence import read_functions
+    from cotherm.methods.coupling import file as coupling_file
+    from cotherm.methods.coupling.couple import couple
+
     known = read_functions(views, options)
     graphs = [view.graph for view in views]
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
     named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "tolerance", "max_iterations", "memory")
-    with ExitStack() as stack:
-        for name in named:
-            stack.enter_context(known_as(name, f"--{name.replace('_', '-')}"))
+    with _as_options(named):
         result = couple(
             graphs,
             known.functions,
@@ -129,15 +154,71 @@ def run(options: argparse.Namespace) -> None:
             graph_weights=options.graph_weights,
             function_weights=options.function_weights,
             continuation=options.continuation,
-            tolerance=options.tolerance,
-            max_iterations=options.max_iterations,
+            tolerance=1e-6 if options.tolerance is None else options.tolerance,
+            max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
             memory=options.memory,
             precision=options.precision,
         )
-    if result.status == "interrupted":  # half a coupling would pass for a whole one
-        raise KeyboardInterrupt
-    outputs.write(place, coupling_file.render(result), force=options.force)
-    reading = [*(view.reading for view in views), *known.reading]
-    report, text = about_coupling(result)
-    text = "\n".join([*map(visible, reading), "", text, "", visible(f"Written: {place}")])
-    outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)
+    return result, known.reading
+
+
+def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -> tuple[Coupling, list[str]]:
+    """Couple by rows that are the same item; labels only judge."""
+    import numpy as np
+
+    from cotherm.cli import outputs
+    from cotherm.cli.header import header_of
+    from cotherm.cli.labels import read_labels
+    from cotherm.cli.pairing import paired_rows
+    from cotherm.methods.coupling import file as coupling_file
+    from cotherm.methods.pairs.couple_pairs import couple_pairs
+
+    _refuse_options_of_functions(options)
+    pairs = paired_rows(views, row_by_row=options.paired)
+    graphs, reading = [view.graph for view in views], pairs.reading
+    if options.labels:
+        labels = read_labels(views, options.labels, options.column, header_of(options))
+        graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
+        reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
+    outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
+    with _as_options(("times", "alpha", "rigidity", "tolerance", "max_iterations")):
+        result = couple_pairs(
+            graphs,
+            pairs.table,
+            times=options.times,
+            alpha=options.alpha,
+            rigidity=options.rigidity,
+            tolerance=1e-5 if options.tolerance is None else options.tolerance,
+            max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
+        )
+    return result, reading
+
+
+def _refuse_options_of_functions(options: argparse.Namespace) -> None:
+    """What has no meaning for pairs is not silently ignored."""
+    from cotherm.errors import CothermError
+
+    given = {
+        "--landmarks": options.landmarks,
+        "--functions": options.functions,
+        "--known": options.known,
+        "--graph-weights": options.graph_weights,
+        "--function-weights": options.function_weights,
+        "--continuation": None if options.continuation == "auto" else options.continuation,
+        "--memory": None if options.memory == "auto" else options.memory,
+        "--precision": None if options.precision == "float64" else options.precision,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise CothermError(name, str(value), "to be left out: it has no meaning for coupling by pairs")
+
+
+@contextmanager
+def _as_options(named: Sequence[str]) -> Iterator[None]:
+    """Errors name the option instead of the argument."""
+    from cotherm.errors import known_as
+
+    with ExitStack() as stack:
+        for name in named:
+            stack.enter_context(known_as(name, f"--{name.replace('_', '-')}"))
+        yield
