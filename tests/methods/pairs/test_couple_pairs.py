@@ -146,14 +146,15 @@ def test_functions_beside_the_pairs() -> None:
 
 def test_borrowed_weight_is_an_average() -> None:
     """Half of the weight borrowed and no coupling to speak of: the average of both graphs."""
-    views = [problems.cloud(40, seed=1), problems.cloud(40, seed=2)]
+    views = [clustered(1), clustered(2)]
     degrees = [np.median(graph.degrees) for graph in views]
     scaled = [graph.with_weights(graph.w / d) for graph, d in zip(views, degrees, strict=True)]
     result = ct.couple_pairs(scaled, borrow=0.5, alpha=1e-9, kept_back=0.0)
     assert result.pairs is not None
-    if result.pairs.agreement[0].coupled:
-        expected = ct.average(scaled).graph.adjacency().toarray()
-        assert_allclose(result.graphs[0].adjacency().toarray(), expected, atol=1e-6)
+    assert result.pairs.agreement[0].coupled
+    expected = ct.average(scaled).graph.adjacency().toarray()
+    for graph in result.graphs:
+        assert_allclose(graph.adjacency().toarray(), expected, atol=1e-6)
 
 
 def test_callback_stops_the_search() -> None:
@@ -167,6 +168,15 @@ def test_callback_stops_the_search() -> None:
     assert result.status == "interrupted"
     assert len(result.history) == 3
     assert steps[-1].cost <= steps[0].cost
+
+
+def test_an_interrupt_while_trying_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cotherm.methods.pairs.problem.PairProblem.at", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ct.couple_pairs([clustered(1), clustered(2)])
 
 
 def test_equal_graphs_stay() -> None:

@@ -126,21 +126,19 @@ def _wanted(n: int) -> int:
     return max(1, min(_NEIGHBORS, (n - 1) // 4))
 
 
-def correlation(first: Floats, second: Floats) -> float:
-    """Of two heat kernels, off the diagonal."""
-    return _correlation(_standardized(first), _standardized(second))
+def compared(first: Floats, second: Floats, seed: int) -> tuple[float, float]:
+    """The correlation of two heat kernels off the diagonal, and by how many standard deviations it exceeds chance.
 
-
-def deviations(first: Floats, second: Floats, seed: int) -> float:
-    """By how much the correlation of two heat kernels exceeds that of permuted ones, in standard deviations."""
+    Chance is the correlation of the second with the first after a permutation of its items.
+    """
     a, b = _standardized(first), _standardized(second)
     rng = np.random.default_rng(seed)
     permuted = []
     for _ in range(_PERMUTATIONS):
         order = rng.permutation(len(a))
-        permuted.append(_correlation(a[np.ix_(order, order)], b))
-    spread = float(np.std(permuted))
-    return (_correlation(a, b) - float(np.mean(permuted))) / spread if spread > 0.0 else 0.0
+        permuted.append(float(np.vdot(a[np.ix_(order, order)], b)))
+    found, spread = float(np.vdot(a, b)), float(np.std(permuted))
+    return found, (found - float(np.mean(permuted))) / spread if spread > 0.0 else 0.0
 
 
 def _standardized(K: Floats) -> Floats:
@@ -151,7 +149,3 @@ def _standardized(K: Floats) -> Floats:
     result = np.zeros_like(K)
     result[off] = values / size if size > 0.0 else 0.0
     return result
-
-
-def _correlation(a: Floats, b: Floats) -> float:
-    return float(np.vdot(a, b))

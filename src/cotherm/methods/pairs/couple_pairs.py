@@ -22,6 +22,7 @@ from cotherm.methods.coupling.options import checked_times, require_squares
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs import choice
+from cotherm.methods.pairs.agreement import Agreement
 from cotherm.methods.pairs.borrow import with_borrowed_weights, with_edges_of
 from cotherm.methods.pairs.choice import KeptBack, Link, Relation, Setting
 from cotherm.methods.pairs.descent import Outcome, descend, ladder
@@ -116,7 +117,7 @@ def couple_pairs(
     -------
     Coupling
         The coupled graphs. ``result.pairs`` tells what was chosen and how far the views agree; print the result for a
-        summary.
+        summary. On a keyboard interrupt during the final coupling, the weights so far.
 
     Raises
     ------
@@ -320,6 +321,8 @@ class _Coupler:
             )
         else:
             outcome = descend(problem, alphas, tolerance=_ROUGH, max_iterations=_TRIAL_STEPS)
+            if outcome.status == "interrupted":  # there is nothing yet to give back
+                raise KeyboardInterrupt
         weights = problem.weights(outcome.u)
         after = [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]
         return _Solved(problem, outcome, times, alpha, list(graphs), after)
@@ -370,7 +373,7 @@ class _Coupler:
             pairs=report,
         )
 
-    def _agreement(self, relation: Relation, measured: KeptBack, helps: bool) -> Any:
+    def _agreement(self, relation: Relation, measured: KeptBack, helps: bool) -> Agreement:
         found = measured.of(relation)
         return found if helps else replace(found, after=found.before)
 
