@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from cotherm.methods.matching.modes import Modes
     from cotherm.methods.matching.result import Match
     from cotherm.methods.pairs.agreement import Agreement
+    from cotherm.methods.pairs.common import CommonGraph, common_graph
     from cotherm.methods.pairs.couple_pairs import couple_pairs
     from cotherm.methods.pairs.report import PairReport
     from cotherm.methods.power_mean import PowerMean, power_mean
@@ -69,6 +70,7 @@ _HOMES = {
     "Average": "methods.average",
     "Changes": "methods.coupling.result",
     "ClosestCommuting": "estimators.closest_commuting",
+    "CommonGraph": "methods.pairs.common",
     "Commuting": "methods.commuting.closest",
     "Coregularization": "methods.coregularization",
     "CothermError": "errors",
@@ -102,6 +104,7 @@ _HOMES = {
     "average": "methods.average",
     "closest_commuting": "methods.commuting.closest",
     "coregularize": "methods.coregularization",
+    "common_graph": "methods.pairs.common",
     "couple": "methods.coupling.couple",
     "couple_pairs": "methods.pairs.couple_pairs",
     "coupled_bases": "methods.quasi_harmonic",
@@ -145,6 +148,7 @@ __all__ = [
     "Average",
     "Changes",
     "ClosestCommuting",
+    "CommonGraph",
     "Commuting",
     "Coregularization",
     "CothermError",
@@ -177,6 +181,7 @@ __all__ = [
     "align",
     "average",
     "closest_commuting",
+    "common_graph",
     "coregularize",
     "couple",
     "couple_pairs",

@@ -84,6 +84,11 @@ MODES = 1_000
 MATCHED_VERTICES = 5_000
 # Up to this many rows k-means is restarted often.
 KMEANS_ROWS = 5_000
+# Up to this many vertices clusters are also found by k-means on whole rows of the heat kernel.
+HEAT_CLUSTERS = 4_096
+# Up to this many vertices coupling by pairs computes heat from all of them to see which edges it supports; beyond, heat
+# is estimated from random functions.
+EXACT_SUPPORT = 8_192
 # Newton steps of a joint diagonalization: (rows up to which, steps).
 NEWTON_STEPS = ((500, 200), (1_000, 60))
 # Vertices, and edges of all graphs, that the search for valid commuting Laplacians can take; more are refused.

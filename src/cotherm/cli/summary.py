@@ -90,7 +90,7 @@ def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
         report["pairs"] = {
             "items": len(result.pairs.table),
             "n_modes": result.pairs.n_modes,
-            "share": result.pairs.share,
+            "shares": list(result.pairs.shares),
             "agreement": [asdict(one) for one in result.pairs.agreement],
             "notes": list(result.pairs.notes),
         }

@@ -187,9 +187,9 @@ class JointResult(ABC):
         seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
         rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
         if not self.common:
-            return once_each(rows, lambda X: _k_means(X, k, seed))
+            return once_each(rows, lambda X: k_means(X, k, seed))
         different = list({id(X): X for X in rows}.values())
-        labels = _k_means(np.vstack(different), k, seed)
+        labels = k_means(np.vstack(different), k, seed)
         cuts = np.cumsum([len(X) for X in different])[:-1]
         by_rows = {id(X): part for X, part in zip(different, np.split(labels, cuts), strict=True)}
         return tuple(by_rows[id(X)] for X in rows)
@@ -226,7 +226,7 @@ class JointResult(ABC):
         different = list({id(X): X for X in rows}.values())
         if len({len(X) for X in different}) > 1:
             raise CothermError("graphs", f"views of {[len(X) for X in rows]} vertices", "views of the same vertices")
-        return _k_means(np.hstack(different), k, seed)
+        return k_means(np.hstack(different), k, seed)
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         return self.modes(k)
@@ -374,7 +374,7 @@ def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Flo
 
 def unit_row_clusters(vectors: Floats, k: int, seed: int) -> Ints:
     """k-means on rows scaled to unit length."""
-    return _k_means(_unit_rows(vectors), k, seed)
+    return k_means(_unit_rows(vectors), k, seed)
 
 
 def _unit_rows(X: Floats) -> Floats:
@@ -382,7 +382,8 @@ def _unit_rows(X: Floats) -> Floats:
     return np.divide(X, length, out=np.zeros_like(X), where=length > 0.0)
 
 
-def _k_means(X: Floats, k: int, seed: int) -> Ints:
+def k_means(X: Floats, k: int, seed: int) -> Ints:
+    """Clusters of rows."""
     from sklearn.cluster import KMeans
 
     distinct = len(np.unique(X.round(12), axis=0))

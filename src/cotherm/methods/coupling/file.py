@@ -131,7 +131,7 @@ def _about_pairs(pairs: PairReport) -> dict[str, Any]:
     """All of the report that is not an array."""
     return {
         "n_modes": pairs.n_modes,
-        "share": pairs.share,
+        "shares": list(pairs.shares),
         "agreement": [asdict(one) for one in pairs.agreement],
         "notes": list(pairs.notes),
     }
@@ -141,7 +141,7 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     """The report of a coupling by pairs, None of one by functions."""
     if about is None and "pairs" not in arrays:
         return None
-    known = {"n_modes", "share", "agreement", "notes"}
+    known = {"n_modes", "shares", "agreement", "notes"}
     if not isinstance(about, dict) or set(about) != known or "pairs" not in arrays:
         raise CothermError(
             "pairs", validation.describe(about), "a table and what was found, as Coupling.save stores it"
@@ -149,12 +149,15 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     notes = about["notes"]
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise CothermError("pairs: notes", validation.describe(notes), "a list of sentences")
+    shares = about["shares"]
+    if not isinstance(shares, list) or len(shares) != len(sizes):
+        raise CothermError("pairs: shares", validation.describe(shares), f"a list of {len(sizes)} numbers")
     if not isinstance(about["agreement"], list):
         raise CothermError("pairs: agreement", validation.describe(about["agreement"]), "a list")
     return PairReport(
         table=checked_pairs(arrays.pop("pairs"), sizes).table,
         n_modes=validation.integer("pairs: n_modes", about["n_modes"], least=1),
-        share=validation.real("pairs: share", about["share"]),
+        shares=tuple(validation.real("pairs: shares", share) for share in shares),
         agreement=tuple(_agreement(k, row, len(sizes)) for k, row in enumerate(about["agreement"])),
         notes=tuple(notes),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.result import HasStatus, JointGraphs
+from cotherm.pairs import Pairs
+
+if TYPE_CHECKING:
+    from cotherm.methods.pairs.common import CommonGraph
 
 _ENDINGS = {
     "converged": "",
@@ -197,6 +201,38 @@ class Coupling(JointGraphs, HasStatus):
         if sorted(limits) != limits or limits[1] > 1.0 or limits[2] < 1.0:
             raise CothermError("cut, weak, strong", str(tuple(limits)), "0 <= cut <= weak <= 1 <= strong")
         return tuple(_changes(old, new, *limits) for old, new in zip(self.originals, self.graphs, strict=True))
+
+    def common_graph(self) -> CommonGraph:
+        """Merge the coupled graphs into one over all items, paired or not.
+
+        Every graph counts by how far its heat agrees with that of the others as given.
+
+        Returns
+        -------
+        CommonGraph
+            The graph, and which vertex of which view each item is.
+
+        Raises
+        ------
+        CothermError
+            If the graphs were not coupled by pairs.
+
+        See Also
+        --------
+        couple_pairs : Couple graphs by pairs.
+        common_graph : Merge graphs that were not coupled.
+        """
+        from cotherm.methods.pairs.common import merged
+
+        if self.pairs is None:
+            raise CothermError(
+                "result",
+                "a coupling by functions, which does not know which vertices are the same",
+                "a coupling by pairs",
+                "Use couple_pairs, or common_graph(result.graphs, pairs).",
+            )
+        sizes = tuple(graph.n for graph in self.graphs)
+        return merged(self.graphs, Pairs(self.pairs.table, sizes), self.pairs.trust())
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the whole result to a ``.npz`` file, without pickles.

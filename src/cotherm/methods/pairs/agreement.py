@@ -34,6 +34,8 @@ _ROUGHLY = 1e-6
 # Views have nothing in common if the correlation of their heat kernels is below this, or within so many standard
 # deviations of what permuted views have, which these exceed less than once in ten thousand times.
 _LEAST_CORRELATION, _CHANCE = 0.05, 4.0
+# Views that share too few items to be compared are trusted as if their heat had this correlation.
+_UNCERTAIN = 0.25
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,18 @@ class Agreement:
     correlation: float
     deviations: float
     coupled: bool
+
+    @property
+    def trust(self) -> float:
+        """How far the two views trust each other: the correlation, 0 where they have nothing in common."""
+        return trust(self.correlation, self.deviations)
+
+
+def trust(correlation: float, deviations: float) -> float:
+    """How far two views trust each other; with too few items to tell, a little."""
+    if np.isnan(correlation):
+        return _UNCERTAIN
+    return correlation if related(correlation, deviations) else 0.0
 
 
 def related(size: float, beyond_chance: float) -> bool:

@@ -1,13 +1,22 @@
-"""Weights that a view borrows from the others: between items that two views share, a part of the other view's weights.
+"""Weights that a view borrows from the others: edges between shared items, as far as other views bear them out.
 
-A view of few neighbors an item has no way to agree with another view but to cut what it has. With a share s of borrowed
-weight, the weight between two items is (1 − s) times its own plus s times the mean of the other views', as far as these
-have both items; what another view does not know stays as it is.
+Heat kernel coupling changes the edges that a view has as little as possible. A view of few neighbors an item has no way
+to agree with another but to cut what it has, and edges that are wrong in one view are still there in the mixture of
+several. So before they are coupled, views that belong together are brought nearer to each other:
+
+- An edge is *supported* by how much heat flows between its ends in the other views, each of them counted by its
+  correlation with this view. Edges with twice the median support, or more, count fully; others less, in proportion.
+- A view's own weights between shared items are multiplied by the square root of their support, but no less than 0.3:
+  a poor view must not cut a good one to pieces.
+- A share of them is replaced by the mean of the other views' weights, multiplied by their support: no more than what
+  the view has in common with the others, the mean correlation of its heat with theirs, and at most 0.4.
+
+Total weights stay what they were. What no other view knows, edges of items that are in one view only, stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,38 +24,96 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
+from cotherm.methods.pairs.support import Link, Support, edges_on
 from cotherm.pairs import Pairs
 
+# The largest share of weight that is borrowed, and the least factor of a view's own weights.
+_MOST, _LEAST = 0.4, 0.3
 
-def with_borrowed_weights(
-    graphs: Sequence[Graph], pairs: Pairs, linked: Sequence[tuple[int, int]], share: float
-) -> list[Graph]:
-    """The graphs after borrowing from the views they are linked to; new edges come after their own."""
-    found = []
-    for k, graph in enumerate(graphs):
-        others = [b if k == a else a for a, b in linked if k in (a, b)]
-        if not others:
-            found.append(graph)
-            continue
-        known = np.zeros(graph.m)  # by how many other views, for every edge
-        keys, weights = [_keys(graph.i, graph.j, graph.n)], [graph.w]
-        for other in others:
-            theirs, mine = pairs.shared(other, k)
-            at_both = np.zeros(graph.n, dtype=bool)
-            at_both[mine] = True
-            known += at_both[graph.i] & at_both[graph.j]
-            carried = _carried(graphs[other], theirs, mine, graph.n)
-            keys.append(carried[0])
-            weights.append(carried[1] * (share / len(others)))
-        weights[0] = graph.w * (1.0 - share * known / len(others))
-        found.append(_summed(graph, np.concatenate(keys), np.concatenate(weights)))
-    return found
+
+class Borrowing:
+    """Graphs, how far they trust each other, and the support of their edges."""
+
+    def __init__(self, graphs: Sequence[Graph], trust: Mapping[Link, float], support: Support) -> None:
+        self._graphs, self._support = graphs, support
+        self._trust = {**trust, **{(b, a): value for (a, b), value in trust.items()}}
+
+    def shares(self, share: float | None) -> list[float]:
+        """What every view borrows; ``share`` is what the caller asks for, None if it is not said."""
+        found = []
+        for view in range(len(self._graphs)):
+            trust = [self._trust[view, other] for other in self._linked(view)]
+            usual = min(_MOST, float(np.mean(trust))) if trust else 0.0
+            found.append(usual if share is None or not trust else share)
+        return found
+
+    def lent(self, pairs: Pairs, share: float | None) -> list[Graph]:
+        """The graphs after borrowing from those they are linked to; new edges come after their own."""
+        shares = self.shares(share)
+        return [self._one(view, pairs, shares[view]) for view in range(len(self._graphs))]
+
+    def _one(self, view: int, pairs: Pairs, share: float) -> Graph:
+        graph, others = self._graphs[view], self._linked(view)
+        trust = np.array([self._trust[view, other] for other in others])
+        known = self._known(view, others, pairs)
+        if not known.any():
+            return graph
+        trust = trust / trust.sum()
+        own = self._supported(view, others, known) * (1.0 - share * (trust @ known))
+        keys, weights = [_keys(graph.i, graph.j, graph.n)], [own]
+        for other, part in zip(others, trust, strict=True):
+            at, w = self._offered(other, view, pairs)
+            keys.append(at)
+            weights.append(w * (share * part))
+        return _summed(graph, np.concatenate(keys), np.concatenate(weights))
+
+    def _supported(self, view: int, others: Sequence[int], known: Floats) -> Floats:
+        """A view's own weights, multiplied by the root of their support."""
+        graph = self._graphs[view]
+        at = known.any(axis=0)
+        support = self._support.of_edges(view, others, [self._trust[view, other] for other in others], known)
+        w = graph.w.copy()
+        w[at] = _rescaled(graph.w[at], np.maximum(_LEAST, np.sqrt(_relative(support[at], graph.w[at]))))
+        return w
+
+    def _offered(self, lender: int, view: int, pairs: Pairs) -> tuple[Ints, Floats]:
+        """A lender's edges between items that a view has, by their keys there, and their supported weights."""
+        graph, others = self._graphs[lender], self._linked(lender)
+        i, j = edges_on(graph, pairs, lender, view)
+        at = np.flatnonzero((i >= 0) & (graph.w > 0.0))
+        known = self._known(lender, others, pairs)
+        support = self._support.of_edges(lender, others, [self._trust[lender, other] for other in others], known)
+        weights = _rescaled(graph.w[at], _relative(support[at], graph.w[at]))
+        n = self._graphs[view].n
+        return _keys(np.minimum(i[at], j[at]), np.maximum(i[at], j[at]), n), weights
+
+    def _known(self, view: int, others: Sequence[int], pairs: Pairs) -> Floats:
+        """(others, edges): 1 where another view has both ends of an edge."""
+        known = [edges_on(self._graphs[view], pairs, view, other)[0] >= 0 for other in others]
+        return np.array(known, dtype=float).reshape(len(others), self._graphs[view].m)
+
+    def _linked(self, view: int) -> list[int]:
+        return sorted(b for a, b in self._trust if a == view)
 
 
 def with_edges_of(graph: Graph, grown: Graph) -> Graph:
     """The graph with the edges of one that begins with its own; those it does not have get weight zero."""
     w = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
     return Graph(grown.n, grown.i, grown.j, w, coordinates=graph.coordinates, labels=graph.labels, name=graph.name)
+
+
+def _relative(support: Floats, w: Floats) -> Floats:
+    """Support in units of twice the median over the edges with weight, at most 1; 1 where there is none at all."""
+    counted = support[w > 0.0]
+    unit = 2.0 * float(np.median(counted) or np.mean(counted)) if len(counted) else 0.0
+    return np.minimum(1.0, support / unit) if unit > 0.0 else np.ones(len(support))
+
+
+def _rescaled(w: Floats, factors: Floats) -> Floats:
+    """Weights times factors, with the same total."""
+    changed = w * factors
+    total = changed.sum()
+    return changed * (w.sum() / total) if total > 0.0 else w
 
 
 def _summed(graph: Graph, keys: Ints, weights: Floats) -> Graph:
@@ -56,16 +123,6 @@ def _summed(graph: Graph, keys: Ints, weights: Floats) -> Graph:
     total = np.bincount(inverse, weights)[order]
     i, j = np.divmod(unique[order], graph.n)
     return Graph(graph.n, i, j, total, coordinates=graph.coordinates, labels=graph.labels, name=graph.name)
-
-
-def _carried(other: Graph, theirs: Ints, mine: Ints, n: int) -> tuple[Ints, Floats]:
-    """The edges with weight between shared items of another graph, by the keys they have on this one."""
-    place = np.full(other.n, -1)
-    place[theirs] = mine
-    i, j = place[other.i], place[other.j]
-    kept = (other.w > 0.0) & (i >= 0) & (j >= 0)
-    i, j = i[kept], j[kept]
-    return _keys(np.minimum(i, j), np.maximum(i, j), n), other.w[kept]
 
 
 def _keys(i: NDArray[Any], j: NDArray[Any], n: int) -> Ints:

@@ -4,13 +4,13 @@
   are not coupled.
 - *By which edges.* Two ways are tried while a part of the pairs is kept back. Strongly, by the edges that views have:
   right where these include many wrong ones, as with more neighbors than an item has of its own kind. Or weakly, after
-  borrowing a part of the other views' weights: right where views lack edges, and strong coupling would only cut. The
+  borrowing weights that other views bear out: right where views lack edges, and strong coupling would only cut. The
   first is taken if it adds clearly more to the agreement on the pairs kept back.
 - *Whether at all.* If agreement on the pairs kept back falls, all views are left as they are.
 
 Units: strength is α in units of the α at which coupling and distance weigh the same. The numbers below were chosen on
 some seventy sets of two to six views, with labels as judges. They gain on most and cost a good view something on some,
-above all where one of two views is much poorer than the other, or where classes are large and times long.
+above all where one of two views is much poorer than the other: nothing but labels could tell which of two is poor.
 """
 
 from __future__ import annotations
@@ -24,25 +24,17 @@ import numpy as np
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.agreement import (
-    Agreement,
-    chance_precision,
-    compared,
-    heat_rows,
-    precision,
-    related,
-    some,
-)
+from cotherm.methods.pairs.agreement import compared, heat_rows, related, some
+from cotherm.methods.pairs.support import Link
 from cotherm.pairs import Pairs
 
 # By the edges they have: so many moves of heat along edges, and a strong coupling. Functions that end where the shared
 # items end are rough there, which makes coupling look strong; it is made up for by this power of the shared part.
 _OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
-# With borrowed weight: longer times, a weak coupling, and the share. Of two views neither can outvote a poor one.
-_BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 3.0
-_SHARE_OF_TWO, _SHARE_OF_MORE = 0.25, 0.3
+# With borrowed weight: longer times, and a weak coupling.
+_BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 1.0
 # Strong coupling has to add this many times the agreement that borrowing adds, and this much more.
-_CLEARLY, _AT_LEAST = 1.15, 0.005
+_CLEARLY, _AT_LEAST = 1.05, 0.001
 _MOST_MODES = 24
 # For each mode so many items, so that modes can be told apart on them.
 _ITEMS_A_MODE = 6
@@ -53,17 +45,15 @@ _LEAST_PART = 0.1
 # With fewer items two views cannot be compared.
 _FEWEST = 20
 
-Link = tuple[int, int]
-
 
 @dataclass(frozen=True)
 class Setting:
-    """How to couple: which share of weight is borrowed, for how many moves heat flows, and how strong the coupling is.
+    """How to couple: whether weight is borrowed, for how many moves heat flows, and how strong the coupling is.
 
     ``times`` and ``alpha`` are None where they follow from the moves and the strength.
     """
 
-    share: float
+    borrows: bool
     moves: float
     strength: float
     times: Floats | None = None
@@ -93,9 +83,8 @@ def settings(linked: Sequence[Link], share: float | None) -> list[Setting]:
     views = len({k for views in linked for k in views})
     # The norm of the coupling's part grows with the number of views, and the unit of strength with it.
     more = max(views, 2) / 2.0
-    own = Setting(0.0, _OWN_MOVES, _OWN_STRENGTH * more)
-    usual = _SHARE_OF_TWO if views <= 2 else _SHARE_OF_MORE
-    borrowed = Setting(usual if share is None else share, _BORROWED_MOVES, _BORROWED_STRENGTH * more)
+    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * more)
+    borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH * more)
     if share is None and linked:
         return [own, borrowed]
     return [borrowed] if share else [own]
@@ -111,7 +100,7 @@ def best(tried: Sequence[Setting], gains: Sequence[float]) -> int:
 
 def strength(setting: Setting, pairs: Pairs, linked: Sequence[Link]) -> float:
     """The strength for these pairs."""
-    if setting.share or not linked:
+    if setting.borrows or not linked:
         return setting.strength
     parts = [pairs.count(a, b) / max(pairs.sizes[a], pairs.sizes[b]) for a, b in linked]
     return setting.strength * max(float(np.mean(parts)), _LEAST_PART) ** _OF_PART
@@ -145,60 +134,3 @@ def parts(pairs: Pairs, share: float, seed: int) -> Iterator[Ints]:
         yield np.sort(order[first : first + size])
         if first + size >= _ENOUGH:
             return
-
-
-class KeptBack:
-    """Agreement before and after, gathered over the parts that were kept back."""
-
-    def __init__(self, graphs: Sequence[Graph], links: Sequence[Link], seed: int, engine: Engine) -> None:
-        self._graphs, self._links, self._seed, self._engine = graphs, links, seed, engine
-        self._before: dict[Link, list[Floats]] = {link: [] for link in links}
-        self._after: dict[Link, list[Floats]] = {link: [] for link in links}
-        self._chance: dict[Link, float] = {}
-
-    def add(self, coupled: Sequence[Graph], pairs: Pairs, rows: Ints) -> None:
-        """Compare the coupled views, and the given ones, on the items in some rows, which were kept back."""
-        kept = Pairs(pairs.table[rows], pairs.sizes)
-        for a, b in self._links:
-            sources, targets = some(kept.shared(a, b), self._seed), pairs.shared(a, b)
-            if not len(sources[0]) or len(targets[0]) < 3:
-                continue
-            itself = np.argsort(targets[0])[np.searchsorted(np.sort(targets[0]), sources[0])]
-            given = [self._heat(self._graphs[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
-            after = [self._heat(coupled[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
-            before = precision(given[0], given[1], itself) + precision(given[1], given[0], itself)
-            now = precision(after[0], given[1], itself) + precision(after[1], given[0], itself)
-            self._before[a, b].append(0.5 * before)
-            self._after[a, b].append(0.5 * now)
-            self._chance[a, b] = chance_precision(len(targets[0]))
-
-    def _heat(self, graph: Graph, view: int, sources: Ints, targets: Ints) -> Floats:
-        return heat_rows(graph, sources, targets, self._graphs[view], self._engine)
-
-    def gain(self, links: Sequence[Link]) -> tuple[float, float]:
-        """The mean gain over all items and linked views, and its standard error."""
-        gains = [
-            after - before
-            for link in links
-            for before, after in zip(self._before[link], self._after[link], strict=True)
-        ]
-        if not gains:
-            return 0.0, 0.0
-        every = np.concatenate(gains)
-        return float(every.mean()), float(every.std() / np.sqrt(len(every)))
-
-    def of(self, relation: Relation) -> Agreement:
-        """As it is reported."""
-        before = np.concatenate([*self._before[relation.views], np.zeros(0)])
-        after = np.concatenate([*self._after[relation.views], np.zeros(0)])
-        return Agreement(
-            views=relation.views,
-            shared=relation.shared,
-            kept_back=len(before),
-            before=float(before.mean()) if len(before) else 0.0,
-            after=float(after.mean()) if len(after) else 0.0,
-            chance=self._chance.get(relation.views, 0.0),
-            correlation=relation.correlation,
-            deviations=relation.deviations,
-            coupled=relation.linked,
-        )

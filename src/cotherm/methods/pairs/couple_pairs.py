@@ -23,11 +23,14 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs import choice
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.borrow import with_borrowed_weights, with_edges_of
-from cotherm.methods.pairs.choice import KeptBack, Link, Relation, Setting
+from cotherm.methods.pairs.agreement import trust as trusted
+from cotherm.methods.pairs.borrow import Borrowing, with_edges_of
+from cotherm.methods.pairs.choice import Relation, Setting
 from cotherm.methods.pairs.descent import Outcome, descend, ladder
+from cotherm.methods.pairs.kept_back import KeptBack
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.report import PairReport
+from cotherm.methods.pairs.support import Link, Support
 from cotherm.methods.validation import checked_graphs, is_auto, positive, versions
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.progress import Meter
@@ -91,11 +94,11 @@ def couple_pairs(
         edges, eight with borrowed weight.
     alpha : "auto" or float, default "auto"
         Weight α of the coupling term. "auto", in units of the α at which both terms have equal weight and for two
-        views: 100, and 3 with borrowed weight.
+        views: 100, and 1 with borrowed weight.
     borrow : float or "auto", default "auto"
         Share of the weights between shared items that a view borrows from the others before coupling, from 0 for none
-        to 1. "auto" tries 0 and a quarter, 0.3 for three or more views, and takes what adds more to the agreement on
-        pairs kept back; 0 has to add clearly more.
+        to 1. "auto" tries 0, and for each view the mean correlation of its heat kernel with the others', at most 0.4;
+        it takes what adds more to the agreement on pairs kept back, where 0 has to add clearly more.
     rigidity : array_like of float, optional
         Penalty ρ > 0 on changing each graph, 1 by default. Give a view that you trust more than 1.
     kept_back : float, default 0.25
@@ -276,6 +279,9 @@ class _Coupler:
             needed = f"at most {most}, one less than the smallest graph has vertices"
             raise CothermError("n_modes", str(self._n_modes), needed)
         self._modes = [smooth_modes(graph, self._n_modes) for graph in given.graphs]
+        trust = {one.views: trusted(one.correlation, one.deviations) for one in self._relations if one.linked}
+        support = Support(given.graphs, given.pairs, self._linked, numbers.seed, given.engine)
+        self._borrowing = Borrowing(given.graphs, trust, support)
 
     def run(self, began: float) -> Coupling:
         numbers = self._numbers
@@ -304,7 +310,7 @@ class _Coupler:
     def _solved(self, setting: Setting, pairs: Pairs, *, final: bool, couple: bool = True) -> _Solved:
         given, numbers = self._given, self._numbers
         linked = [views for views in self._linked if pairs.count(*views)] if couple else []
-        graphs = with_borrowed_weights(given.graphs, pairs, linked, setting.share) if setting.share else given.graphs
+        graphs = self._borrowing.lent(pairs, numbers.borrow) if setting.borrows and linked else given.graphs
         times = np.array([setting.moves / given.degree]) if setting.times is None else setting.times
         problem = PairProblem(graphs, self._terms(pairs, linked), times, given.rigidity, given.engine)
         size = problem.stiffness() if linked else 0.0
@@ -349,7 +355,7 @@ class _Coupler:
         report = PairReport(
             table=given.pairs.table,
             n_modes=self._n_modes,
-            share=setting.share if helps else 0.0,
+            shares=tuple(self._shares(setting if helps else None)),
             agreement=tuple(self._agreement(one, measured, helps) for one in relations),
             notes=tuple(_notes(given.names(), self._relations, helps)),
         )
@@ -372,6 +378,11 @@ class _Coupler:
             seconds=time.perf_counter() - began,
             pairs=report,
         )
+
+    def _shares(self, setting: Setting | None) -> list[float]:
+        if setting is None or not setting.borrows:
+            return [0.0] * len(self._given.graphs)
+        return self._borrowing.shares(self._numbers.borrow)
 
     def _agreement(self, relation: Relation, measured: KeptBack, helps: bool) -> Agreement:
         found = measured.of(relation)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from cotherm.arrays import Ints
 from cotherm.methods.pairs.agreement import Agreement
 
@@ -19,8 +21,8 @@ class PairReport:
         The vertex that each item is in every graph, -1 where it is missing. Items in one graph only are left out.
     n_modes : int
         Number of smooth modes of every graph that were taken as functions.
-    share : float
-        Share of the weights between shared items that every graph borrowed from the others; 0 for none.
+    shares : tuple of float
+        Share of the weights between shared items that each graph borrowed from the others; 0 for none.
     agreement : tuple of Agreement
         For every two graphs that share items, how far they agree.
     notes : tuple of str
@@ -33,9 +35,24 @@ class PairReport:
 
     table: Ints
     n_modes: int
-    share: float
+    shares: tuple[float, ...]
     agreement: tuple[Agreement, ...]
     notes: tuple[str, ...]
+
+    def trust(self) -> list[float]:
+        """How far each graph is trusted: the mean correlation of its heat with that of the graphs related to it.
+
+        Returns
+        -------
+        list of float
+            A number from 0, for graphs that have nothing in common with any other, to 1.
+        """
+        found = []
+        for k in range(self.table.shape[1]):
+            own = [one.trust for one in self.agreement if k in one.views]
+            own = [value for value in own if value > 0.0]
+            found.append(float(np.mean(own)) if own else 0.0)
+        return found
 
     def lines(self, names: Sequence[str]) -> list[str]:
         """Render the agreement as a table.

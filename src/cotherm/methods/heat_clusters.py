@@ -1,0 +1,55 @@
+"""Clusters of a graph by where heat goes, or by its smoothest modes, whichever cuts less.
+
+k-means on rows of the heat kernel, square roots of the entries, compares where heat from two vertices is after some
+moves: the Hellinger distance of two distributions. It sees small clusters that are well apart, where modes see large
+ones first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cotherm import limits
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow
+from cotherm.heat.spectrum import lowest_normalized
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.result import k_means, unit_row_clusters
+
+METHODS = ("auto", "heat", "spectral")
+# Heat that has made so many moves along edges; how far it should go depends on the size of clusters.
+_MOVES = (2.0, 4.0, 8.0)
+_ROUGHLY = 1e-9
+
+
+def graph_clusters(graph: Graph, k: int, method: str, seed: int) -> Ints:
+    """k clusters of a graph, for checked arguments; of several clusterings the one with the smallest normalized cut."""
+    if not np.any(graph.w > 0.0):
+        raise CothermError("graph", "a graph without weight", "edges with weight: there is nothing to go by")
+    small = graph.n <= limits.HEAT_CLUSTERS
+    if method == "heat" and not small:
+        raise CothermError(
+            "method", f"'heat' for {graph.n} vertices", f"at most {limits.HEAT_CLUSTERS}", "Ask for 'spectral'."
+        )
+    found = []
+    if method != "heat":
+        found.append(unit_row_clusters(lowest_normalized(graph, k).vectors, k, seed))
+    if method != "spectral" and small:
+        found.extend(k_means(np.sqrt(np.maximum(K, 0.0)), k, seed) for K in _heat_kernels(graph))
+    return min(found, key=lambda labels: normalized_cut(graph, labels))
+
+
+def normalized_cut(graph: Graph, labels: Ints) -> float:
+    """The sum over clusters of the part of their weight that leaves them (Shi & Malik 2000)."""
+    count = int(labels.max()) + 1
+    total = np.bincount(labels, graph.degrees, count)
+    inside = labels[graph.i] == labels[graph.j]
+    kept = 2.0 * np.bincount(labels[graph.i[inside]], graph.w[inside], count)
+    return float(np.sum(1.0 - np.divide(kept, total, out=np.ones(count), where=total > 0.0)))
+
+
+def _heat_kernels(graph: Graph) -> Floats:
+    times = np.array([diffusion_time(moves, graph) for moves in _MOVES])
+    return flow(graph, np.eye(graph.n), times, "auto", _ROUGHLY)

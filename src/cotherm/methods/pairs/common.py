@@ -1,0 +1,290 @@
+"""One graph over all items of several views, whether an item is in all of them or in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import validation
+from cotherm.arrays import Floats, Ints
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.heat_clusters import METHODS, graph_clusters
+from cotherm.methods.pairs.agreement import MOVES
+from cotherm.methods.validation import checked_graphs, share
+from cotherm.pairs import MISSING, Pairs, checked_pairs
+
+# Neighbors are looked for from so many items at once.
+_BLOCK = 256
+# Views that nobody trusts count where no other view knows two items.
+_LEAST_TRUST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class CommonGraph:
+    """One graph over all items of several views.
+
+    Attributes
+    ----------
+    graph : Graph
+        The common graph: vertex v is the item of row v of ``items``.
+    items : ndarray of int of shape (items, views)
+        The vertex that each item is in every view, -1 where it is missing. Items in several views come first, in the
+        order of the pairs, then those that are in one view only, view by view.
+
+    See Also
+    --------
+    common_graph : Compute it from graphs and pairs.
+    Coupling.common_graph : Compute it from graphs that were coupled by pairs.
+    """
+
+    graph: Graph
+    items: Ints
+
+    def of_view(self, view: int) -> Ints:
+        """Return the item that each vertex of a view is.
+
+        Parameters
+        ----------
+        view : int
+            Number of the view.
+
+        Returns
+        -------
+        ndarray of int of shape (n_k,)
+            Row of ``items``, which is the vertex of the common graph.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> path = ct.Graph(3, [0, 1], [1, 2], [1.0, 1.0])
+        >>> common = ct.common_graph([path, path], pairs=[[0, 1], [2, 1]])
+        >>> common.items.tolist()
+        [[0, 2], [1, 1], [2, -1], [-1, 0]]
+        >>> common.of_view(1).tolist()
+        [3, 1, 0]
+        """
+        column = self.items[:, self._view(view)]
+        rows = np.flatnonzero(column >= 0)
+        return np.asarray(rows[np.argsort(column[rows])], dtype=np.int64)
+
+    def embedding(self, k: int = 2, *, t: float = 0.0) -> Floats:
+        """Embed all items in one space by the diffusion map of the common graph.
+
+        Parameters
+        ----------
+        k : int, default 2
+            Number of coordinates.
+        t : float, default 0.0
+            Time t ≥ 0 of the diffusion map.
+
+        Returns
+        -------
+        ndarray of shape (items, k)
+            The coordinates of each item.
+
+        See Also
+        --------
+        cotherm.diffusion_map : Diffusion coordinates on one graph.
+        """
+        return diffusion_map(self.graph, t, k)
+
+    def distances(self, t: float, *, sources: ArrayLike | None = None) -> Floats:
+        """Compute diffusion distances between items.
+
+        Parameters
+        ----------
+        t : float
+            Time t ≥ 0.
+        sources : array_like of int, optional
+            Items whose distances to all items are computed. By default all.
+
+        Returns
+        -------
+        ndarray of shape (sources, items)
+            The distances.
+
+        See Also
+        --------
+        cotherm.diffusion_distance : Diffusion distances on one graph.
+        """
+        return diffusion_distance(self.graph, t, sources=sources)
+
+    def clusters(self, k: int, *, method: str = "auto", seed: int = 0) -> Ints:
+        """Cluster all items, whichever views they are in.
+
+        Parameters
+        ----------
+        k : int
+            Number of clusters.
+        method : {"auto", "heat", "spectral"}, default "auto"
+            "spectral": k-means on the first k modes, with rows scaled to unit length. "heat": k-means on square roots
+            of the heat that flows from each item to all others, in 2, 4 or 8 moves along edges; for up to 4,096 items.
+            "auto": all of these, as far as there are no more items. Of several clusterings the one with the smallest
+            normalized cut is taken.
+        seed : int, default 0
+            Seed of k-means.
+
+        Returns
+        -------
+        ndarray of int of shape (items,)
+            Cluster of each item, from 0 to k − 1.
+
+        References
+        ----------
+        .. [1] J. Shi and J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and
+           Machine Intelligence, 2000.
+        """
+        k = validation.integer("k", k, least=1, most=self.graph.n)
+        method = validation.choice("method", method, METHODS)
+        return graph_clusters(self.graph, k, method, validation.integer("seed", seed, least=0, most=2**32 - 1))
+
+    def neighbors(self, view: int, k: int = 10, *, items: ArrayLike | None = None, t: float | str = "auto") -> Nearest:
+        """Find the nearest vertices of a view, also for items that are missing from it.
+
+        This imputes the neighbors that an item would have in a view it was not seen in: the items of that view that
+        are nearest by diffusion distance on the common graph.
+
+        Parameters
+        ----------
+        view : int
+            Number of the view.
+        k : int, default 10
+            Number of neighbors.
+        items : array_like of int, optional
+            Items whose neighbors are looked for, as rows of ``items``. By default those missing from the view.
+        t : float or "auto", default "auto"
+            Time of the diffusion distance. "auto": eight moves along edges.
+
+        Returns
+        -------
+        Nearest
+            ``indices`` are vertices of the view, (items, k), nearest first, and ``distances`` their distances.
+        """
+        here = self.of_view(view)
+        missing = np.flatnonzero(self.items[:, self._view(view)] < 0)
+        wanted = missing if items is None else validation.indices("items", items, below=len(self.items))
+        k = validation.integer("k", k, least=1, most=max(1, len(here) - 1))
+        time = diffusion_time(MOVES, self.graph) if t == "auto" else validation.real("t", t)
+        indices, distances = np.empty((len(wanted), k), dtype=np.int64), np.empty((len(wanted), k))
+        for first in range(0, len(wanted), _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            apart = diffusion_distance(self.graph, time, sources=wanted[rows])[:, here]
+            apart[here[np.newaxis, :] == wanted[rows, np.newaxis]] = np.inf
+            indices[rows] = np.argsort(apart, axis=1, kind="stable")[:, :k]
+            distances[rows] = np.take_along_axis(apart, indices[rows], axis=1)
+        return Nearest(indices, distances)
+
+    def _view(self, view: Any) -> int:
+        return validation.integer("view", view, least=0, most=self.items.shape[1] - 1)
+
+    def __str__(self) -> str:
+        several = int(np.sum(np.sum(self.items >= 0, axis=1) > 1))
+        return (
+            f"Common graph of {self.items.shape[1]} views: {self.graph.n} items, {several} of them in several views, "
+            f"{int(np.sum(self.graph.w > 0.0))} edges with weight"
+        )
+
+
+def common_graph(
+    graphs: Sequence[Graph],
+    pairs: ArrayLike | Sequence[ArrayLike] | str = "same",
+    *,
+    graph_weights: ArrayLike | None = None,
+) -> CommonGraph:
+    r"""Merge graphs into one over all items, paired or not.
+
+    The weight between two items is the mean over the views that have both,
+
+    .. math:: \sum_k \pi_k \frac{w_k}{\sqrt{d_k d_k'}} \Big/ \sum_k \pi_k,
+
+    where weights are divided by the degrees of their ends, so that no view and no hub dominates. Items that are in one
+    view only have the neighbors that this view gives them.
+
+    Merge graphs after coupling them, see :meth:`cotherm.Coupling.common_graph`: as they are, wrong edges of one view
+    are wrong in the common graph, too.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        Two or more views, graphs of any sizes.
+    pairs : "same", sequence of array_like of int, or array_like of int of shape (items, graphs), default "same"
+        Which vertices are the same item, as for :func:`cotherm.couple_pairs`.
+    graph_weights : array_like of float, optional
+        Weight π > 0 of each graph, 1 by default.
+
+    Returns
+    -------
+    CommonGraph
+        The graph, and which vertex of which view each item is.
+
+    See Also
+    --------
+    couple_pairs : Couple the graphs first.
+    average : Average of graphs on the same vertices.
+
+    Examples
+    --------
+    Items 0 to 39 are in both views, the others in one of them:
+
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ambiguous()
+    >>> result = ct.couple_pairs(views.graphs, pairs=[range(0, 40), range(0, 40)])
+    >>> common = result.common_graph()
+    >>> common.graph.n == 2 * views.graphs[0].n - 40
+    True
+    >>> len(common.clusters(3)) == common.graph.n
+    True
+    """
+    checked = checked_graphs(graphs)
+    found = checked_pairs(pairs, [graph.n for graph in checked])
+    return merged(checked, found, share("graph_weights", graph_weights, len(checked), "graphs"))
+
+
+def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike) -> CommonGraph:
+    """``common_graph`` for checked arguments."""
+    items = pairs.all_items()
+    n = len(items)
+    weights = np.maximum(np.asarray(trust, dtype=float), _LEAST_TRUST)
+    here = items >= 0
+    keys, values = [], []
+    for k, graph in enumerate(graphs):
+        place = np.empty(graph.n, dtype=np.int64)
+        rows = np.flatnonzero(here[:, k])
+        place[items[rows, k]] = rows
+        i, j = place[graph.i], place[graph.j]
+        keys.append(np.minimum(i, j) * n + np.maximum(i, j))
+        values.append(weights[k] * _normalized(graph))
+    unique, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    i, j = np.divmod(unique, n)
+    total = np.bincount(inverse, np.concatenate(values), len(unique))
+    known = (here[i] & here[j]).astype(float) @ weights
+    return CommonGraph(Graph(n, i, j, total / known, labels=_labels(graphs, items), name="common"), items)
+
+
+def _normalized(graph: Graph) -> Floats:
+    """w / √(d d'), 0 where there is no weight."""
+    root = np.sqrt(graph.degrees)
+    ends = root[graph.i] * root[graph.j]
+    return np.divide(graph.w, ends, out=np.zeros(graph.m), where=ends > 0.0)
+
+
+def _labels(graphs: Sequence[Graph], items: Ints) -> NDArray[Any] | None:
+    """The labels of all items, if all views have labels and agree about them."""
+    known = [graph.labels for graph in graphs if graph.labels is not None]
+    if len(known) < len(graphs) or len({labels.dtype.kind for labels in known}) > 1:
+        return None
+    found = np.empty(len(items), dtype=np.result_type(*known))
+    done = np.zeros(len(items), dtype=bool)
+    for k, labels in enumerate(known):
+        rows = np.flatnonzero(items[:, k] != MISSING)
+        own = labels[items[rows, k]]
+        if np.any(found[rows][done[rows]] != own[done[rows]]):
+            return None
+        found[rows], done[rows] = own, True
+    return found

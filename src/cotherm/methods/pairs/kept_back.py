@@ -1,0 +1,72 @@
+"""Agreement on the pairs that were kept back, before and after a coupling that did not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
+from cotherm.graphs.graph import Graph
+from cotherm.methods.pairs.agreement import Agreement, chance_precision, heat_rows, precision, some
+from cotherm.methods.pairs.choice import Relation
+from cotherm.methods.pairs.support import Link
+from cotherm.pairs import Pairs
+
+
+class KeptBack:
+    """Agreement before and after, gathered over the parts that were kept back."""
+
+    def __init__(self, graphs: Sequence[Graph], links: Sequence[Link], seed: int, engine: Engine) -> None:
+        self._graphs, self._links, self._seed, self._engine = graphs, links, seed, engine
+        self._before: dict[Link, list[Floats]] = {link: [] for link in links}
+        self._after: dict[Link, list[Floats]] = {link: [] for link in links}
+        self._chance: dict[Link, float] = {}
+
+    def add(self, coupled: Sequence[Graph], pairs: Pairs, rows: Ints) -> None:
+        """Compare the coupled views, and the given ones, on the items in some rows, which were kept back."""
+        kept = Pairs(pairs.table[rows], pairs.sizes)
+        for a, b in self._links:
+            sources, targets = some(kept.shared(a, b), self._seed), pairs.shared(a, b)
+            if not len(sources[0]) or len(targets[0]) < 3:
+                continue
+            itself = np.argsort(targets[0])[np.searchsorted(np.sort(targets[0]), sources[0])]
+            given = [self._heat(self._graphs[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
+            after = [self._heat(coupled[v], v, x, y) for v, x, y in zip((a, b), sources, targets, strict=True)]
+            before = precision(given[0], given[1], itself) + precision(given[1], given[0], itself)
+            now = precision(after[0], given[1], itself) + precision(after[1], given[0], itself)
+            self._before[a, b].append(0.5 * before)
+            self._after[a, b].append(0.5 * now)
+            self._chance[a, b] = chance_precision(len(targets[0]))
+
+    def _heat(self, graph: Graph, view: int, sources: Ints, targets: Ints) -> Floats:
+        return heat_rows(graph, sources, targets, self._graphs[view], self._engine)
+
+    def gain(self, links: Sequence[Link]) -> tuple[float, float]:
+        """The mean gain over all items and linked views, and its standard error."""
+        gains = [
+            after - before
+            for link in links
+            for before, after in zip(self._before[link], self._after[link], strict=True)
+        ]
+        if not gains:
+            return 0.0, 0.0
+        every = np.concatenate(gains)
+        return float(every.mean()), float(every.std() / np.sqrt(len(every)))
+
+    def of(self, relation: Relation) -> Agreement:
+        """As it is reported."""
+        before = np.concatenate([*self._before[relation.views], np.zeros(0)])
+        after = np.concatenate([*self._after[relation.views], np.zeros(0)])
+        return Agreement(
+            views=relation.views,
+            shared=relation.shared,
+            kept_back=len(before),
+            before=float(before.mean()) if len(before) else 0.0,
+            after=float(after.mean()) if len(after) else 0.0,
+            chance=self._chance.get(relation.views, 0.0),
+            correlation=relation.correlation,
+            deviations=relation.deviations,
+            coupled=relation.linked,
+        )

@@ -1,0 +1,101 @@
+"""How far the other views bear out the edges of a view: the heat that flows between the ends of an edge in them.
+
+The heat between two vertices is taken relative to what stays at them, K(a, b) / √(K(a, a) K(b, b)), a number from 0 to
+1. On large graphs it is estimated: random functions after half the time, a row for each vertex, have inner products
+whose means are K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cotherm import limits
+from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.pairs.agreement import MOVES
+from cotherm.pairs import Pairs
+
+Link = tuple[int, int]
+
+# Heat is estimated from so many random functions, to about 1/√1024 = 0.03.
+_FUNCTIONS = 1_024
+_BLOCK = 4_096
+_ROUGHLY = 1e-6
+
+
+class Support:
+    """For every two linked views, the heat in one of them along the edges of the other."""
+
+    def __init__(
+        self, graphs: Sequence[Graph], pairs: Pairs, linked: Sequence[Link], seed: int, engine: Engine
+    ) -> None:
+        self._heat: dict[Link, Floats] = {}
+        for view, graph in enumerate(graphs):
+            others = [b if view == a else a for a, b in linked if view in (a, b)]
+            ends = {other: edges_on(graphs[other], pairs, other, view) for other in others}
+            for other, heat in zip(ends, _heat_between(graph, list(ends.values()), seed, engine), strict=True):
+                self._heat[view, other] = heat
+
+    def of_edges(self, lender: int, views: Sequence[int], trust: Sequence[float], known: Floats) -> Floats:
+        """The mean heat in some views along the edges of another, weighted by trust and by which views know them.
+
+        ``known`` is (views, edges), 1 where a view has both ends of an edge. Where none has, the mean is 0.
+        """
+        weights = known * np.asarray(trust)[:, np.newaxis]
+        total = weights.sum(axis=0)
+        heat = sum(w * self._heat[view, lender] for view, w in zip(views, weights, strict=True))
+        return np.divide(heat, total, out=np.zeros(len(total)), where=total > 0.0)
+
+
+def edges_on(graph: Graph, pairs: Pairs, view: int, other: int) -> tuple[Ints, Ints]:
+    """The ends of a view's edges as vertices of another view, −1 where that has not both."""
+    place = np.full(graph.n, -1)
+    mine, theirs = pairs.shared(view, other)
+    place[mine] = theirs
+    i, j = place[graph.i], place[graph.j]
+    both = (i >= 0) & (j >= 0)
+    return np.where(both, i, -1), np.where(both, j, -1)
+
+
+def _heat_between(graph: Graph, ends: list[tuple[Ints, Ints]], seed: int, engine: Engine) -> list[Floats]:
+    """The relative heat between the ends of edges, 0 where an end is missing, for several lists of edges."""
+    if not ends:
+        return []
+    t = diffusion_time(MOVES, graph)
+    estimate = _estimated if graph.n > limits.EXACT_SUPPORT else _exact
+    found = estimate(graph, np.hstack([i for i, _ in ends]), np.hstack([j for _, j in ends]), t, seed, engine)
+    return np.split(np.maximum(found, 0.0), np.cumsum([len(i) for i, _ in ends])[:-1])
+
+
+def _exact(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engine) -> Floats:  # noqa: ARG001
+    heat, own = np.zeros(len(i)), np.zeros(graph.n)
+    at = np.flatnonzero(i >= 0)
+    sources = np.unique(np.concatenate([i[at], j[at]]))
+    for first in range(0, len(sources), _BLOCK):
+        block = sources[first : first + _BLOCK]
+        column = np.full(graph.n, -1)
+        column[block] = np.arange(len(block))
+        points = np.zeros((graph.n, len(block)))
+        points[block, column[block]] = 1.0
+        K = flow(graph, points, np.array([t]), "auto", _ROUGHLY, engine)[0]
+        own[block] = K[block, column[block]]
+        here = at[column[i[at]] >= 0]
+        heat[here] = K[j[here], column[i[here]]]
+    heat[at] /= np.sqrt(own[i[at]] * own[j[at]])
+    return heat
+
+
+def _estimated(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engine) -> Floats:
+    functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS))
+    Z = flow(graph, functions, np.array([0.5 * t]), "chebyshev", _ROUGHLY, engine)[0]
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    heat = np.zeros(len(i))
+    at = np.flatnonzero(i >= 0)
+    for part in np.array_split(at, max(1, len(at) // _BLOCK)):
+        heat[part] = np.einsum("er,er->e", Z[i[part]], Z[j[part]])
+    return heat
