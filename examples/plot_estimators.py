@@ -28,7 +28,9 @@ shared = {"view_columns": [32, 32], "n_components": 6, "n_neighbors": 8}
 models = {
     "average": ct.LaplacianAverage(**shared),
     "coupled bases": ct.CoupledBases(**shared),
-    "heat kernel coupling": ct.HeatKernelCoupling(**shared, n_landmarks=8, continuation="times", tolerance=1e-3),
+    "heat kernel coupling": ct.HeatKernelCoupling(
+        **shared, correspondence="landmarks", n_landmarks=8, continuation="times", tolerance=1e-3
+    ),
 }
 
 

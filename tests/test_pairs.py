@@ -87,11 +87,34 @@ def test_names() -> None:
     assert_array_equal(ct.pair_names([[3, 7], [7, 3]]), [[0, 1], [1, 0]])
 
 
+def test_names_of_any_index_of_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+    expected = [[0, 2], [2, 0]]
+    days = pd.date_range("2020-01-01", periods=4)
+    cases = [
+        (pd.Index(["a", "b", "c"]), pd.Index(["c", "x", "a"])),
+        (pd.Index([1, 2, 3]), pd.Index([3.0, 9.0, 1.0])),
+        (pd.RangeIndex(3), pd.Index([2, 7, 0])),
+        (pd.CategoricalIndex(["a", "b", "c"]), pd.Index(["c", "x", "a"])),
+        (days[:3], days[[2, 3, 0]]),
+        (pd.Index(["a", "b", "c"], dtype="string"), np.array(["c", "x", "a"])),
+        (pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]), [("b", 1), ("b", 2), ("a", 1)]),
+    ]
+    for names in cases:
+        assert_array_equal(ct.pair_names(names), expected)
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
         ([["a", "b", "a"], ["a", "b"]], "names[0]: 'a' twice, at 0 and 2"),
-        ([["a"], ["b"]], "no name that is in two graphs (first names: 'a', 'b')"),
+        ([["a"], ["b"]], "names[0], names[1]: no name that is in two of them (first names: 'a', 'b')"),
+        ([[1, 2, 3], ["1", "2"]], "names[0]: 1 (int), but '1' (str) in names[1]; needed: names of one type"),
+        ([np.array([5, 6]), [5, 6], ["6", "7"]], "names[2]: '6' (str), but 6 (int) in names[0]"),
+        ([["a", None], ["a", "b"]], "names[0]: no name at 1"),
+        ([["a", "b"], ["a", float("nan")]], "names[1]: no name at 1"),
+        ([["a", ["b"]], ["a", "b"]], "names[0]: a list at 1; needed: names such as strings or numbers"),
+        (7, "names of two or more graphs"),
         ([["a"]], "names of two or more graphs"),
         ("ab", "names of two or more graphs"),
     ],

@@ -6,7 +6,7 @@ missing from a view, or from names. All become one table of whole numbers, −1 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -84,7 +84,8 @@ def pair_names(names: Sequence[Sequence[Any]]) -> Ints:
     Parameters
     ----------
     names : sequence of sequence of str
-        The name of every vertex, one sequence for each graph. Names may be anything that can be compared and hashed.
+        The name of every vertex, one sequence for each graph. Names may be anything that can be compared and hashed; an
+        index of pandas is a sequence of names.
 
     Returns
     -------
@@ -95,35 +96,104 @@ def pair_names(names: Sequence[Sequence[Any]]) -> Ints:
     Raises
     ------
     CothermError
-        If a name occurs twice in one graph, or if no name is in two graphs.
+        If a name is missing or occurs twice in one graph, if no name is in two graphs, or if names of two graphs are
+        alike but of different types, such as 1 and "1".
 
     See Also
     --------
     couple_pairs : Takes this table.
+    cotherm.interop.anndata_pairs : The same for cells.
 
     Examples
     --------
     >>> import cotherm as ct
     >>> ct.pair_names([["ann", "bob", "eve"], ["eve", "dan", "ann"]]).tolist()
     [[0, 2], [2, 0]]
+
+    Rows of two data frames:
+
+    >>> import pandas as pd
+    >>> tags = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["ann", "bob", "eve"])
+    >>> colors = pd.DataFrame({"y": [0.0, 0.5]}, index=["eve", "ann"])
+    >>> ct.pair_names([tags.index, colors.index]).tolist()
+    [[0, 1], [2, 0]]
     """
-    if isinstance(names, str) or len(names) < 2:
+    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) < 2:
         raise CothermError("names", validation.describe(names), "the names of two or more graphs")
+    table = named_items(names, [f"names[{k}]" for k in range(len(names))])
+    return table[np.sum(table >= 0, axis=1) > 1]
+
+
+def named_items(
+    names: Sequence[Iterable[Any]], arguments: Sequence[str], advice: str = "", *, shared: bool = True
+) -> Ints:
+    """The table of all items by name, in the order in which names first occur; where asked, some must be shared.
+
+    ``arguments`` are the names of the sequences in messages, ``advice`` what to do about a name that occurs twice.
+    """
     places: dict[Any, list[int]] = {}
     for k, one in enumerate(names):
-        seen: dict[Any, int] = {}
         for vertex, name in enumerate(one):
-            if name in seen:
+            row = places.setdefault(_hashable(arguments[k], vertex, name), [MISSING] * len(names))
+            if row[k] != MISSING:
+                given = f"{_shown(name)} twice, at {row[k]} and {vertex}"
+                raise CothermError(arguments[k], given, "each name once", advice)
+            row[k] = vertex
+    table = np.array(list(places.values()), dtype=np.int64).reshape(len(places), len(names))
+    _require_one_type(places, table, arguments)
+    if shared and not np.any(np.sum(table >= 0, axis=1) > 1):
+        firsts = ", ".join(_shown(name) for name in _first_names(list(places), table))
+        raise CothermError(
+            ", ".join(arguments), f"no name that is in two of them (first names: {firsts})", "names in common"
+        )
+    return table
+
+
+def _hashable(argument: str, vertex: int, name: Any) -> Any:
+    if _is_hole(name):
+        raise CothermError(argument, f"no name at {vertex}", "a name for each")
+    try:
+        hash(name)
+    except TypeError:
+        given = f"a {type(name).__name__} at {vertex}"
+        raise CothermError(argument, given, "names such as strings or numbers, which can be hashed") from None
+    return name
+
+
+def _shown(name: Any) -> str:
+    """The name as one would write it: 3 and not np.int64(3)."""
+    return repr(name.item() if isinstance(name, np.generic) else name)
+
+
+def _first_names(names: Sequence[Any], table: Ints) -> list[Any]:
+    return [names[rows[0]] for column in table.T if len(rows := np.flatnonzero(column == 0))]
+
+
+def _require_one_type(places: dict[Any, list[int]], table: Ints, arguments: Sequence[str]) -> None:
+    """Refuse a graph none of whose names is in another, though some would be if all were strings."""
+    alone = np.flatnonzero(~np.any((table >= 0) & (np.sum(table >= 0, axis=1) > 1)[:, np.newaxis], axis=0))
+    if not len(alone):
+        return
+    written: dict[str, list[Any]] = {}
+    for name in places:
+        written.setdefault(str(name), []).append(name)
+    for k in alone.tolist():
+        for same in written.values():
+            mine = [name for name in same if places[name][k] >= 0]
+            others = [name for name in same if places[name][k] < 0]
+            if mine and others:
+                other = next(j for j, vertex in enumerate(places[others[0]]) if vertex >= 0)
                 raise CothermError(
-                    f"names[{k}]", f"{name!r} twice, at {seen[name]} and {vertex}", "each name once in a graph"
+                    arguments[k],
+                    f"{_typed(mine[0])}, but {_typed(others[0])} in {arguments[other]}",
+                    "names of one type",
+                    "Make all of them strings, for an index of pandas by index.astype(str).",
                 )
-            seen[name] = vertex
-            places.setdefault(name, [MISSING] * len(names))[k] = vertex
-    rows = [row for row in places.values() if sum(vertex >= 0 for vertex in row) > 1]
-    if not rows:
-        examples = ", ".join(repr(next(iter(one))) for one in names if len(one))
-        raise CothermError("names", f"no name that is in two graphs (first names: {examples})", "names in common")
-    return np.array(rows, dtype=np.int64)
+
+
+def _typed(name: Any) -> str:
+    plain = name.item() if isinstance(name, np.generic) else name
+    return f"{plain!r} ({type(plain).__name__})"
 
 
 def _same(word: str, sizes: Sequence[int], argument: str) -> Ints:

@@ -83,7 +83,8 @@ def test_new_samples_are_placed_where_a_fit_with_them_would(
     X, y = load_digits(return_X_y=True)
     chosen = np.random.default_rng(0).permutation(len(X))[:n]
     X, y, known = X[chosen], y[chosen], 3 * n // 4
-    model = _quick(kind, view_columns=[32, 32], n_components=6)
+    more = {"correspondence": "landmarks"} if kind is ct.HeatKernelCoupling else {}
+    model = _quick(kind, view_columns=[32, 32], n_components=6, **more)
     full, part = model.fit_transform(X), model.fit_transform(X[:known])
     new = model.transform(X[known:])
     turn = np.linalg.lstsq(part, full[:known], rcond=None)[0]  # modes of two fits differ by a rotation
@@ -165,7 +166,7 @@ def test_far_away_samples_still_have_neighbors() -> None:
     assert np.isfinite(model.transform([X[:2] + 1e6, X[:2]])[0]).all()
 
 
-def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray]) -> None:
+def test_landmarks_are_drawn_where_asked(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     options: dict[str, Any] = {
         "view_columns": [32, 32],
@@ -173,21 +174,19 @@ def test_without_labels_landmarks_are_drawn(digits: tuple[np.ndarray, np.ndarray
         "continuation": "direct",
         "max_iterations": 5,
     }
-    model: Any = ct.HeatKernelCoupling(**options).fit(X)
+    model: Any = ct.HeatKernelCoupling(correspondence="landmarks", **options).fit(X)
     assert [F.shape for F in model.functions_] == [(150, 4)] * 2
     assert model.result_.mismatch == 0.0
     assert (model.result_.settings["times"], model.result_.settings["alpha"]) == ("auto", "auto")
     same = ct.HeatKernelCoupling(correspondence="landmarks", **options).fit(X, y)
     np.testing.assert_array_equal(same.functions_[0], model.functions_[0])
-    other = ct.HeatKernelCoupling(random_state=1, **options).fit(X)
+    other = ct.HeatKernelCoupling(correspondence="landmarks", random_state=1, **options).fit(X)
     assert not np.array_equal(other.functions_[0], model.functions_[0])
     words = np.array(["zero", "one", "two"])[y]
     named = ct.HeatKernelCoupling(unlabeled="two", **options).fit(X, words)
     assert named.functions_[0].shape == (150, 2)
-    assert ct.HeatKernelCoupling(**(options | {"random_state": None})).fit(X, list(words)).functions_[0].shape == (
-        150,
-        3,
-    )
+    unseeded = ct.HeatKernelCoupling(random_state=None, **options).fit(X, list(words))
+    assert unseeded.functions_[0].shape == (150, 3)
 
 
 def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, np.ndarray]) -> None:
@@ -226,7 +225,9 @@ def test_bad_input(digits: tuple[np.ndarray, np.ndarray]) -> None:
     assert refused(lambda: HKC().fit(two, [y, y.astype(str)])) == "y"
     assert refused(lambda: HKC(correspondence="labels").fit(two)) == "y"
     assert refused(lambda: HKC(correspondence="guess").fit(two)) == "correspondence"
-    assert refused(lambda: HKC(n_landmarks=151).fit(two)) == "n_landmarks"
+    assert refused(lambda: HKC(correspondence="landmarks", n_landmarks=151).fit(two)) == "n_landmarks"
+    assert refused(lambda: HKC(correspondence="landmarks").fit([X[:, :32], X[:140, 32:]])) == "X"
+    assert refused(lambda: ct.CoupledBases(correspondence="pairs").fit(two)) == "correspondence"
     assert refused(lambda: HKC(alpha="often").fit(two, y)) == "alpha"
     assert refused(lambda: HKC().fit(two, functions=[X])) == "functions"
     fitted = average(metric="cosine", n_clusters=3).fit(two)

@@ -27,7 +27,7 @@ from cotherm.methods.result import JointResult
 _AFFINITIES = ("nearest_neighbors", "precomputed")
 
 
-def _has_clusters(estimator: Any) -> bool:
+def has_clusters(estimator: Any) -> bool:
     """Whether there are clusters to predict; scikit-learn asks this of an estimator by looking for its methods."""
     if estimator.n_clusters is None:
         raise AttributeError("n_clusters: None; needed: a number of clusters, set before the estimator is fitted.")
@@ -138,13 +138,16 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             functions = functions_of(
                 given.graphs,
                 given.y,
-                way=self.correspondence,
+                way=self._way_to_functions(),
                 unlabeled=self.unlabeled,
                 landmarks=self.n_landmarks,
                 seed=given.seed,
             )
         self.functions_ = list(functions[: self.n_views_])
         return functions
+
+    def _way_to_functions(self) -> Any:
+        return self.correspondence
 
     def fit(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Self:
         """Build the graphs and run the method.
@@ -169,11 +172,13 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         CothermError
             If X, y or a parameter cannot be used.
         """
+        return self._fit(self._split(X, reset=True), y, functions)
+
+    def _fit(self, named: Sequence[tuple[str, Any]], y: Any, functions: Any) -> Self:
         seed = self._seed()
-        named = self._split(X, reset=True)
         blocks = self._checked_functions(functions, len(named))
         precomputed = self._precomputed()
-        self._views = [fitted_view(name, view, self._kernel(), precomputed=precomputed) for name, view in named]
+        self._views = [fitted_view(name, _plain(view), self._kernel(), precomputed=precomputed) for name, view in named]
         self.n_views_ = len(named)
         self.graphs_ = [view.graph for view in self._views]
         copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
@@ -204,7 +209,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         """
         return self._together(self.fit(X, y, functions).embedding_)
 
-    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
+    @available_if(has_clusters)  # type: ignore[untyped-decorator]
     def fit_predict(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
         """Fit, and return the clusters of the samples.
 
@@ -242,12 +247,9 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         ndarray of shape (samples, n_features_out), or list of ndarray
             The coordinates: an array for one array, a list for a list of views.
         """
-        joined = self._joined(X)
-        return self._together(
-            [extended(one, E, s) for one, E, s in zip(joined, self.embedding_, self._factors, strict=True)]
-        )
+        return self._together(self._placed(X))
 
-    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
+    @available_if(has_clusters)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predict clusters of samples, old or new.
 
@@ -263,13 +265,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         ndarray of int of shape (samples,), or list of ndarray
             The clusters: an array for one array, a list for a list of views.
         """
-        joined = self._joined(X)
-        shares = [
-            votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
-        ]
-        if self._stacked:
-            return np.sum(shares, axis=0).argmax(axis=1)
-        return [share.argmax(axis=1) for share in shares]
+        return self._voted(X)
 
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> list[Floats]:
         """Compute diffusion distances in every view.
@@ -343,28 +339,34 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             return int(self.random_state)
         return int(state.randint(2**31))
 
-    def _split(self, X: Any, *, reset: bool) -> list[tuple[str, Any]]:
-        """Views and their names in messages."""
+    def _split(self, X: Any, *, reset: bool, holes: bool = False) -> list[tuple[str, Any]]:
+        """Views as given and their names in messages; one array may have NaN if there may be holes."""
         if is_list_of_views(X):
             if reset:
                 self._stacked = False
                 for learned in ("n_features_in_", "feature_names_in_"):
                     self.__dict__.pop(learned, None)
             self._require_kind(stacked=False)
-            return [(f"X[{k}]", _plain(view)) for k, view in enumerate(X)]
+            return [(f"X[{k}]", view) for k, view in enumerate(X)]
         if reset:
             self._stacked = True
         self._require_kind(stacked=True)
         if self._precomputed():
             raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
-        array = self._checked_array(X, reset=reset)
+        array = self._checked_array(X, reset=reset, holes=holes)
         columns = columns_of_views(self.view_columns, array.shape[1])
         return [("X", array[:, chosen]) for chosen in columns]
 
-    def _checked_array(self, X: Any, *, reset: bool) -> Any:
+    def _checked_array(self, X: Any, *, reset: bool, holes: bool) -> Any:
         try:
             return validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_min_samples=2 if reset else 1,
+                ensure_all_finite="allow-nan" if holes else True,
             )
         except (ValueError, TypeError) as error:
             raise CothermError("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
@@ -403,13 +405,32 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     def _all_labels(self) -> list[Ints]:
         return [self.labels_] * self.n_views_ if self._stacked else self.labels_
 
+    def _placed(self, X: Any) -> list[Floats]:
+        """The coordinates of new samples in each view."""
+        joined = self._joined(X)
+        return [extended(one, E, s) for one, E, s in zip(joined, self.embedding_, self._factors, strict=True)]
+
+    def _voted(self, X: Any) -> Any:
+        """The clusters of new samples."""
+        joined = self._joined(X)
+        shares = [
+            votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
+        ]
+        if self._stacked:
+            return np.sum(shares, axis=0).argmax(axis=1)
+        return [share.argmax(axis=1) for share in shares]
+
     def _joined(self, X: Any) -> list[Joined]:
+        views: list[FittedGraph] = self._views
+        return [view.join(name, _plain(new)) for view, (name, new) in zip(views, self._new_views(X), strict=True)]
+
+    def _new_views(self, X: Any, *, holes: bool = False) -> list[tuple[str, Any]]:
+        """The views of new samples, as many as in fit."""
         check_is_fitted(self)
-        given = self._split(X, reset=False)
+        given = self._split(X, reset=False, holes=holes)
         if len(given) != self.n_views_:
             raise CothermError("X", f"{len(given)} views", f"{self.n_views_}, as in fit")
-        views: list[FittedGraph] = self._views
-        return [view.join(name, new) for view, (name, new) in zip(views, given, strict=True)]
+        return given
 
 
 def _plain(view: Any) -> Any:

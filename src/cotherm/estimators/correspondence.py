@@ -39,7 +39,7 @@ def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any) -> list[Floats]
     with known_as("labels", "y"):
         found = match_labels(labels, None if other_kind else unlabeled)
     if found.left_out:
-        warnings.warn(found.note([f"y[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=5)
+        warnings.warn(found.note([f"y[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=7)
     return list(found.functions)
 
 

@@ -1,0 +1,237 @@
+"""Which rows of several views are the same item, and which items were not seen in a view.
+
+Rows are paired one by one, by the index of data frames, or by a table of pairs. A row that is NaN throughout, or that a
+mask leaves out, was not seen: the item is missing from that view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cotherm import validation
+from cotherm.arrays import Ints
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.pairs import MISSING, checked_pairs, named_items
+
+Bools = NDArray[np.bool_]
+
+_OTHER_WAYS = (
+    "Make them of one length, with NaN rows or masks= where an item is missing; give every view a pandas index; "
+    "or pass pairs=, labels y or functions."
+)
+
+
+@dataclass(frozen=True)
+class NamedView:
+    """A view as it was given, its name in messages, its number, and whether it is a matrix of weights."""
+
+    argument: str
+    number: int
+    given: Any
+    weights: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.given.n if isinstance(self.given, Graph) else int(np.shape(self.given)[0])
+
+
+def named_view(argument: str, number: int, given: Any, weights: bool = False) -> NamedView:
+    """A view that has rows and columns."""
+    view = given if isinstance(given, Graph) or hasattr(given, "shape") else validation.as_array(argument, given)
+    if not isinstance(view, Graph) and len(view.shape) != 2:
+        raise CothermError(argument, f"an array of shape {view.shape}", "rows and columns, or a Graph")
+    return NamedView(argument, number, view, weights and not isinstance(view, Graph))
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items and the rows that they are.
+
+    ``table`` is (items, views): the row of each view that an item is, −1 where it was not seen. ``seen`` are the rows
+    of each view that are items, ascending: row ``seen[k][v]`` is vertex v of the graph of view k. ``sizes`` are the
+    numbers of rows, ``names`` the index of pandas if there is one.
+    """
+
+    table: Ints
+    seen: tuple[Ints, ...]
+    sizes: tuple[int, ...]
+    names: Any = None
+
+    def vertices(self) -> Ints:
+        """The table with vertices of graphs in place of rows."""
+        columns = [np.full(len(self.table), MISSING) for _ in self.sizes]
+        for column, rows, table in zip(columns, self.seen, self.table.T, strict=True):
+            here = table >= 0
+            column[here] = np.searchsorted(rows, table[here])
+        return np.column_stack(columns)
+
+    def of_rows(self, view: int) -> Ints:
+        """The item that each row seen in a view is."""
+        return item_of_each(self.table[:, view])
+
+
+def item_of_each(column: Ints) -> Ints:
+    """The rows of a table in the order of the numbers in a column of it, holes left out."""
+    here = np.flatnonzero(column >= 0)
+    return np.asarray(here[np.argsort(column[here], kind="stable")], dtype=np.int64)
+
+
+def found_items(views: Sequence[NamedView], seen: Sequence[Bools], pairs: Any = None, *, shared: bool = True) -> Items:
+    """The items of views, by ``pairs``, else by the index of data frames, else row by row; some of them shared."""
+    sizes = tuple(view.size for view in views)
+    names = None
+    if pairs is not None:
+        table = checked_pairs(pairs, sizes).all_items()
+    elif (indexes := _indexes(views)) is not None and not _same_order(indexes):
+        table = named_items(indexes, [f"{view.argument}.index" for view in views], shared=shared)
+        names = _names(indexes, table, sizes)
+    else:
+        table = _row_by_row(sizes)
+        names = None if indexes is None else indexes[0]
+    known = np.column_stack([np.append(one, False)[column] for one, column in zip(seen, table.T, strict=True)])
+    _require_seen(table, known, names)
+    rows = tuple(np.flatnonzero(one) for one in seen)
+    return Items(np.where(known, table, MISSING), rows, sizes, names)
+
+
+def seen_rows(view: NamedView, mask: Any = None) -> Bools:
+    """Which rows of a view are items: those that the mask names, else those that are not NaN throughout."""
+    if mask is not None:
+        seen = _checked_mask(f"masks[{view.number}]", mask, view)
+        _require_complete(view, seen, masked=True)
+        return seen
+    array = _numbers(view)
+    if array is None:
+        return np.ones(view.size, dtype=bool)
+    seen = ~np.all(np.isnan(array), axis=1)
+    _require_complete(view, seen, masked=False)
+    return seen
+
+
+def checked_masks(masks: Any, count: int) -> list[Any]:
+    """A mask for each view, or None."""
+    if masks is None:
+        return [None] * count
+    if isinstance(masks, np.ndarray | str) or not isinstance(masks, Sequence) or len(masks) != count:
+        needed = f"a list with an array of True and False for each of {count} views"
+        raise CothermError("masks", validation.describe(masks), needed)
+    return list(masks)
+
+
+def restricted(view: NamedView, rows: Ints) -> Any:
+    """The rows of a view; of graphs and matrices of weights the columns as well."""
+    given = plain(view.given)
+    if len(rows) == view.size:
+        return given
+    if isinstance(given, Graph):
+        labels = None if given.labels is None else given.labels[rows]
+        return Graph.from_adjacency(given.adjacency()[rows][:, rows], labels=labels, name=given.name)
+    part = given.tocsr()[rows] if hasattr(given, "tocsr") else np.asarray(given)[rows]
+    return part[:, rows] if view.weights else part
+
+
+def plain(given: Any) -> Any:
+    """A data frame as an array, of floats and with NaN for missing values if it holds numbers; others as they are."""
+    if not hasattr(given, "to_numpy"):
+        return given
+    kinds = {getattr(dtype, "kind", "O") for dtype in getattr(given, "dtypes", [])}
+    if kinds and kinds <= set("biuf") and _is_frame(given):
+        return given.to_numpy(dtype=np.float64, na_value=np.nan)
+    return given.to_numpy()
+
+
+def _numbers(view: NamedView) -> NDArray[Any] | None:
+    """Rows that may be NaN; None for graphs and sparse matrices, and for what is refused later."""
+    if isinstance(view.given, Graph) or view.weights or sp.issparse(view.given):
+        return None
+    array = np.asarray(plain(view.given))
+    return array if array.dtype.kind == "f" and array.ndim == 2 and array.shape[1] else None
+
+
+def _require_complete(view: NamedView, seen: Bools, *, masked: bool) -> None:
+    array = _numbers(view)
+    if array is None:
+        return
+    finite = np.isfinite(array)
+    odd = np.flatnonzero(seen & ~np.all(finite, axis=1))
+    if len(odd):
+        row = int(odd[0])
+        count = int(np.sum(~finite[row]))
+        what = "infinite" if np.any(np.isinf(array[row])) else "NaN"
+        raise CothermError(
+            view.argument,
+            f"row {row} of view {view.number}, {what} in {count} of its {array.shape[1]} columns",
+            "finite numbers in rows that masks say were seen" if masked else "rows of finite numbers, or of NaN alone",
+            "A row of NaN alone is an item that is missing from the view; impute single values.",
+        )
+
+
+def _checked_mask(argument: str, mask: Any, view: NamedView) -> Bools:
+    array = validation.as_array(argument, mask)
+    if array.dtype.kind != "b" or array.shape != (view.size,):
+        given = f"an array of shape {array.shape} and type {array.dtype}"
+        raise CothermError(argument, given, f"True or False for each of the {view.size} rows of {view.argument}")
+    return np.asarray(array, dtype=bool)
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(given, "index") and hasattr(given, "to_numpy")
+
+
+def _indexes(views: Sequence[NamedView]) -> list[Any] | None:
+    """The index of every view, if all of them are data frames."""
+    if not all(_is_frame(view.given) for view in views):
+        return None
+    return [view.given.index for view in views]
+
+
+def _same_order(indexes: Sequence[Any]) -> bool:
+    """Whether rows correspond as they are: equal indexes, or none but the row numbers that pandas makes up."""
+    return all(one.equals(indexes[0]) for one in indexes) or all(_made_up(one) for one in indexes)
+
+
+def _made_up(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _names(indexes: Sequence[Any], table: Ints, sizes: Sequence[int]) -> Any:
+    """The index of all items, each where it first occurs."""
+    first = np.argmax(table >= 0, axis=1)
+    starts = np.cumsum([0, *sizes[:-1]])
+    together = indexes[0].append(list(indexes[1:]))
+    return together.take(starts[first] + table[np.arange(len(table)), first])
+
+
+def _row_by_row(sizes: Sequence[int]) -> Ints:
+    if len(set(sizes)) > 1:
+        raise CothermError(
+            "X",
+            f"views of {', '.join(map(str, sizes))} rows, and no word on which are the same",
+            "views of the same items",
+            _OTHER_WAYS,
+        )
+    return np.tile(np.arange(sizes[0], dtype=np.int64)[:, np.newaxis], len(sizes))
+
+
+def _require_seen(table: Ints, known: Bools, names: Any) -> None:
+    never = np.flatnonzero(~np.any(known, axis=1))
+    if len(never):
+        item = int(never[0])
+        view = int(np.argmax(table[item] >= 0))
+        called = f"row {table[item, view]} of view {view}" if names is None else f"item {names[item]!r}"
+        if names is None and np.all(table[item] == table[item, 0]):
+            called = f"row {item}"
+        raise CothermError(
+            "X",
+            f"{called}, which was seen in no view ({len(never)} such item(s))",
+            "every item in at least one view",
+            "Drop it.",
+        )
