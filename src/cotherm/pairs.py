@@ -136,13 +136,13 @@ def named_items(
         for vertex, name in enumerate(one):
             row = places.setdefault(_hashable(arguments[k], vertex, name), [MISSING] * len(names))
             if row[k] != MISSING:
-                given = f"{_shown(name)} twice, at {row[k]} and {vertex}"
+                given = f"{shown(name)} twice, at {row[k]} and {vertex}"
                 raise CothermError(arguments[k], given, "each name once", advice)
             row[k] = vertex
     table = np.array(list(places.values()), dtype=np.int64).reshape(len(places), len(names))
     _require_one_type(places, table, arguments)
     if shared and not np.any(np.sum(table >= 0, axis=1) > 1):
-        firsts = ", ".join(_shown(name) for name in _first_names(list(places), table))
+        firsts = ", ".join(shown(name) for name in _first_names(list(places), table))
         raise CothermError(
             ", ".join(arguments), f"no name that is in two of them (first names: {firsts})", "names in common"
         )
@@ -160,7 +160,7 @@ def _hashable(argument: str, vertex: int, name: Any) -> Any:
     return name
 
 
-def _shown(name: Any) -> str:
+def shown(name: Any) -> str:
     """The name as one would write it: 3 and not np.int64(3)."""
     return repr(name.item() if isinstance(name, np.generic) else name)
 

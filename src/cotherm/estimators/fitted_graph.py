@@ -95,7 +95,7 @@ class GivenGraph:
         """New points as rows of weights to the training points, (new, n)."""
         needed = f"weights >= 0 of new points with the {self.graph.n} of training, one row each"
         with known_as("A", argument, advice="This view was fitted as a graph."):
-            A = sp.csr_array(checked_rows("A", new))
+            A = sp.csr_array(_rows(new, "A"))
             if A.shape[1] != self.graph.n:
                 raise CothermError("A", f"{A.shape[1]} columns", needed)
             if A.nnz and A.data.min() < 0.0:
@@ -141,9 +141,9 @@ class PointsGraph:
         return -((distances / sigma) ** 2) / self.options.scale_factor
 
 
-def _rows(given: Any) -> Rows:
+def _rows(given: Any, argument: str = "X") -> Rows:
     """Checked rows with all their columns, empty ones too, so that others can be put below."""
-    checked = checked_rows("X", given)
+    checked = checked_rows(argument, given)
     return given.tocsr() if hasattr(given, "tocsr") else checked
 
 

@@ -18,7 +18,7 @@ from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.pairs import MISSING, checked_pairs, named_items
+from cotherm.pairs import MISSING, checked_pairs, named_items, shown
 
 Bools = NDArray[np.bool_]
 
@@ -226,7 +226,7 @@ def _require_seen(table: Ints, known: Bools, names: Any) -> None:
     if len(never):
         item = int(never[0])
         view = int(np.argmax(table[item] >= 0))
-        called = f"row {table[item, view]} of view {view}" if names is None else f"item {names[item]!r}"
+        called = f"row {table[item, view]} of view {view}" if names is None else f"item {shown(names[item])}"
         if names is None and np.all(table[item] == table[item, 0]):
             called = f"row {item}"
         raise CothermError(
