@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -19,7 +20,7 @@ import scanpy as sc
 import scipy.sparse as sp
 
 import cotherm as ct
-from cotherm.interop import anndata_functions, anndata_graphs, from_anndata, to_anndata
+from cotherm.interop import anndata_functions, anndata_graphs, anndata_pairs, from_anndata, to_anndata
 from cotherm.interop.anndata_results import _plain
 from tests.interop.cells import cells, together
 from tests.problems import refused
@@ -136,6 +137,146 @@ def test_mudata(tmp_path: Path) -> None:
         np.testing.assert_array_equal(graph.adjacency().toarray(), expected.adjacency().toarray())
 
 
+def overlapping(sizes: tuple[int, int] = (60, 50), shared: int = 40) -> list[anndata.AnnData]:
+    """Two modalities of the same made-up cells; the last of the first and the first of the second are shared."""
+    n = sum(sizes) - shared
+    (whole,) = cells((n,), features=8)
+    whole.obs_names = [f"cell {c}" for c in range(n)]
+    rows = [np.arange(sizes[0]), np.random.default_rng(1).permutation(np.arange(n - sizes[1], n))]
+    names = [[f"{v}-{f}" for f in range(4)] for v in range(2)]
+    result = []
+    for v in range(2):
+        part = whole[rows[v], 4 * v : 4 * v + 4].copy()
+        part.var_names = names[v]
+        result.append(part)
+    return result
+
+
+def coupled_by_pairs(adatas: Any) -> ct.Coupling:
+    graphs = anndata_graphs(adatas, rep="X", k=6)
+    return ct.couple_pairs(graphs, anndata_pairs(adatas), kept_back=0, n_modes=5, max_iterations=5)
+
+
+def test_a_coupling_by_pairs(tmp_path: Path) -> None:
+    """One space and one clustering for all cells, whichever modality they are in."""
+    two = overlapping()
+    result = coupled_by_pairs(two)
+    common = result.common_graph()
+    assert common.graph.n == 70
+    to_anndata(result, two, k=3, clusters=3)
+    for v, adata in enumerate(two):
+        read = through_a_file(adata, tmp_path / f"{v}.h5ad")
+        np.testing.assert_array_equal(read.obsm["X_cotherm"], result.embedding(3)[v])
+        np.testing.assert_array_equal(read.obsm["X_cotherm_common"], common.embedding(3)[common.of_view(v)])
+        assert read.obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1", "2"]
+        assert read.obs["cotherm_clusters"].astype(int).tolist() == common.clusters(3)[common.of_view(v)].tolist()
+        entry = read.uns["cotherm"]["pairs"]
+        assert (entry["items"], entry["n_modes"]) == (40, 5)
+        assert entry["agreement"]["views"].tolist() == [[0, 1]]
+        assert entry["agreement"]["shared"].tolist() == [40]
+        assert entry["shares"].shape == (2,)
+        assert sum(np.asarray(value).nbytes for value in entry["agreement"].values()) < 200
+    scanpy_runs(read)
+    shared = two[0].obs_names.intersection(two[1].obs_names)
+    np.testing.assert_array_equal(*(adata[shared].obsm["X_cotherm_common"] for adata in two))
+    assert (two[0].obs.loc[shared, "cotherm_clusters"] == two[1].obs.loc[shared, "cotherm_clusters"]).all()
+    # What this answer has not, an earlier one does not leave behind; what others wrote stays.
+    two[0].obs["mine"] = 1
+    to_anndata(ct.align(result.graphs, [np.eye(n)[:, :3] for n in (60, 50)], k=4), two, k=2)
+    assert "X_cotherm_common" not in two[0].obsm
+    assert "cotherm_clusters" not in two[0].obs
+    assert "mine" in two[0].obs
+
+
+def test_what_views_without_partners_say_is_written(tmp_path: Path) -> None:
+    two = overlapping()
+    random = np.random.default_rng(0)
+    two[1].X = random.standard_normal(two[1].shape).astype(np.float32)
+    result = coupled_by_pairs(two)
+    assert result.pairs is not None
+    to_anndata(result, two)
+    notes = through_a_file(two[0], tmp_path / "cells.h5ad").uns["cotherm"]["pairs"].get("notes", [])
+    assert list(notes) == list(result.pairs.notes)
+    assert len(notes) > 0
+
+
+def test_a_mudata_of_modalities_with_different_cells(tmp_path: Path) -> None:
+    two = overlapping()
+    with mudata.set_options(pull_on_update=False):
+        mdata = mudata.MuData({"rna": two[0], "acc": two[1]})
+        result = coupled_by_pairs(mdata)
+        to_anndata(result, mdata, k=3, clusters=3)
+        mdata.write_h5mu(tmp_path / "cells.h5mu")
+        read = mudata.read_h5mu(tmp_path / "cells.h5mu")
+    common = result.common_graph()
+    assert read.n_obs == common.graph.n == 70
+    for name, adata in read.mod.items():
+        rows = read.obs_names.get_indexer(adata.obs_names)
+        np.testing.assert_array_equal(read.obsm["X_cotherm"][rows], adata.obsm["X_cotherm_common"])
+        assert read.obs["cotherm_clusters"].iloc[rows].tolist() == adata.obs["cotherm_clusters"].tolist(), name
+    W = read.obsp["cotherm_connectivities"]
+    assert W.sum() == pytest.approx(2.0 * common.graph.w.sum())
+    rna = read.obs_names.get_indexer(two[0].obs_names)
+    np.testing.assert_array_equal(
+        W.toarray()[np.ix_(rna, rna)],
+        common.graph.adjacency().toarray()[np.ix_(common.of_view(0), common.of_view(0))],
+    )
+    assert read.uns["cotherm"]["connectivities_key"] == "cotherm_connectivities"
+    # A result that is not by pairs has nothing for all cells.
+    with mudata.set_options(pull_on_update=False):
+        to_anndata(ct.align(result.graphs, [np.eye(n)[:, :3] for n in (60, 50)], k=4), mdata, k=2, clusters=2)
+    assert "cotherm" not in mdata.uns
+    assert "X_cotherm" not in mdata.obsm
+    assert "cotherm_connectivities" not in mdata.obsp
+    assert mdata.mod["rna"].obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1"]
+
+
+def test_a_mudata_that_takes_other_cells_for_the_same() -> None:
+    """Pairs that are not by name, and cells left out since: the modalities alone are written."""
+    two = overlapping()
+    with mudata.set_options(pull_on_update=False):
+        mdata = mudata.MuData({"rna": two[0], "acc": two[1]})
+        graphs = anndata_graphs(mdata, rep="X", k=6)
+        few = anndata_pairs(mdata)[:30]  # ten cells of the same name are not said to be the same
+        to_anndata(ct.couple_pairs(graphs, few, kept_back=0, n_modes=3, max_iterations=2), mdata)
+        assert "cotherm" not in mdata.uns
+        assert "X_cotherm_common" in mdata.mod["rna"].obsm
+        mdata.mod["rna"] = two[0][:50].copy()
+        to_anndata(coupled_by_pairs(mdata), mdata)
+        assert "cotherm" not in mdata.uns
+        mdata.update()
+        mdata.obsm["X_cotherm"] = np.zeros((mdata.n_obs, 2))
+        assert refused(lambda: to_anndata(coupled_by_pairs(mdata), mdata)) == "key"
+
+
+def test_cells_are_paired_by_name() -> None:
+    two = overlapping()
+    table = anndata_pairs(two)
+    assert table.shape == (40, 2)
+    for row in table:
+        assert two[0].obs_names[row[0]] == two[1].obs_names[row[1]]
+    three = cells((10, 10, 10))
+    for v, adata in enumerate(three):
+        adata.obs_names = [f"cell {c}" for c in range(3 * v, 3 * v + 10)]
+    assert (anndata_pairs(together(three)) >= 0).sum(axis=1).tolist() == [2] * 3 + [3] * 4 + [2] * 3
+    assert (anndata_pairs(three)[:, 0] >= 0).sum() == 7
+    three[1].obs_names = ["cell 5", *three[1].obs_names[1:]]
+    with pytest.raises(ct.CothermError) as caught:
+        anndata_pairs(three)
+    assert "adatas[1].obs_names: 'cell 5' twice, at 0 and 2" in str(caught.value)
+    assert "obs_names_make_unique" in str(caught.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # mudata warns of names that are there twice
+        renamed = together(three)
+    with pytest.raises(ct.CothermError, match=r"adatas\['met'\]\.obs_names: 'cell 5' twice"):
+        anndata_pairs(renamed)
+    with pytest.raises(ct.CothermError, match="no name that is in two of them"):
+        anndata_pairs(cells((10, 10)))
+    assert refused(lambda: anndata_pairs(two[:1])) == "adatas"
+    thing: Any = two[0]
+    assert refused(lambda: anndata_pairs(thing)) == "adatas"
+
+
 def test_an_earlier_answer_is_replaced_and_nothing_else() -> None:
     two = cells((30, 30))
     views = ct.datasets.ring(30)
@@ -150,6 +291,8 @@ def test_an_earlier_answer_is_replaced_and_nothing_else() -> None:
     assert two[0].uns.keys() == before.keys()  # nothing half written
     two[0].obsm["X_mine"] = np.zeros((30, 2))
     assert refused(lambda: to_anndata(ct.average(views.graphs), two, key="mine")) == "key"
+    two[1].obs["cotherm_clusters"] = "of another"
+    assert refused(lambda: to_anndata(ct.average(views.graphs), two, clusters=2)) == "key"
 
 
 def test_what_is_refused() -> None:
@@ -166,6 +309,7 @@ def test_what_is_refused() -> None:
     assert refused(lambda: to_anndata(result, [two[0], two[0]])) == "adatas"
     assert refused(lambda: to_anndata(result, two, k=30)) == "k"
     assert refused(lambda: to_anndata(result, two, t=-1.0)) == "t"
+    assert refused(lambda: to_anndata(result, two, clusters=0)) == "clusters"
     assert "cotherm" not in two[0].uns
 
 
@@ -216,7 +360,7 @@ def test_what_files_cannot_hold_is_made_plain() -> None:
     assert plain["deep"] == {"nested": "[[1], [2, 3]]"}
 
 
-@pytest.mark.parametrize("home", ["anndata", "igraph", "networkx", "pandas"])
+@pytest.mark.parametrize("home", ["anndata", "anndata_pairs", "igraph", "networkx", "pandas"])
 def test_docstring_examples(home: str) -> None:
     result = doctest.testmod(import_module(f"cotherm.interop.{home}"))
     assert result.attempted > 3

@@ -5,6 +5,7 @@ use ``Graph.from_adjacency`` and ``Graph.adjacency``.
 """
 
 from cotherm.interop.anndata import anndata_functions, anndata_graphs, from_anndata
+from cotherm.interop.anndata_pairs import anndata_pairs
 from cotherm.interop.anndata_results import to_anndata
 from cotherm.interop.igraph import from_igraph, to_igraph
 from cotherm.interop.networkx import from_networkx, to_networkx
@@ -15,6 +16,7 @@ __all__ = [
     "EdgeList",
     "anndata_functions",
     "anndata_graphs",
+    "anndata_pairs",
     "from_anndata",
     "from_igraph",
     "from_networkx",

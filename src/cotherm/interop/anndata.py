@@ -15,7 +15,7 @@ from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.functions import LabelFunctions, match_codes
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.interop.modalities import modalities
+from cotherm.interop.modalities import argument_of, modalities
 from cotherm.interop.validation import require_anndata
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
     --------
     from_anndata : The graph of one modality.
     anndata_functions : Corresponding functions from a column of ``obs``.
+    anndata_pairs : Which cells are the same.
 
     Examples
     --------
@@ -142,7 +143,7 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
         try:
             graphs.append(from_anndata(adata, key, **({"name": name} | options)))
         except CothermError as error:
-            where = f"adatas[{k if name is None else repr(name)}]: {error.argument}"
+            where = f"{argument_of(k, name)}: {error.argument}"
             raise CothermError(where, error.given, error.needed, error.advice) from None
     return tuple(graphs)
 
@@ -205,7 +206,7 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit_n
     with known_as("labels", "column"):
         found = match_codes([_codes(own, categories) for own in columns], categories, unit_norm=unit_norm)
     if found.left_out:
-        names = [f"adatas[{k if name is None else repr(name)}]" for k, (name, _) in enumerate(items)]
+        names = [argument_of(k, name) for k, (name, _) in enumerate(items)]
         warnings.warn(f"obs[{column!r}]: {found.note(names)}", CothermWarning, stacklevel=2)
     return LabelFunctions(found.functions, found.classes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from cotherm import validation
-from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.interop.modalities import modalities
+from cotherm.interop.common_cells import CommonCells, pairs_note
+from cotherm.interop.modalities import argument_of, modalities
+from cotherm.interop.validation import is_mudata
+from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.result import JointBases, JointResult
 
 if TYPE_CHECKING:
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 _COORDINATES = 10
 # Every entry written here has the version of cotherm under this name; only such entries are written over.
 _MARK = "cotherm_version"
+# And the names that were written beside it, of which the same holds.
+_WRITTEN = "written"
 
 
 def to_anndata(
@@ -35,6 +40,7 @@ def to_anndata(
     key: str = "cotherm",
     k: int | None = None,
     t: float = 0.0,
+    clusters: int | None = None,
 ) -> None:
     """Write the result of any method into the AnnData that its graphs came from, in place.
 
@@ -44,8 +50,15 @@ def to_anndata(
     - ``obsp["cotherm_connectivities"]``, if the method gives graphs: the weights, sparse and symmetric. Edges of
       weight 0 are not stored;
     - ``obsp["cotherm_distances"]``, likewise: 1/w for every edge, its length if w is its conductance;
+    - ``obs["cotherm_clusters"]``, if `clusters` is given: the clusters;
+    - ``obsm["X_cotherm_common"]``, for a coupling by pairs: coordinates in one space of all cells, the embedding of
+      ``result.common_graph()``;
     - ``uns["cotherm"]``: where those are, in the form that scanpy reads with ``neighbors_key="cotherm"``, and how the
-      result was computed: settings, versions, status, costs.
+      result was computed: settings, versions, status, costs, and for a coupling by pairs how far the modalities agree.
+
+    A MuData itself gets the same for the common graph of a coupling by pairs, over all of its cells:
+    ``mdata.obsm["X_cotherm"]``, ``mdata.obsp["cotherm_connectivities"]`` and so on. This needs pairs by name, as a
+    MuData has them, see :func:`anndata_pairs`; with other pairs only the modalities are written.
 
     Parameters
     ----------
@@ -59,6 +72,9 @@ def to_anndata(
         Number of coordinates in the embedding. By default 10, or as many as there are.
     t : float, default 0.0
         Time of the embedding, whose columns are multiplied by e^{−tλ}.
+    clusters : int, optional
+        Number of clusters. Those of a coupling by pairs are clusters of all cells, ``result.common_graph().clusters``,
+        with the same number in all modalities; those of other results are ``result.clusters``.
 
     Raises
     ------
@@ -68,6 +84,7 @@ def to_anndata(
     See Also
     --------
     from_anndata : The graph of one modality.
+    anndata_pairs : Which cells are the same.
     cotherm.JointResult.embedding : The coordinates.
 
     Notes
@@ -88,17 +105,69 @@ def to_anndata(
         raise CothermError("result", validation.describe(result), "the answer of a method, e.g. of couple")
     if not isinstance(key, str) or not key or "/" in key:
         raise CothermError("key", validation.describe(key), "a word without '/', which separates groups in files")
-    cells = [adata for _, adata in modalities(adatas)]
-    graphs = _graphs(result)
-    _require_sizes(result, graphs, cells)
+    items = modalities(adatas)
+    cells = [adata for _, adata in items]
+    _require_sizes(result, _graphs(result), cells)
     _require_different(cells)
-    for v, adata in enumerate(cells):
-        _require_free(f"adatas[{v}]", adata, key)
+    for v, (name, adata) in enumerate(items):
+        _require_free(argument_of(v, name), adata, key)
     k = min(_COORDINATES, max(1, result._most_modes() - 1)) if k is None else k
     embedding = result.embedding(k, t=t)
     note = _note(result) | {"views": len(cells), "time_of_embedding": float(t)}
-    for v, (adata, X) in enumerate(zip(cells, embedding, strict=True)):
-        _write(adata, key, X, None if graphs is None else graphs[v], note | {"view": v})
+    together = _in_common(result, k, t, clusters)
+    entries = _entries(result, embedding, together, clusters)
+    whole = _whole(together, adatas, clusters) if is_mudata(adatas) else None
+    if whole is not None:
+        _require_free("adatas", adatas, key)
+    elif is_mudata(adatas):
+        _remove(adatas, key)
+    for v, (adata, entry) in enumerate(zip(cells, entries, strict=True)):
+        _write(adata, key, entry, note | {"view": v})
+    if whole is not None:
+        _write(adatas, key, whole, note)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What is written into one object."""
+
+    X: Floats
+    graph: Graph | None
+    common: Floats | None
+    labels: Ints | None
+    clusters: int | None
+
+
+def _in_common(result: JointResult, k: int, t: float, clusters: int | None) -> CommonCells | None:
+    if not isinstance(result, Coupling) or result.pairs is None:
+        return None
+    return CommonCells.of(result.common_graph(), k, t, clusters)
+
+
+def _entries(
+    result: JointResult, embedding: Sequence[Floats], together: CommonCells | None, clusters: int | None
+) -> list[_Entry]:
+    """What each modality gets."""
+    graphs = _graphs(result) or [None] * len(embedding)
+    of_all: list[tuple[Floats | None, Ints | None]]
+    if together is not None:
+        of_all = [together.of_modality(v) for v in range(len(embedding))]
+    elif clusters is None:
+        of_all = [(None, None)] * len(embedding)
+    else:
+        with known_as("k", "clusters"):
+            of_all = [(None, labels) for labels in result.clusters(clusters)]
+    parts = zip(embedding, graphs, of_all, strict=True)
+    return [_Entry(X, graph, common, labels, clusters) for X, graph, (common, labels) in parts]
+
+
+def _whole(together: CommonCells | None, mdata: Any, clusters: int | None) -> _Entry | None:
+    """What a MuData gets beside its modalities."""
+    found = None if together is None else together.of_mudata(mdata)
+    if found is None:
+        return None
+    X, labels, graph = found
+    return _Entry(X, graph, None, labels, clusters)
 
 
 def _graphs(result: JointResult) -> tuple[Graph, ...] | None:
@@ -129,19 +198,36 @@ def _require_different(cells: Sequence[Any]) -> None:
 
 
 def _names(key: str) -> dict[str, str]:
-    return {"embedding": f"X_{key}", "connectivities": f"{key}_connectivities", "distances": f"{key}_distances"}
+    return {
+        "embedding": f"X_{key}",
+        "common": f"X_{key}_common",
+        "connectivities": f"{key}_connectivities",
+        "distances": f"{key}_distances",
+        "clusters": f"{key}_clusters",
+    }
+
+
+def _places(adata: Any, key: str) -> list[tuple[str, Any, str]]:
+    """Everything that may be written beside ``uns[key]``: where, and under which name."""
+    names = _names(key)
+    places = [("obsm", adata.obsm, "embedding"), ("obsm", adata.obsm, "common")]
+    places += [("obsp", adata.obsp, "connectivities"), ("obsp", adata.obsp, "distances")]
+    return [(where, held, names[what]) for where, held, what in [*places, ("obs", adata.obs, "clusters")]]
+
+
+def _written(adata: Any, key: str) -> list[str] | None:
+    """The names that an earlier call wrote; None if there was none."""
+    entry = adata.uns.get(key)
+    return [str(name) for name in entry[_WRITTEN]] if isinstance(entry, Mapping) and _MARK in entry else None
 
 
 def _require_free(argument: str, adata: Any, key: str) -> None:
     if adata.is_view:
         raise CothermError(argument, "a view of another AnnData", "an AnnData of its own", "Call .copy() on it.")
-    entry = adata.uns.get(key)
-    if isinstance(entry, Mapping) and _MARK in entry:
-        return
-    names = _names(key)
-    taken = [f"uns[{key!r}]"] if key in adata.uns else []
-    taken += [f"obsm[{names['embedding']!r}]"] if names["embedding"] in adata.obsm else []
-    taken += [f"obsp[{names[what]!r}]" for what in ("connectivities", "distances") if names[what] in adata.obsp]
+    ours = _written(adata, key)
+    taken = [f"uns[{key!r}]"] if key in adata.uns and ours is None else []
+    there = [(where, name) for where, held, name in _places(adata, key) if name in held]
+    taken += [f"{where}[{name!r}]" for where, name in there if name not in (ours or ())]
     if taken:
         raise CothermError(
             "key",
@@ -151,14 +237,16 @@ def _require_free(argument: str, adata: Any, key: str) -> None:
         )
 
 
-def _write(adata: Any, key: str, X: Floats, graph: Graph | None, note: dict[str, Any]) -> None:
+def _write(adata: Any, key: str, entry: _Entry, note: dict[str, Any]) -> None:
     names = _names(key)
-    for what in ("connectivities", "distances"):  # of an earlier answer, which may have had graphs where this has none
-        if names[what] in adata.obsp:
-            del adata.obsp[names[what]]
-    adata.obsm[names["embedding"]] = np.ascontiguousarray(X)
-    if graph is not None:
-        W, lengths = _matrices(graph)
+    _remove(adata, key)
+    adata.obsm[names["embedding"]] = np.ascontiguousarray(entry.X)
+    if entry.common is not None:
+        adata.obsm[names["common"]] = np.ascontiguousarray(entry.common)
+    if entry.labels is not None:
+        adata.obs[names["clusters"]] = _categories(entry.labels, entry.clusters or 0)
+    if entry.graph is not None:
+        W, lengths = _matrices(entry.graph)
         adata.obsp[names["connectivities"]] = W
         adata.obsp[names["distances"]] = lengths
         note = note | {
@@ -171,7 +259,26 @@ def _write(adata: Any, key: str, X: Floats, graph: Graph | None, note: dict[str,
                 "use_rep": names["embedding"],
             },
         }
-    adata.uns[key] = note
+    written = [name for _, held, name in _places(adata, key) if name in held]
+    adata.uns[key] = note | {_WRITTEN: np.array(written)}
+
+
+def _remove(adata: Any, key: str) -> None:
+    """Take out an earlier answer, which may have had what this has not."""
+    ours = _written(adata, key)
+    if ours is None:
+        return
+    del adata.uns[key]
+    for _, held, name in _places(adata, key):
+        if name in held and name in ours:
+            del held[name]
+
+
+def _categories(labels: Ints, count: int) -> Any:
+    """Clusters as scanpy names them, "0", "1" and so on."""
+    import pandas as pd
+
+    return pd.Categorical.from_codes(labels.tolist(), [str(c) for c in range(count)])
 
 
 def _matrices(graph: Graph) -> tuple[Any, Any]:
@@ -186,13 +293,15 @@ def _matrices(graph: Graph) -> tuple[Any, Any]:
 
 def _note(result: JointResult) -> dict[str, Any]:
     """Everything about the answer that is a number, a word, a vector or a setting: graphs and modes are elsewhere."""
-    found = {"method": type(result).__name__, _MARK: version("cotherm")}
+    found: dict[str, Any] = {"method": type(result).__name__, _MARK: version("cotherm")}
     for field in fields(result):  # type: ignore[arg-type]  # all answers are dataclasses
         value = getattr(result, field.name)
         if field.name in ("settings", "versions") or _is_plain(value):
             plain = _plain(value)
             if plain is not None:
                 found[field.name] = plain
+    if isinstance(result, Coupling) and result.pairs is not None:
+        found["pairs"] = pairs_note(result.pairs)
     return found
 
 

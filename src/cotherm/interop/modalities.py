@@ -22,5 +22,10 @@ def modalities(adatas: Any) -> list[tuple[str | None, Any]]:
     if not items:
         raise CothermError("adatas", "no modalities", "at least one")
     for k, (name, adata) in enumerate(items):
-        require_anndata(f"adatas[{k if name is None else repr(name)}]", adata)
+        require_anndata(argument_of(k, name), adata)
     return items
+
+
+def argument_of(k: int, name: str | None) -> str:
+    """How messages call a modality: by its name, if it has one."""
+    return f"adatas[{k if name is None else repr(name)}]"
