@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,9 @@ def test_the_common_graph_has_the_order_of_the_samples(fitted: Any) -> None:
     for k in range(2):
         np.testing.assert_array_equal(ours.of_view(k), rows[k])
     labeled = ct.CommonGraph(common.graph.replace(labels=np.arange(N)), common.items)
-    np.testing.assert_array_equal(in_order(labeled, ours.items).graph.labels[place], np.arange(N))
+    labels = in_order(labeled, ours.items).graph.labels
+    assert labels is not None
+    np.testing.assert_array_equal(labels[place], np.arange(N))
 
 
 def test_masks_say_the_same_as_nan(fitted: Any, holes: tuple[np.ndarray, np.ndarray], digits: Any) -> None:
@@ -298,7 +301,9 @@ def test_three_views_and_a_pipeline(digits: tuple[np.ndarray, ...]) -> None:
     third[40:] = np.nan
     found = quick([upper, lower, third], n_clusters=3)
     assert found.items_.shape == (80, 3)
-    assert len(found.result_.pairs.agreement) == 3
+    report = found.result_.pairs
+    assert report is not None
+    assert len(report.agreement) == 3
     X = np.hstack([upper, lower])
     search = GridSearchCV(
         make_pipeline(model(view_columns=[32, 32], correspondence="pairs"), KMeans(3, n_init=2, random_state=0)),
@@ -393,10 +398,11 @@ def test_rows_that_cannot_be_paired(digits: tuple[np.ndarray, ...]) -> None:
     apart = [np.arange(60) < 30, np.arange(60) >= 30]
     assert "X: no item that is in two graphs" in message(lambda: quick([upper, lower], masks=apart))
     for masks in (apart[0], apart[:1], "seen", [apart[0][:50], None], [apart[0].astype(int), None]):
-        assert refused(lambda masks=masks: quick([upper, lower], masks=masks)).startswith("masks")
-    for options in ({"masks": [None, None]}, {"pairs": "same"}):
+        assert refused(partial(quick, [upper, lower], masks=masks)).startswith("masks")
+    beside: list[dict[str, Any]] = [{"masks": [None, None]}, {"pairs": "same"}]
+    for options in beside:
         (name,) = options
-        told = message(lambda options=options: ct.HeatKernelCoupling().fit([upper, lower], y, **options))
+        told = message(partial(ct.HeatKernelCoupling().fit, [upper, lower], y, **options))
         assert told.startswith(f"{name}: ")
         assert 'correspondence="pairs"' in told
     assert refused(lambda: quick([upper, lower], correspondence="twins")) == "correspondence"
@@ -410,10 +416,10 @@ def test_new_items_that_cannot_be_placed(fitted: Any, digits: tuple[np.ndarray, 
     upper, lower = (part[N : N + 5].copy() for part in digits[:2])
     upper[2], lower[2] = np.nan, np.nan
     for method in (fitted.transform_common, fitted.predict):
-        assert "X: row 2, which was seen in no view" in message(lambda method=method: method([upper, lower]))
-        assert "X: row 2, which was seen in no view" in message(lambda method=method: method([upper, None]))
-        assert "views of 5, 4 rows" in message(lambda method=method: method([upper, lower[:4]]))
-        assert refused(lambda method=method: method([None, None])) == "X"
+        assert "X: row 2, which was seen in no view" in message(partial(method, [upper, lower]))
+        assert "X: row 2, which was seen in no view" in message(partial(method, [upper, None]))
+        assert "views of 5, 4 rows" in message(partial(method, [upper, lower[:4]]))
+        assert refused(partial(method, [None, None])) == "X"
     part = lower.copy()
     part[1, 0] = np.nan
     assert "row 1 of view 1, NaN in 1 of its 32" in message(lambda: fitted.transform([None, part]))

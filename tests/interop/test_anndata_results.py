@@ -345,11 +345,15 @@ def test_the_code_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name, adata in zip(("rna", "met", "acc"), cells(), strict=True):
         adata.obs["stage"] = adata.obs["known"]
         adata.write_h5ad(f"{name}.h5ad")
+    for name, adata in zip(("rna", "atac"), overlapping(), strict=True):
+        adata.write_h5ad(f"multiome-{name}.h5ad")
     names: dict[str, Any] = {}
     exec(code, names)
     assert names["result"].coupling[0] < names["result"].coupling_before[0]
     assert anndata.read_h5ad("met-coupled.h5ad").uns["cotherm"]["view"] == 1
     assert names["everything"].obsm["X_umap"].shape == (201, 2)
+    assert names["pairs"].shape == (40, 2)
+    assert names["both"][1].obsm["X_cotherm_common"].shape == (50, 10)
 
 
 def test_what_files_cannot_hold_is_made_plain() -> None:
