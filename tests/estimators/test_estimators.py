@@ -98,6 +98,8 @@ def test_the_factor_is_nystroems_where_modes_are_eigenvectors() -> None:
     graph = ring(40)
     values, vectors = np.linalg.eigh(graph.laplacian().toarray())
     np.testing.assert_allclose(factors(graph, vectors[:, 1:6]), 1.0 / (1.0 - values[1:6] / 2.0))
+    tiny = graph.with_weights(np.full(40, 2.0**-1060))
+    np.testing.assert_allclose(factors(tiny, vectors[:, 1:6]), factors(graph, vectors[:, 1:6]), rtol=0.01)
 
 
 def test_new_vertices_of_given_graphs_are_extended_by_their_weights() -> None:

@@ -19,11 +19,11 @@ from cotherm.graphs.graph import Graph
 
 def factors(graph: Graph, E: Floats) -> Floats:
     """s for every column of E; 1 where the means vanish."""
-    degrees = graph.degrees
-    inverse = np.divide(1.0, degrees, out=np.zeros(graph.n), where=degrees > 0.0)
-    means = inverse[:, np.newaxis] * (graph.adjacency() @ E)
+    degrees = graph.degrees[:, np.newaxis]
+    # Not by 1/d, which overflows where weights are among the smallest floats.
+    means = np.divide(graph.adjacency() @ E, degrees, out=np.zeros(E.shape), where=degrees > 0.0)
     # Vertices without neighbors have no mean to compare with.
-    own = E * (degrees > 0.0)[:, np.newaxis]
+    own = E * (degrees > 0.0)
     size = np.sum(means**2, axis=0)
     return np.divide(np.sum(own * means, axis=0), size, out=np.ones(E.shape[1]), where=size > 0.0)
 
