@@ -285,7 +285,7 @@ class _Coupler:
 
     def run(self, began: float) -> Coupling:
         numbers = self._numbers
-        settings = choice.settings(self._linked, numbers.borrow)
+        settings = choice.settings(self._relations, numbers.borrow)
         settings = [replace(one, times=numbers.times, alpha=numbers.alpha) for one in settings]
         kept = list(choice.parts(self._given.pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back else []
         with Meter(total=len(settings) * len(kept) + 1) as meter:
