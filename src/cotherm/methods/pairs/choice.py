@@ -37,7 +37,7 @@ _BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 1.0
 # Strong coupling takes views whose heat correlates at least so far.
 _CLOSE = 0.3
 # It has to add this many times the agreement that borrowing adds, and this much more.
-_CLEARLY, _AT_LEAST = 1.05, 0.001
+_CLEARLY, _AT_LEAST = 1.25, 0.001
 _MOST_MODES = 24
 # For each mode so many items, so that modes can be told apart on them.
 _ITEMS_A_MODE = 6
