@@ -164,8 +164,9 @@ def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Na
     if not len(wanted):
         given = f"{options.view}, which no item is missing from"
         raise CothermError("--view", given, "a view that lacks some items", "Pass --all for neighbors of all items.")
+    others_here = int(np.sum(common.items[:, view] >= 0)) - 1
+    top = max(1, min(_TOP, others_here)) if options.top is None else options.top
     with known_as("k", "--top"), known_as("t", "--time"):
-        top = _TOP if options.top is None else options.top
         near = common.neighbors(view, top, items=wanted, t="auto" if options.time is None else options.time)
     others = [k for k in range(len(names)) if k != view]
     places = _rows_in_views(common)
