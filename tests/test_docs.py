@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cotherm as ct
@@ -94,3 +95,39 @@ def test_quick_start_as_it_is_copied(
     for page in ("README.md", "docs/quick-start.md"):  # both print these figures
         printed = [float(word) for word in re.findall(r"\b\d\d\.\d\b", (ROOT / page).read_text(encoding="utf-8"))]
         assert all(min(abs(score - one) for one in printed) < 0.5 for score in rows.values()), (page, rows)
+
+
+def write_cohorts(folder: Path) -> None:
+    """Tables like those of the page: patients of five groups, each in one, two or three panels."""
+    rng = np.random.default_rng(0)
+    group = np.arange(100) % 5
+    for first, (panel, columns) in enumerate({"blood": 4, "proteins": 9, "survey": 3}.items()):
+        rows = rng.permutation(np.flatnonzero(np.arange(100) // 5 % 4 != first))
+        X = 3.0 * rng.standard_normal((5, columns))[group[rows]] + rng.standard_normal((len(rows), columns))
+        lines = [",".join([f"P{row}", *map(str, x)]) for row, x in zip(rows, X, strict=True)]
+        titles = ",".join(["id", *(f"{panel} {c}" for c in range(columns))])
+        (folder / f"{panel}.csv").write_text("\n".join([titles, *lines]) + "\n", encoding="utf-8")
+    lines = [f"P{row},{'ABCDE'[one]}" for row, one in enumerate(group)]
+    (folder / "groups.csv").write_text("\n".join(["id,group", *lines]) + "\n", encoding="utf-8")
+
+
+def test_cohorts_as_they_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The code and the commands of the page, on smaller tables of the same names."""
+    monkeypatch.chdir(tmp_path)
+    write_cohorts(tmp_path)
+    page = ROOT / "docs" / "cohorts.md"
+    text = page.read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), names)
+    assert names["wrong"].pairs.notes[0] in text
+    assert names["Y"].shape == (len(names["common"].items), 2)
+    assert len(names["near"].indices) == len(names["missing"])
+    typed = commands(page)
+    assert [arguments[0] for arguments in typed] == ["couple", "common", "show", "retrieve"]
+    for arguments in typed:
+        cli.main(["0" if word == "219" else word for word in arguments])  # there are fewer patients here
+    assert "all items, common graph" in capsys.readouterr().out
+    by_commands, by_python = ct.Coupling.load("coupled.npz").graphs, names["result"].graphs
+    assert all(np.allclose(a.w, b.w) for a, b in zip(by_commands, by_python, strict=True))

@@ -179,6 +179,15 @@ def _functions(random: Random) -> list[str]:
     return [*views, *_recipe(random), "--out", *out, *_sources(random, len(views))]
 
 
+def _neighbors(random: Random) -> list[str]:
+    return [
+        *_option(random, "--neighbors", ("n.csv",), ("n.npz", "out.csv"), 0.95),
+        *_option(random, "--view", ("1", "2"), _COUNTS, 0.95),
+        *_option(random, "--top", ("1", "2"), _COUNTS, 0.3),
+        *(["--all"] if random.random() < 0.2 else []),
+    ]
+
+
 def _shared(*more: Callable[[Random], list[str]]) -> Pick:
     def pick(random: Random) -> list[str]:
         return [*_views(random, 2), *_recipe(random), *(word for one in more for word in one(random))]
@@ -200,6 +209,16 @@ _COMMANDS: dict[str, Pick] = {
     "diagonalize": _shared(
         lambda r: _option(r, "--modes", ("3", "14"), _COUNTS, 0.5), lambda r: _out(r, ".csv", ".npy")
     ),
+    "common": lambda r: [
+        "paired.npz" if r.random() < 0.9 else _results(r),
+        *_option(r, "--components", ("1", "3"), _COUNTS, 0.4),
+        *_option(r, "--time", ("1", "0", "100"), _NUMBERS, 0.3),
+        *_option(r, "--clusters", ("2", "3"), _COUNTS, 0.1),
+        *_option(r, "--seed", ("1", "2"), _COUNTS, 0.05),
+        *_option(r, "--graph", ("g.npz",), ("g.csv", "nowhere/g.npz", "paired.npz"), 0.3),
+        *(_neighbors(r) if r.random() < 0.6 else []),
+        *_out(r, ".csv"),
+    ],
     "distances": lambda r: [
         _results(r),
         *_option(r, "--view", ("1", "2"), _COUNTS, 0.6),

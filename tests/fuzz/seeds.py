@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.matching import file as match_file
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import Match
+from cotherm.methods.pairs.agreement import Agreement
+from cotherm.methods.pairs.report import PairReport
 
 _POSITION = b"property float x\nproperty float y\nproperty float z\n"
 _VERSIONS = {"cotherm": "0.1.0", "numpy": "2.0.0", "python": "3.11.0"}
@@ -80,6 +83,13 @@ def coupling() -> Coupling:
         versions=_VERSIONS,
         seconds=0.125,
     )
+
+
+def paired() -> Coupling:
+    """The same as if by pairs: three items in both graphs."""
+    agreement = Agreement((0, 1), 3, 2, 0.25, 0.5, 0.125, 0.75, 9.0, coupled=True)
+    table = np.array([[0, 3], [4, 0], [8, 1]])
+    return replace(coupling(), pairs=PairReport(table, 2, (0.25, 0.0), (agreement,), ("A note.",)))
 
 
 def match() -> Match:
@@ -151,7 +161,7 @@ def arrays() -> dict[str, bytes]:
 
 
 def couplings() -> dict[str, bytes]:
-    return {"coupling.npz": coupling_file.render(coupling())}
+    return {"coupling.npz": coupling_file.render(coupling()), "paired.npz": coupling_file.render(paired())}
 
 
 def matches() -> dict[str, bytes]:

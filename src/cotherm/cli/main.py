@@ -20,7 +20,7 @@ from cotherm.errors import CothermError, visible
 GROUPS = {
     "make": ("graph", "functions"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
-    "use": ("distances", "retrieve", "cluster", "match"),
+    "use": ("common", "distances", "retrieve", "cluster", "match"),
     "look": ("show", "info"),
     "about cotherm": ("demo", "reproduce"),
 }
@@ -116,12 +116,17 @@ def _prepare_streams() -> None:
 
 def _refuse_own_input(options: argparse.Namespace) -> None:
     """No command replaces, even by force, a file it reads."""
-    out = getattr(options, "out", None)
-    places = [_real(place) for place in (out if isinstance(out, list) else [out]) if isinstance(place, str)]
-    for name, value in vars(options).items():
-        for given in value if isinstance(value, list) else [value]:
-            if name != "out" and isinstance(given, str) and _real(given) in places and os.path.isfile(given):  # noqa: PTH113
-                raise CothermError(f"--out {given}", "a file this command reads", "another name")
+    outputs = getattr(options, "outputs", ("out",))
+    read = [given for name, value in vars(options).items() if name not in outputs for given in _listed(value)]
+    for name in outputs:
+        for place in _listed(getattr(options, name, None)):
+            if any(_real(given) == _real(place) and os.path.isfile(given) for given in read):  # noqa: PTH113
+                raise CothermError(f"--{name} {place}", "a file this command reads", "another name")
+
+
+def _listed(value: object) -> list[str]:
+    """The words of an option that takes one or several."""
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
 
 
 def _real(path: str) -> str:

@@ -9,10 +9,10 @@ from cotherm.cli import parser as options_of
 
 HELP = "spectral clustering of a graph, a coupling, or several graphs together"
 ABOUT = """\
-Spectral clustering. A coupling gives clusters for each of its views. Several graphs of the same
-items are first combined by a joint basis or an average (--by). With labels, scores are printed:
-accuracy under the best assignment of clusters to classes, normalized and adjusted mutual
-information, and adjusted Rand index.
+Spectral clustering. A coupling gives clusters for each of its views; for one answer for all items of
+a coupling by pairs see `cotherm common`. Several graphs of the same items are first combined by a
+joint basis or an average (--by). With labels, scores are printed: accuracy under the best assignment
+of clusters to classes, normalized and adjusted mutual information, and adjusted Rand index.
 """
 EXAMPLES = """\
 examples:

@@ -39,6 +39,7 @@ examples:
 then:
   cotherm show coupled.npz --out coupled.png
   cotherm retrieve coupled.npz
+  cotherm common coupled.npz --out items.csv
 """
 
 

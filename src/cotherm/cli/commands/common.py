@@ -1,0 +1,204 @@
+"""``cotherm common``: one answer for all items of a coupling by pairs, whichever views they are in."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cotherm.cli import parser as options_of
+
+if TYPE_CHECKING:
+    from cotherm.arrays import Ints
+    from cotherm.methods.coupling.result import Coupling
+    from cotherm.methods.pairs.common import CommonGraph
+
+HELP = "one graph, embedding and clustering for all items of a coupling by pairs"
+ABOUT = """\
+Merges the views of a coupling by pairs into one graph over all items, whether an item is in every
+view or in one. Writes a row for each item: its row in each view, counted from 0 and empty where it is
+missing, its label if labels are stored, its coordinates and, with --clusters, its cluster.
+
+--neighbors imputes a missing view: for each item that is not in view K, the items of that view that
+are nearest to it on the common graph.
+
+Where labels are stored, clusters and retrieval (mAP) on the common graph are scored beside each view.
+Labels only judge.
+"""
+EXAMPLES = """\
+examples:
+  cotherm common coupled.npz --out items.csv
+  cotherm common coupled.npz --clusters 5 --out items.csv --graph common.npz
+  cotherm common coupled.npz --out items.csv --neighbors imputed.csv --view 2 --top 10
+"""
+_TOP = 5
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a coupling by pairs, from `cotherm couple` of tables with ids")
+    options_of.add_out(parser, "the items, a row for each: .csv")
+    parser.add_argument("--graph", metavar="FILE", help="also write the common graph, for other commands: .npz")
+    parser.add_argument(
+        "--components", type=options_of.integer, default=2, metavar="N", help="number of coordinates (2)"
+    )
+    parser.add_argument(
+        "--time",
+        "-t",
+        type=options_of.number,
+        metavar="T",
+        help="diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)",
+    )
+    parser.add_argument("--clusters", "-c", type=options_of.integer, metavar="K", help="number of clusters (none)")
+    parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of k-means (0)")
+    group = parser.add_argument_group("neighbors in a view that items are missing from")
+    group.add_argument("--neighbors", metavar="FILE", help="write a list of neighbors: .csv")
+    group.add_argument("--view", type=options_of.integer, metavar="K", help="the view, counted from 1")
+    group.add_argument("--top", type=options_of.integer, metavar="K", help=f"number of neighbors of each item ({_TOP})")
+    group.add_argument("--all", action="store_true", help="of all items, not only of those missing from the view")
+    options_of.add_json(parser)
+    parser.set_defaults(outputs=("out", "graph", "neighbors"))
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.common_scores import scored
+    from cotherm.cli.inputs import name_of
+    from cotherm.errors import known_as
+
+    _refuse_options_without_use(options)
+    places = _places(options)
+    result = _read(options.file)
+    common = result.common_graph()
+    names = [name_of(graph, k) for k, graph in enumerate(result.graphs)]
+    with known_as("k", "--components"), known_as("t", "--time"):
+        coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
+    clusters, seed = None, 0 if options.seed is None else options.seed
+    if options.clusters is not None:
+        with known_as("k", "--clusters"), known_as("seed", "--seed"):
+            clusters = common.clusters(options.clusters, seed=seed)
+    contents = {"out": _items_bytes(names, common, coordinates, clusters)}
+    if "graph" in places:
+        from cotherm.graphs.files import graph_bytes
+
+        contents["graph"] = graph_bytes(common.graph, places["graph"])
+    if "neighbors" in places:
+        contents["neighbors"] = _neighbors_bytes(names, common, options)
+    report, text = _described(names, common, clusters)
+    scores, table = scored(names, result, common, clusters, seed)
+    outputs.write_all(list(places.values()), [contents[name] for name in places], force=options.force)
+    report = {**{name: str(place) for name, place in places.items()}, **report, "scores": scores}
+    lines = "\n".join(filter(None, [text, table]))
+    outputs.say_written(report, lines, list(places.values()), as_json=options.json)
+
+
+def _refuse_options_without_use(options: argparse.Namespace) -> None:
+    from cotherm.errors import CothermError
+
+    given = {"--view": options.view, "--top": options.top, "--all": options.all or None}
+    for name, value in given.items():
+        if options.neighbors is None and value is not None:
+            raise CothermError(name, str(value), "--neighbors FILE beside it")
+    if options.neighbors is not None and options.view is None:
+        raise CothermError("--view", "none, with --neighbors", "the view to find neighbors in, counted from 1")
+    if options.seed is not None and options.clusters is None:
+        raise CothermError("--seed", str(options.seed), "--clusters K beside it")
+
+
+def _places(options: argparse.Namespace) -> dict[str, Path]:
+    """The files to write, by the option that names them; all different."""
+    from cotherm.cli import outputs
+    from cotherm.errors import CothermError
+    from cotherm.io import atomic
+
+    suffixes = {"out": ".csv", "graph": ".npz", "neighbors": ".csv"}
+    given = {name: getattr(options, name) for name in suffixes if getattr(options, name) is not None}
+    seen: dict[Path, str] = {}
+    for name, path in given.items():
+        other = seen.setdefault(atomic.real_path(atomic.as_path(path)), name)
+        if other != name:
+            raise CothermError(f"--{name} {path}", f"the same file as --{other}", "another name")
+    return {name: outputs.free_place(path, (suffixes[name],), force=options.force) for name, path in given.items()}
+
+
+def _read(path: str) -> Coupling:
+    from cotherm.cli.inputs import read_result
+    from cotherm.errors import CothermError
+    from cotherm.graphs.graph import Graph
+
+    result = read_result(path)
+    advice = "Couple tables with ids, without --labels, --landmarks or --functions: cotherm couple."
+    if isinstance(result, Graph):
+        raise CothermError(path, "a graph", "a coupling by pairs", advice)
+    if result.pairs is None:
+        raise CothermError(path, "a coupling by functions: no pairs are known", "a coupling by pairs", advice)
+    return result
+
+
+def _items_bytes(names: list[str], common: CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
+    from cotherm.cli.outputs import csv_bytes
+
+    labels = common.graph.labels
+    titles = ["item", *names, *(["label"] if labels is not None else [])]
+    titles += [*(f"x{c}" for c in range(1, coordinates.shape[1] + 1)), *(["cluster"] if clusters is not None else [])]
+    columns = [range(len(common.items)), *_rows_in_views(common)]
+    columns += [labels.tolist()] if labels is not None else []
+    columns += [column.tolist() for column in coordinates.T]
+    columns += [clusters.tolist()] if clusters is not None else []
+    return csv_bytes(titles, zip(*columns, strict=True))
+
+
+def _rows_in_views(common: CommonGraph) -> list[list[Any]]:
+    """For each view the row of every item there, empty where it is missing."""
+    return [[v if v >= 0 else "" for v in column] for column in common.items.T.tolist()]
+
+
+def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Namespace) -> bytes:
+    import numpy as np
+
+    from cotherm.cli.inputs import chosen
+    from cotherm.cli.outputs import csv_bytes
+    from cotherm.errors import CothermError, known_as
+
+    view = chosen(options.view, len(names))
+    wanted = np.arange(len(common.items)) if options.all else np.flatnonzero(common.items[:, view] < 0)
+    if not len(wanted):
+        given = f"{options.view}, which no item is missing from"
+        raise CothermError("--view", given, "a view that lacks some items", "Pass --all for neighbors of all items.")
+    others_here = int(np.sum(common.items[:, view] >= 0)) - 1
+    top = max(1, min(_TOP, others_here)) if options.top is None else options.top
+    with known_as("k", "--top"), known_as("t", "--time"):
+        near = common.neighbors(view, top, items=wanted, t="auto" if options.time is None else options.time)
+    others = [k for k in range(len(names)) if k != view]
+    places = _rows_in_views(common)
+    rows = (
+        (item, *(places[k][item] for k in others), place, vertex, distance)
+        for item, vertices, distances in zip(
+            wanted.tolist(), near.indices.tolist(), near.distances.tolist(), strict=True
+        )
+        for place, (vertex, distance) in enumerate(zip(vertices, distances, strict=True), 1)
+    )
+    return csv_bytes(["item", *(names[k] for k in others), "place", "vertex", "distance"], rows)
+
+
+def _described(names: list[str], common: CommonGraph, clusters: Ints | None) -> tuple[dict[str, Any], str]:
+    """How many items there are, where they are, and how large clusters are."""
+    import numpy as np
+
+    from cotherm.cli.outputs import table_text
+
+    here = common.items >= 0
+    count = here.sum(axis=1)
+    views = [
+        {"name": name, "items": int(column.sum()), "only": int(np.sum(column & (count == 1)))}
+        for name, column in zip(names, here.T, strict=True)
+    ]
+    several = int(np.sum(count > 1))
+    text = f"{len(count):,} items, {several:,} of them in several views\n"
+    rows = [[str(one["name"]), f"{one['items']:,}", f"{one['only']:,}"] for one in views]
+    text += table_text(["view", "items", "here only"], rows)
+    report: dict[str, Any] = {"items": len(count), "several": several, "views": views}
+    if clusters is not None:
+        sizes = np.sort(np.bincount(clusters))[::-1].tolist()
+        report["sizes"] = sizes
+        text += f"\nclusters: sizes {', '.join(map(str, sizes))}"
+    return report, text

@@ -1,0 +1,303 @@
+"""One graph over all items, against loops over items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cotherm as ct
+from cotherm.arrays import Floats, Ints
+from tests import problems, references
+from tests.problems import refused
+
+# Three views of ten items: 0 to 3 are in all of them, 4 and 5 in two each, the others in one.
+TABLE = np.array([[0, 3, 1], [1, 0, 6], [2, 1, 0], [3, 2, 2], [4, 5, -1], [-1, 4, 3]])
+SIZES = (8, 6, 7)
+
+
+def views(seed: int = 0) -> list[ct.Graph]:
+    return [problems.random_graph(n, 2 * n, seed=seed + k) for k, n in enumerate(SIZES)]
+
+
+def slow_common(graphs: list[ct.Graph], items: Ints, trust: Floats) -> Floats:
+    """The weights between all items, by the definition."""
+    weights = [graph.adjacency().toarray() for graph in graphs]
+    degrees = [W.sum(axis=0) for W in weights]
+    found = np.zeros((len(items), len(items)))
+    for a in range(len(items)):
+        for b in range(len(items)):
+            total = known = 0.0
+            for k, W in enumerate(weights):
+                i, j = items[a, k], items[b, k]
+                if a != b and i >= 0 and j >= 0:
+                    known += trust[k]
+                    if W[i, j] > 0.0:
+                        total += trust[k] * W[i, j] / np.sqrt(degrees[k][i] * degrees[k][j])
+            found[a, b] = total / known if known > 0.0 else 0.0
+    return found
+
+
+def weights_by_item(common: ct.CommonGraph) -> dict[frozenset[tuple[int, ...]], float]:
+    """Weights with both ends named by where they are in the views."""
+    graph, names = common.graph, [tuple(row) for row in common.items.tolist()]
+    return {frozenset((names[i], names[j])): float(w) for i, j, w in zip(graph.i, graph.j, graph.w, strict=True)}
+
+
+def clustered(n: int, seed: int, noise: float = 0.5) -> ct.Graph:
+    """A view of n items in three groups, item v in group v mod 3."""
+    random = np.random.default_rng(seed)
+    centers = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]])
+    return ct.knn_graph(centers[np.arange(n) % 3] + noise * random.standard_normal((n, 2)), k=8)
+
+
+def test_items_are_the_paired_ones_and_then_those_of_one_view() -> None:
+    items = ct.common_graph(views(), TABLE).items
+    assert_array_equal(items[: len(TABLE)], TABLE)
+    alone = [[5, -1, -1], [6, -1, -1], [7, -1, -1], [-1, -1, 4], [-1, -1, 5]]
+    assert_array_equal(items[len(TABLE) :], alone)
+
+
+@pytest.mark.parametrize("trust", [None, [1.0, 2.0, 0.25]])
+@pytest.mark.parametrize("seed", [0, 10, 20])
+def test_weights_are_means_over_the_views_that_have_both_ends(trust: list[float] | None, seed: int) -> None:
+    graphs = views(seed)
+    common = ct.common_graph(graphs, TABLE, graph_weights=trust)
+    expected = slow_common(graphs, common.items, np.ones(3) if trust is None else np.array(trust))
+    assert_allclose(common.graph.adjacency().toarray(), expected, atol=1e-14)
+    assert common.graph.is_valid()
+
+
+def test_only_ratios_of_graph_weights_matter() -> None:
+    one, two = (ct.common_graph(views(), TABLE, graph_weights=np.array([1.0, 2.0, 3.0]) * c) for c in (1.0, 1e3))
+    assert_allclose(one.graph.w, two.graph.w)
+
+
+def test_units_of_a_view_do_not_matter() -> None:
+    graphs = views()
+    scaled = [graphs[0].with_weights(1e4 * graphs[0].w), *graphs[1:]]
+    assert_allclose(ct.common_graph(scaled, TABLE).graph.w, ct.common_graph(graphs, TABLE).graph.w)
+
+
+def test_order_of_vertices_does_not_matter() -> None:
+    graphs = views()
+    order = np.random.default_rng(3).permutation(SIZES[1])  # vertex v of the new view is order[v] of the old one
+    place = np.argsort(order)
+    table = TABLE.copy()
+    table[:, 1] = np.where(TABLE[:, 1] >= 0, place[TABLE[:, 1]], -1)
+    moved = ct.common_graph([graphs[0], problems.relabeled(graphs[1], order), graphs[2]], table)
+    as_given = ct.common_graph(graphs, TABLE)
+    assert_allclose(moved.graph.adjacency().toarray(), as_given.graph.adjacency().toarray(), atol=1e-14)
+
+
+def test_order_of_views_does_not_matter() -> None:
+    graphs, turn = views(), [2, 0, 1]
+    given = ct.common_graph(graphs, TABLE, graph_weights=[1.0, 2.0, 3.0])
+    turned = ct.common_graph([graphs[k] for k in turn], TABLE[:, turn], graph_weights=[3.0, 1.0, 2.0])
+    back = ct.CommonGraph(turned.graph, turned.items[:, np.argsort(turn)])
+    found, expected = weights_by_item(back), weights_by_item(given)
+    assert found.keys() == expected.keys()
+    assert_allclose([found[edge] for edge in expected], list(expected.values()))
+
+
+def test_order_of_pairs_does_not_matter() -> None:
+    given, turned = ct.common_graph(views(), TABLE), ct.common_graph(views(), TABLE[::-1])
+    found, expected = weights_by_item(turned), weights_by_item(given)
+    assert_allclose([found[edge] for edge in expected], list(expected.values()))
+
+
+def test_one_view_twice_is_that_view() -> None:
+    """The mean of equal weights; divided by the roots of degrees, as always."""
+    graph = problems.cloud(40)
+    common = ct.common_graph([graph, graph])
+    root = np.sqrt(graph.degrees)
+    assert common.graph.n == graph.n
+    assert_allclose(
+        common.graph.adjacency().toarray(), graph.adjacency().toarray() / np.outer(root, root), rtol=1e-12, atol=1e-15
+    )
+
+
+def test_items_in_one_view_only_have_the_neighbors_of_that_view() -> None:
+    graphs = views()
+    common = ct.common_graph(graphs, TABLE)
+    W, own = common.graph.adjacency().toarray(), graphs[2].adjacency().toarray()
+    item, vertex = len(TABLE) + 3, 4
+    assert_array_equal(common.items[item], [-1, -1, vertex])
+    near = {int(common.items[v, 2]) for v in np.flatnonzero(W[item])}
+    assert near == set(np.flatnonzero(own[vertex]).tolist())
+
+
+def test_of_view_finds_every_vertex() -> None:
+    common = ct.common_graph(views(), TABLE)
+    for k, n in enumerate(SIZES):
+        found = common.of_view(k)
+        assert_array_equal(common.items[found, k], np.arange(n))
+
+
+def slow_neighbors(common: ct.CommonGraph, view: int, item: int, k: int, t: float) -> list[int]:
+    """Vertices of a view by distance on the common graph, from the dense heat kernel."""
+    apart = references.diffusion_distance(common.graph, t)[item]
+    others = [row for row in range(len(common.items)) if common.items[row, view] >= 0 and row != item]
+    return [int(common.items[row, view]) for row in sorted(others, key=lambda row: apart[row])[:k]]
+
+
+@pytest.mark.parametrize("view", [0, 1])
+def test_neighbors_against_all_distances(view: int) -> None:
+    graphs = [clustered(60, 0), clustered(50, 1)]
+    common = ct.common_graph(graphs, [range(10, 40), range(30)])
+    missing = np.flatnonzero(common.items[:, view] < 0)
+    near = common.neighbors(view, 6, t=0.7)
+    apart = references.diffusion_distance(common.graph, 0.7)
+    here = common.of_view(view)
+    assert near.indices.shape == (len(missing), 6)
+    for row, item in enumerate(missing.tolist()):
+        assert near.indices[row].tolist() == slow_neighbors(common, view, item, 6, 0.7)
+        assert_allclose(near.distances[row], apart[item, here[near.indices[row]]], rtol=1e-6)
+
+
+def test_neighbors_of_items_that_the_view_has_leave_them_out() -> None:
+    common = ct.common_graph([clustered(60, 0), clustered(60, 1)], [range(20), range(20)])
+    asked = [3, 19, 25]
+    near = common.neighbors(0, 5, items=asked, t=1.0)
+    for row, item in enumerate(asked):
+        assert near.indices[row].tolist() == slow_neighbors(common, 0, item, 5, 1.0)
+        assert common.items[item, 0] not in near.indices[row]
+
+
+def test_the_time_of_neighbors_is_eight_moves() -> None:
+    common = ct.common_graph([clustered(40, 0), clustered(40, 1)], [range(20), range(20)])
+    by_default, given = common.neighbors(0, 3), common.neighbors(0, 3, t=8.0 / float(np.median(common.graph.degrees)))
+    assert_array_equal(by_default.indices, given.indices)
+    assert_array_equal(by_default.distances, given.distances)
+
+
+def test_imputed_neighbors_are_of_the_same_group() -> None:
+    """Items of the second view only: who is near them in the first, which never saw them?"""
+    common = ct.common_graph([clustered(90, 0), clustered(90, 1)], [range(30), range(30)])
+    missing = np.flatnonzero(common.items[:, 0] < 0)
+    near = common.neighbors(0, 5)
+    right = near.indices % 3 == (common.items[missing, 1] % 3)[:, np.newaxis]
+    assert right.mean() > 0.95
+
+
+def test_labels_of_all_views_become_one() -> None:
+    a, b = problems.path(4), problems.path(3)
+    table = np.array([[0, 2], [1, 1]])
+    words = ct.common_graph(
+        [a.replace(labels=["x", "yy", "x", "z"]), b.replace(labels=["longer", "yy", "x"])], table
+    ).graph.labels
+    assert words is not None
+    assert words.tolist() == ["x", "yy", "x", "z", "longer"]
+    numbers = ct.common_graph([a.replace(labels=[1, 2, 1, 3]), b.replace(labels=[7, 2, 1])], table).graph.labels
+    assert numbers is not None
+    assert numbers.tolist() == [1, 2, 1, 3, 7]
+
+
+@pytest.mark.parametrize("labels", [None, ["x", "yy", "other"], [7, 2, 1]])
+def test_labels_that_are_missing_or_contradict_are_left_out(labels: Any) -> None:
+    first = problems.path(4).replace(labels=["x", "yy", "x", "z"])
+    second = problems.path(3)
+    second = second if labels is None else second.replace(labels=labels)
+    assert ct.common_graph([first, second], np.array([[0, 2], [1, 1]])).graph.labels is None
+
+
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral"])
+def test_clusters_of_planted_groups(method: str) -> None:
+    common = ct.common_graph([clustered(60, 0), clustered(75, 1)], [range(15, 45), range(30)])
+    clusters = common.clusters(3, method=method)
+    groups = np.where(common.items[:, 0] >= 0, common.items[:, 0] % 3, common.items[:, 1] % 3)
+    assert ct.evaluate.clustering_scores(groups, clusters)["ARI"] > 0.95
+    assert_array_equal(common.clusters(3, method=method), clusters)
+
+
+def test_embedding_and_distances_are_those_of_the_graph() -> None:
+    common = ct.common_graph([clustered(40, 0), clustered(40, 1)], [range(20), range(20)])
+    assert_array_equal(common.embedding(3, t=1.0), ct.diffusion_map(common.graph, 1.0, 3))
+    assert_array_equal(
+        common.distances(1.0, sources=[4, 50]), ct.diffusion_distance(common.graph, 1.0, sources=[4, 50])
+    )
+
+
+def test_printed_in_one_line() -> None:
+    text = str(ct.common_graph(views(), TABLE))
+    assert text.startswith("Common graph of 3 views: 11 items, 6 of them in several views, ")
+
+
+def test_a_coupling_merges_its_graphs_by_trust() -> None:
+    result = ct.couple_pairs([clustered(60, 0), clustered(60, 1)], [range(40), range(40)], kept_back=0.0)
+    assert result.pairs is not None
+    trust = np.array(result.pairs.trust())
+    common = result.common_graph()
+    expected = slow_common(list(result.graphs), common.items, trust)
+    assert_allclose(common.graph.adjacency().toarray(), expected, atol=1e-12)
+
+
+def test_a_view_that_nobody_trusts_counts_where_no_other_view_knows() -> None:
+    views = [clustered(60, 0), clustered(60, 1)]
+    order = np.random.default_rng(0).permutation(60)
+    noise = problems.relabeled(clustered(60, 2), order)
+    result = ct.couple_pairs([*views, noise], [[v, v, v] for v in range(40)], kept_back=0.0)
+    assert result.pairs is not None
+    assert result.pairs.trust()[2] == 0.0
+    common = result.common_graph()
+    without = ct.common_graph(
+        result.graphs[:2], [range(40), range(40)], graph_weights=np.maximum(result.pairs.trust()[:2], 1e-9)
+    )
+    shared = np.ix_(range(40), range(40))
+    assert_allclose(common.graph.adjacency().toarray()[shared], without.graph.adjacency().toarray()[shared], atol=1e-7)
+
+
+def test_couplings_by_functions_know_no_items() -> None:
+    graph = problems.path(5)
+    result = ct.couple([graph, graph], [np.eye(5), np.eye(5)], [1.0], 1.0)
+    assert refused(result.common_graph) == "result"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ({"pairs": "others"}, "pairs"),
+        ({"pairs": "same"}, "pairs"),
+        ({"pairs": [[0, 0, 9]]}, "pairs[2]"),
+        ({"pairs": TABLE, "graph_weights": [1.0, 2.0]}, "graph_weights"),
+        ({"pairs": TABLE, "graph_weights": [1.0, -1.0, 1.0]}, "graph_weights"),
+    ],
+)
+def test_arguments_that_cannot_be_used(arguments: dict[str, Any], wrong: str) -> None:
+    assert refused(lambda: ct.common_graph(views(), **arguments)) == wrong
+
+
+def test_single_graphs_are_refused() -> None:
+    assert refused(lambda: ct.common_graph([problems.path(4)])) == "graphs"
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "wrong"),
+    [
+        ("of_view", {"view": 3}, "view"),
+        ("of_view", {"view": -1}, "view"),
+        ("embedding", {"k": 11}, "k"),
+        ("embedding", {"t": -1.0}, "t"),
+        ("distances", {"t": np.nan}, "t"),
+        ("clusters", {"k": 0}, "k"),
+        ("clusters", {"k": 12}, "k"),
+        ("clusters", {"k": 2, "method": "guess"}, "method"),
+        ("clusters", {"k": 2, "seed": -1}, "seed"),
+        ("neighbors", {"view": 3}, "view"),
+        ("neighbors", {"view": 0, "k": 0}, "k"),
+        ("neighbors", {"view": 0, "k": 8}, "k"),
+        ("neighbors", {"view": 0, "k": 2, "items": [11]}, "items"),
+        ("neighbors", {"view": 0, "k": 2, "t": -1.0}, "t"),
+        ("neighbors", {"view": 0, "k": 2, "t": "soon"}, "t"),
+    ],
+)
+def test_methods_refuse_what_makes_no_sense(method: str, arguments: dict[str, Any], wrong: str) -> None:
+    common = ct.common_graph(views(), TABLE)
+    assert refused(lambda: getattr(common, method)(**arguments)) == wrong
+
+
+def test_clusters_need_edges() -> None:
+    empty = ct.Graph(4, [], [], [])
+    assert refused(lambda: ct.common_graph([empty, empty]).clusters(2)) == "graph"
