@@ -15,7 +15,7 @@ from benchmarks.pairs import cases
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.pairing import seen, vertices
 from benchmarks.pairs.peers import PEERS, Peer, standardized
-from benchmarks.pairs.sets import Items
+from benchmarks.pairs.sets import Items, unit_rows
 from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats, Ints
 from cotherm.evaluate import clustering_scores
@@ -26,7 +26,7 @@ from cotherm.methods.pairs.couple_pairs import couple_pairs
 
 NAME = "missing"
 PARTS = (100.0, 50.0, 30.0)
-STANDARDIZED, PUBLISHED = ", standardized", ", as published"
+STANDARDIZED, UNIT, PUBLISHED = ", standardized", ", unit rows", ", as published"
 
 
 class Seen(NamedTuple):
@@ -99,6 +99,7 @@ def _peer(peer: Peer, tables: Callable[[Seen], Sequence[Floats]], given: Seen, _
 _TABLES: dict[str, Callable[[Seen], Sequence[Floats]]] = {
     "": lambda given: given.rows,
     STANDARDIZED: lambda given: standardized(given.rows),
+    UNIT: lambda given: [unit_rows(X) for X in given.rows],
     PUBLISHED: lambda given: given.published,
 }
 
@@ -109,7 +110,7 @@ class Method(NamedTuple):
     solve: Callable[[Seen, Limits], Ints]
     needs: Library | None = None
     complete: bool = False  # only with all items in all views
-    published: bool = False  # only where graphs are made of other rows than those published
+    already: str = ""  # but where of these views rows have unit length already: nothing new
 
 
 METHODS = {
@@ -117,7 +118,9 @@ METHODS = {
     "common graph, not coupled": Method(_merged),
     "normalized average": Method(_average, complete=True),
     **{
-        name + word: Method(partial(_peer, peer, tables), library, published=word == PUBLISHED)
+        name + word: Method(
+            partial(_peer, peer, tables), library, already={UNIT: "all", PUBLISHED: "none"}.get(word, "")
+        )
         for name, (peer, library) in PEERS.items()
         for word, tables in _TABLES.items()
     },

@@ -40,8 +40,8 @@ Methods that normalize graphs get the time in which heat makes as many moves. Th
 labels, which nobody could do. With all items paired the *paired average* is the average."""
 _MISSING = """**Missing views.** Every item is in all views or in just one. Clusters of all items, as many as there are
 classes; items in random order. Other libraries get the rows that our graphs are made of, or these *standardized*, with
-columns of mean 0 and deviation 1, or the rows *as published* where ours are scaled to unit length. A dash: the method
-needs all items in all views."""
+columns of mean 0 and deviation 1, or *unit rows*, scaled to unit length in all views, or the rows *as published*; the
+last two where they are not the same as ours. A dash: the method needs all items in all views."""
 
 
 def table(report: dict[str, Any]) -> str:

@@ -149,7 +149,7 @@ def _methods(methods: Sequence[str] | None) -> set[str]:
 def _takes_part(kind: ModuleType, name: str, case: Case) -> bool:
     if kind is missing:
         one = missing.METHODS[name]
-        return (case.percent == 100.0 or not one.complete) and (source(case.set).scaled or not one.published)
+        return (case.percent == 100.0 or not one.complete) and source(case.set).unit != one.already
     method = retrieval.METHODS[name]
     if case.percent == 100.0:
         return method.full and (method.drawn or case.seed == 0)

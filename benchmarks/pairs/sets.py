@@ -86,7 +86,7 @@ class Source:
     file: str | None
     make: Callable[[Data], Items]
     seconds: float = 600.0
-    scaled: bool = False  # whether graphs are made of other rows than those published
+    unit: str = "none"  # of "none", "some" or "all" views, graphs are made of rows scaled to unit length
 
 
 def source(name: str) -> Source:
@@ -110,7 +110,7 @@ def _nus(data: Data) -> Items:
     coords, classes = read_mat(locate("nus/NUS_results.mat", data), ["coords", "classes"], "the NUS data set")
     tags, colors = np.asarray(coords.ravel()[0].toarray(), dtype=np.float64), np.asarray(coords.ravel()[1], dtype=float)
     options, _ = RECIPES["paper"]
-    names, rows = ("tags", "colors"), (_unit(tags), colors)
+    names, rows = ("tags", "colors"), (unit_rows(tags), colors)
     return Items(names, rows, _numbers(classes), (options,) * 2, _PAPER, published=(tags, colors))
 
 
@@ -119,7 +119,7 @@ def _sources(data: Data) -> Items:
     counts = tuple(np.asarray(words, dtype=np.float64) for words in X.ravel())
     names = ("first source", "second source", "third source")
     options = ({"k": 10, "metric": "cosine"},) * len(counts)
-    return Items(names, tuple(map(_unit, counts)), _numbers(y), options, published=counts)
+    return Items(names, tuple(map(unit_rows, counts)), _numbers(y), options, published=counts)
 
 
 def _digits(data: Data) -> Items:
@@ -140,17 +140,17 @@ def _numbers(labels: Any) -> Ints:
     return np.asarray(labels).ravel().astype(np.int64)
 
 
-def _unit(X: Floats) -> Floats:
-    """Rows of unit length: what matters of tags and words is which, not how many."""
+def unit_rows(X: Floats) -> Floats:
+    """Rows of unit length: what matters of tags and words is which, not how many. Rows of NaN remain so."""
     length = np.linalg.norm(X, axis=1, keepdims=True)
-    return np.divide(X, length, out=np.zeros_like(X), where=length > 0.0)
+    return np.asarray(X / np.where(length > 0.0, length, 1.0))
 
 
 _SOURCES = {
     one.name: one
     for one in (
-        Source("nus", "nus/NUS_results.mat", _nus, scaled=True),
-        Source("3sources", "3sources/3Sources.mat", _sources, scaled=True),
+        Source("nus", "nus/NUS_results.mat", _nus, unit="some"),
+        Source("3sources", "3sources/3Sources.mat", _sources, unit="all"),
         Source("digits", "handwritten/Handwritten.mat", _digits, 3_600.0),
         Source("scgem", "scgem/expression.txt", _scgem),
     )

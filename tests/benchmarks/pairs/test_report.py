@@ -114,6 +114,11 @@ def test_failures_are_rows(judge: Judge) -> None:
     assert sum(name == "PIMVC" for _, name in judge.asked) == 2
     assert {row["status"] for row in report["rows"] if row["contestant"] == "PIMVC, as published"} == {NO_DATA}
     assert {row["status"] for row in report["rows"]} >= {OK, SKIPPED}
+    # Other preparations are tried where they are not the same.
+    assert not _lines(text, "PIMVC, as published")[1:]
+    assert len(_lines(text, "PIMVC, unit rows")) == 2
+    rows = pairs.run(sets=["3sources"], seeds=1, parts=[50.0], experiments=["missing"])["rows"]
+    assert "PIMVC, unit rows" not in [row["contestant"] for row in rows]
 
 
 def test_a_run_goes_on_where_it_stopped(judge: Judge, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import cotherm as ct
 from benchmarks.pairs.pairing import paired_items, seen, vertices
 from benchmarks.pairs.planted import planted
-from benchmarks.pairs.sets import Moment, source
+from benchmarks.pairs.sets import Moment, source, unit_rows
 from tests.problems import refused
 
 
@@ -70,6 +70,11 @@ def test_sets_have_names() -> None:
     assert [graph.n for graph in items.graphs([np.arange(20), np.arange(30), np.arange(50)])] == [20, 30, 50]
     assert all(graph.labels is None for graph in items.graphs())
     assert refused(lambda: source("unknown")) == "sets"
+
+
+def test_unit_rows_keep_what_is_missing() -> None:
+    X = np.array([[3.0, 4.0], [0.0, 0.0], [np.nan, np.nan]])
+    np.testing.assert_allclose(unit_rows(X), [[0.6, 0.8], [0.0, 0.0], [np.nan, np.nan]])
 
 
 def test_moments_are_of_the_graph_as_given() -> None:
