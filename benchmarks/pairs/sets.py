@@ -43,9 +43,9 @@ class Moment(NamedTuple):
         return self.moves / median_degree(graph)
 
 
-# NUS is judged at the first time of the paper's table.
-_PAPER = (Moment("t = 0.75", t=0.75),)
 _MOVES = (Moment("1 move", moves=1.0), Moment("4 moves", moves=4.0), Moment("8 moves", moves=8.0))
+# The first time of the paper's table on NUS. It is 11 to 13 moves, longer than suits a dense graph such as a fused one.
+_PAPER = (Moment("t = 0.75", t=0.75), *_MOVES)
 
 
 @dataclass(frozen=True, eq=False)
