@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pairs import sets
 from benchmarks.suite import families
 from cotherm.cli import parser as options_of
 from cotherm.cli.main import run_program
@@ -42,10 +43,11 @@ ABOUT = {
     "threads": "the Ring in threads and processes: results and times",
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",
+    "pairs": "coupling by pairs without labels: retrieval, and clusters with missing views, against imml and mofapy2",
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "diagonalize", "match", "suite")
+_WITH_DATA = ("couple", "scale", "diagonalize", "match", "pairs", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",
@@ -55,6 +57,7 @@ _OF_SUITE = {
     "seconds": "seconds",
     "patience": "patience",
 }
+_OF_PAIRS = ("sets", "seeds", "parts", "methods", "experiments", "out", "keep", "seconds")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -88,6 +91,9 @@ def _measured(name: str, options: argparse.Namespace) -> tuple[dict[str, Any], s
     given: dict[str, Any] = {"data": options.data} if name in _WITH_DATA else {}
     if name == "suite":
         given |= {argument: getattr(options, option) for option, argument in _OF_SUITE.items()}
+    elif options.name == "pairs":
+        given |= {option: getattr(options, option) for option in _OF_PAIRS}
+    if name in ("suite", "pairs"):
         given |= {"memory": None if options.memory is None else amount("--memory", options.memory), "log": _log}
     with known_as("families", "--family"):
         report = benchmark.run(quick=options.quick, **given)
@@ -114,13 +120,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     options_of.add_json(parser)
-    quick = "all in four minutes" if name == "all" else "at most two minutes"
+    quick = {"all": "all in seven minutes", "pairs": "two seeds, some three minutes"}.get(name, "at most two minutes")
     parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
     if name in (*_WITH_DATA, "all"):
         where = "the directory of tosca/, nus/ and the other real data (default: COTHERM_DATA)"
         parser.add_argument("--data", type=Path, metavar="DIR", help=where)
     if name in ("suite", "all"):
         _add_options_of_suite(parser.add_argument_group("options of the suite"))
+    if name == "pairs":
+        _add_options_of_pairs(parser)
 
 
 def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:
@@ -138,3 +146,26 @@ def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:
     suite.add_argument(
         "--memory", metavar="SIZE", help="memory limit of every contestant, such as 8GiB (default: 3/4 of all)"
     )
+
+
+def _add_options_of_pairs(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(sets.NAMES)
+    parser.add_argument("--sets", type=_words, metavar="NAMES", help=f"some of {names}, or planted-N with N items")
+    parser.add_argument("--seeds", type=options_of.integer, metavar="N", help="how many (default: 10)")
+    parts = "percent of the items that are paired (default: 100,75,50,25,10) or in all views (default: 100,50,30)"
+    parser.add_argument("--parts", type=options_of.numbers, metavar="P", help=parts)
+    some = "names of some contestants, as in the tables, separated by semicolons"
+    parser.add_argument("--methods", type=lambda text: _words(text, ";"), metavar="NAMES", help=some)
+    parser.add_argument("--experiments", type=_words, metavar="NAMES", help="retrieval, missing (default: both)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables there, a Markdown file")
+    keep = "JSON lines: rows are added as they come, and a run goes on from them (default: pairs.jsonl beside --out)"
+    parser.add_argument("--keep", type=Path, metavar="FILE", help=keep)
+    limit = "time limit of every contestant on every case (default: 600, on digits 3600)"
+    parser.add_argument("--seconds", type=options_of.number, metavar="S", help=limit)
+    parser.add_argument(
+        "--memory", metavar="SIZE", help="memory limit of every contestant, such as 8GiB (default: 3/4 of all)"
+    )
+
+
+def _words(text: str, separator: str = ",") -> list[str]:
+    return [word.strip() for word in text.split(separator) if word.strip()]

@@ -85,10 +85,17 @@ class Family:
     contestants: tuple[Contestant, ...]
     figures: tuple[Figure, ...]
     judge: Callable[[Any, Any], Mapping[str, float | None]]  # from the problem as made and an answer
+    named: Callable[[str], Problem] | None = None  # a problem by its name, where there are too many to list
 
     def entered(self, problem: Problem) -> list[Contestant]:
         """Those the problem is meant for."""
         return [one for one in self.contestants if problem.contestants is None or one.name in problem.contestants]
+
+    def problem(self, name: str, quick: bool) -> Problem:
+        """The problem of this name."""
+        if self.named is not None:
+            return self.named(name)
+        return next(one for one in self.problems(quick) if one.name == name)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def _end_with_the_judge() -> None:
 
 def _run(task: dict[str, Any], channel: TextIO) -> None:
     family: Family = import_module(task["module"]).FAMILY
-    problem = next(one for one in family.problems(task["quick"]) if one.name == task["problem"])
+    problem = family.problem(task["problem"], task["quick"])
     contestant = next(one for one in family.contestants if one.name == task["contestant"])
     limits = Limits(task["seconds"], task["memory"])
     instance, prepared = _prepared(problem, contestant, limits, task["data"])

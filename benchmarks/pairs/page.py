@@ -1,0 +1,177 @@
+"""The report as a Markdown page: both experiments, set by set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.pairs import missing, retrieval
+from benchmarks.pairs.cases import Case
+from benchmarks.pairs.cells import (
+    NONE,
+    BySeed,
+    Row,
+    by_seed,
+    cell,
+    chosen,
+    failure,
+    failures,
+    markdown,
+    percents,
+    seconds,
+)
+
+_BEST = "best single view"
+_WHO = {"paired": "paired items", "unpaired": "items without a partner"}
+_HEAD = """# Coupling by pairs
+
+Written by `{command}`. No method sees a label; labels only judge. Every method runs in a process of its own.
+
+{versions}.
+
+Cells are mean ± standard deviation over seeds. Cells without ± do not depend on the seed or are of one seed."""
+_RETRIEVAL = """**Retrieval.** Views of the same items, of which a part is paired, at random. Of the others it is not
+known which vertex of another view is the same. Mean average precision of diffusion distances in percent, leave-one-out,
+in each view; in brackets the gain over the views as given. m moves: t = m / median degree of the graph as given.
+Methods that normalize graphs get the time in which heat makes as many moves. The *best single view* is chosen by the
+labels, which nobody could do. With all items paired the *paired average* is the average."""
+_MISSING = """**Missing views.** Every item is in all views or in just one. Clusters of all items, as many as there are
+classes; items in random order. Other libraries get the rows that our graphs are made of, or these *standardized*, with
+columns of mean 0 and deviation 1, or *unit rows*, scaled to unit length in all views, or the rows *as published*; the
+last two where they are not the same as ours. A dash: the method needs all items in all views."""
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report for people."""
+    return page(report)
+
+
+def page(report: dict[str, Any]) -> str:
+    rows = report["rows"]
+    parts = [_HEAD.format(command=_command(report["options"]), versions=_versions(report["versions"]))]
+    for family, text, tables in ((retrieval.NAME, _RETRIEVAL, _retrieval), (missing.NAME, _MISSING, _missing)):
+        here = [row for row in rows if row["family"] == family]
+        if here:
+            parts.append(text)
+        for name in dict.fromkeys(Case.named(row["problem"]).set for row in here):
+            found = chosen(here, family, name)
+            parts += [f"## {name}: {family}", *tables(found)]
+            lines = failures(found)
+            parts += ["\n".join(["Without a result:", "", *lines])] if lines else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _command(options: dict[str, Any]) -> str:
+    words = ["python -m benchmarks pairs"]
+    words += ["--quick"] if options["quick"] else []
+    for name in ("sets", "parts", "methods", "experiments"):
+        if options[name] is not None:
+            given = [one if isinstance(one, str) else f"{one:g}" for one in options[name]]
+            text = (";" if name == "methods" else ",").join(given)
+            words.append(f'--{name} "{text}"' if " " in text or ";" in text else f"--{name} {text}")
+    words += [f"--{name} {options[name]:g}" for name in ("seeds", "seconds") if options[name] is not None]
+    return " ".join([*words, "--data DIR", "--out FILE.md"])
+
+
+def _versions(versions: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
+
+
+def _missing(rows: Sequence[Row]) -> list[str]:
+    parts = percents(rows)
+    header = ["method", *(f"{name}, {part:g} %" for name in ("AMI", "accuracy") for part in parts), "seconds"]
+    lines = []
+    for method in dict.fromkeys(row["contestant"] for row in rows):
+        line = [method]
+        for name in ("AMI", "accuracy"):
+            for part in parts:
+                here = _of_part(rows, part)
+                text = cell(by_seed(here, method, partial(_figure, name)), 3)
+                line.append(failure(here, method) if text == NONE else text)
+        lines.append([*line, seconds(rows, method)])
+    return [markdown(header, lines)]
+
+
+def _figure(name: str, figures: Mapping[str, Any]) -> float | None:
+    return figures.get(name)
+
+
+def _of_part(rows: Sequence[Row], percent: float) -> list[Row]:
+    return [row for row in rows if Case.named(row["problem"]).percent == percent]
+
+
+def _retrieval(rows: Sequence[Row]) -> list[str]:
+    """The mean of the views at all moments, then view by view."""
+    views, moments = _named(rows, 1), _named(rows, 2)
+    if not views:
+        return []
+    columns = {f"{moment}, {_WHO[who]}": (views, moment, who) for moment in moments for who in _WHO}
+    found = ["Mean of the views:", _table(rows, columns)]
+    for moment in moments:
+        for who, words in _WHO.items():
+            single: dict[str, _Column] = {view: ([view], moment, who) for view in views}
+            if _measured(rows, who):
+                found += [f"{words[0].upper()}{words[1:]}, {moment}:", _table(rows, single)]
+    return found
+
+
+_Column = tuple[list[str], str, str]  # views, moment, who
+
+
+def _table(rows: Sequence[Row], columns: dict[str, _Column]) -> str:
+    shown = {title: column for title, column in columns.items() if _measured(rows, column[2])}
+    lines = []
+    for part in percents(rows):
+        here = _of_part(rows, part)
+        for contestant in dict.fromkeys(row["contestant"] for row in here):
+            for name in retrieval.METHODS[contestant].rows:
+                cells = [_cell(here, contestant, name, column) for column in shown.values()]
+                if any(text != NONE for text in cells):
+                    lines.append([f"{part:g} %", name, *cells, seconds(here, contestant)])
+            if contestant == retrieval.GIVEN and part == 100.0:
+                cells = [_best(rows, here, column) for column in shown.values()]
+                if any(text != NONE for text in cells):
+                    lines.append([f"{part:g} %", _BEST, *cells, NONE])
+    return markdown(["paired", "method", *shown, "seconds"], lines)
+
+
+def _cell(rows: Sequence[Row], contestant: str, name: str, column: _Column) -> str:
+    values = by_seed(rows, contestant, _mean(name, column))
+    if not values:
+        done = by_seed(rows, contestant, lambda _: 1.0)
+        return NONE if done else failure(rows, contestant)
+    base = None if name == retrieval.GIVEN else by_seed(rows, retrieval.GIVEN, _mean(retrieval.GIVEN, column))
+    return cell(values, 1, base)
+
+
+def _best(rows: Sequence[Row], here: Sequence[Row], column: _Column) -> str:
+    """The highest of all views as given."""
+    _, moment, who = column
+    base = by_seed(here, retrieval.GIVEN, _mean(retrieval.GIVEN, column))
+    each = [by_seed(here, retrieval.GIVEN, _mean(retrieval.GIVEN, ([view], moment, who))) for view in _named(rows, 1)]
+    best: BySeed = {seed: max(one[seed] for one in each) for seed in base}
+    return cell(best, 1, base)
+
+
+def _mean(name: str, column: _Column) -> Callable[[Mapping[str, Any]], float | None]:
+    """Of some views, in percent."""
+    views, moment, who = column
+
+    def of(figures: Mapping[str, Any]) -> float | None:
+        found = [figures.get(retrieval.figure_name(name, view, moment, who)) for view in views]
+        known = [value for value in found if value is not None]
+        return 100.0 * float(np.mean(known)) if known else None
+
+    return of
+
+
+def _named(rows: Sequence[Row], place: int) -> list[str]:
+    """The views (1) or moments (2) that figures are named by."""
+    return list(dict.fromkeys(name.split("|")[place] for row in rows for name in row["figures"]))
+
+
+def _measured(rows: Sequence[Row], who: str) -> bool:
+    return any(value is not None for row in rows for name, value in row["figures"].items() if name.endswith(f"|{who}"))

@@ -1,0 +1,157 @@
+"""The data: rows of every view, how graphs are made of them, and the classes, which only the judge sees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.pairs.planted import NOISES, planted
+from benchmarks.suite.parts import Data
+from cotherm.arrays import Floats, Ints
+from cotherm.datasets.directory import locate
+from cotherm.datasets.matlab import read_mat
+from cotherm.datasets.nus import RECIPES
+from cotherm.datasets.tables import read_labels, read_table
+from cotherm.errors import CothermError
+from cotherm.graphs.build import knn_graph
+from cotherm.graphs.graph import Graph
+from cotherm.heat.times import median_degree
+
+# Without pairs of cells, scNMT cannot take part.
+NAMES = ("nus", "3sources", "digits", "scgem", "planted")
+QUICK = ("planted-40",)
+_PLANTED = 300
+_DIGITS = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zernike")
+
+
+class Moment(NamedTuple):
+    """When distances are measured: at the time t, or after so many moves along edges of the graph as given."""
+
+    name: str
+    t: float | None = None
+    moves: float | None = None
+
+    def time(self, graph: Graph) -> float:
+        """The time on a graph as given."""
+        if self.t is not None:
+            return self.t
+        assert self.moves is not None
+        return self.moves / median_degree(graph)
+
+
+_MOVES = (Moment("1 move", moves=1.0), Moment("4 moves", moves=4.0), Moment("8 moves", moves=8.0))
+# The first time of the paper's table on NUS. It is 11 to 13 moves, longer than suits a dense graph such as a fused one.
+_PAPER = (Moment("t = 0.75", t=0.75), *_MOVES)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items in several views.
+
+    ``rows`` are what graphs are made of, (n, d_k) for each view, and ``options`` how, for ``knn_graph``. ``published``
+    are the rows of the data set where they are not the same.
+    """
+
+    views: tuple[str, ...]
+    rows: tuple[Floats, ...]
+    labels: Ints
+    options: tuple[dict[str, Any], ...]
+    moments: tuple[Moment, ...] = _MOVES
+    published: tuple[Floats, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    @property
+    def classes(self) -> int:
+        return len(np.unique(self.labels))
+
+    def graphs(self, chosen: Sequence[Ints] | None = None) -> tuple[Graph, ...]:
+        """The graph of each view, of all its rows or of some."""
+        there = [np.arange(self.n)] * len(self.views) if chosen is None else chosen
+        parts = zip(self.views, self.rows, there, self.options, strict=True)
+        return tuple(knn_graph(X[rows], name=name, **options) for name, X, rows, options in parts)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where items come from: a file of the data directory, or none; and the seconds a contestant may take."""
+
+    name: str
+    file: str | None
+    make: Callable[[Data], Items]
+    seconds: float = 600.0
+    unit: str = "none"  # of "none", "some" or "all" views, graphs are made of rows scaled to unit length
+
+
+def source(name: str) -> Source:
+    """The set of this name; planted-500 is one of 500 items."""
+    made = re.fullmatch(r"planted(?:-(\d{2,6}))?", name)
+    if made:
+        n = int(made[1] or _PLANTED)
+        return Source(name, None, lambda _: grown(n))
+    if name not in _SOURCES:
+        raise CothermError("sets", repr(name), f"some of {', '.join(NAMES)}, or planted-N with N items")
+    return _SOURCES[name]
+
+
+def grown(n: int, noises: Sequence[float] = NOISES) -> Items:
+    """Planted views of n items."""
+    rows, labels = planted(n, noises=noises)
+    return Items(tuple(f"noise {noise:g}" for noise in noises), rows, labels, ({"k": 10},) * len(rows))
+
+
+def _nus(data: Data) -> Items:
+    coords, classes = read_mat(locate("nus/NUS_results.mat", data), ["coords", "classes"], "the NUS data set")
+    tags, colors = np.asarray(coords.ravel()[0].toarray(), dtype=np.float64), np.asarray(coords.ravel()[1], dtype=float)
+    options, _ = RECIPES["paper"]
+    names, rows = ("tags", "colors"), (unit_rows(tags), colors)
+    return Items(names, rows, _numbers(classes), (options,) * 2, _PAPER, published=(tags, colors))
+
+
+def _sources(data: Data) -> Items:
+    X, y = read_mat(locate("3sources/3Sources.mat", data), ["X", "y"], "the 3sources data set")
+    counts = tuple(np.asarray(words, dtype=np.float64) for words in X.ravel())
+    names = ("first source", "second source", "third source")
+    options = ({"k": 10, "metric": "cosine"},) * len(counts)
+    return Items(names, tuple(map(unit_rows, counts)), _numbers(y), options, published=counts)
+
+
+def _digits(data: Data) -> Items:
+    X, y = read_mat(locate("handwritten/Handwritten.mat", data), ["X", "y"], "the handwritten digits")
+    rows = tuple(np.asarray(one, dtype=np.float64) for one in X.ravel())
+    return Items(_DIGITS, rows, _numbers(y), ({"k": 10},) * len(rows))
+
+
+def _scgem(data: Data) -> Items:
+    what, cells = "the scGEM data set", 177
+    sizes = {"expression": 34, "methylation": 27}
+    rows = tuple(read_table(locate(f"scgem/{name}.txt", data), (cells, d), what) for name, d in sizes.items())
+    labels = read_labels(locate("scgem/expression_type.txt", data), cells, what)
+    return Items(tuple(sizes), rows, np.unique(labels, return_inverse=True)[1], ({"k": 10},) * 2)
+
+
+def _numbers(labels: Any) -> Ints:
+    return np.asarray(labels).ravel().astype(np.int64)
+
+
+def unit_rows(X: Floats) -> Floats:
+    """Rows of unit length: what matters of tags and words is which, not how many. Rows of NaN remain so."""
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return np.asarray(X / np.where(length > 0.0, length, 1.0))
+
+
+_SOURCES = {
+    one.name: one
+    for one in (
+        Source("nus", "nus/NUS_results.mat", _nus, unit="some"),
+        Source("3sources", "3sources/3Sources.mat", _sources, unit="all"),
+        Source("digits", "handwritten/Handwritten.mat", _digits, 3_600.0),
+        Source("scgem", "scgem/expression.txt", _scgem),
+    )
+}
