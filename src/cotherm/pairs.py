@@ -78,7 +78,7 @@ def checked_pairs(pairs: Any, sizes: Sequence[int], argument: str = "pairs") -> 
     return found
 
 
-def pair_names(names: Sequence[Sequence[Any]]) -> Ints:
+def pair_names(names: Sequence[Iterable[Any]]) -> Ints:
     """Pair vertices that have the same name.
 
     Parameters

@@ -2,10 +2,13 @@
 
 k-means on rows of the heat kernel, square roots of the entries, compares where heat from two vertices is after some
 moves: the Hellinger distance of two distributions. It sees small clusters that are well apart, where modes see large
-ones first.
+ones first. Only heat at some of the vertices may count, the landmarks: vertices that have no neighbors in common are
+compared by these.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,8 +29,11 @@ _ROUGHLY = 1e-9
 _DIMENSIONS = 100
 
 
-def graph_clusters(graph: Graph, k: int, method: str, seed: int) -> Ints:
-    """k clusters of a graph, for checked arguments; of several clusterings the one with the smallest normalized cut."""
+def graph_clusters(graph: Graph, k: int, method: str, seed: int, landmarks: Ints | None = None) -> Ints:
+    """k clusters of a graph, for checked arguments; of several clusterings the one with the smallest normalized cut.
+
+    Rows of heat are compared at the landmarks, by default at all vertices.
+    """
     if not np.any(graph.w > 0.0):
         raise CothermError("graph", "a graph without weight", "edges with weight: there is nothing to go by")
     small = graph.n <= limits.HEAT_CLUSTERS
@@ -39,7 +45,8 @@ def graph_clusters(graph: Graph, k: int, method: str, seed: int) -> Ints:
     if method != "heat":
         found.append(unit_row_clusters(lowest_normalized(graph, k).vectors, k, seed))
     if method != "spectral" and small:
-        found.extend(k_means(_reduced(np.sqrt(np.maximum(K, 0.0)), seed), k, seed) for K in _heat_kernels(graph))
+        at = np.arange(graph.n) if landmarks is None else landmarks
+        found.extend(k_means(_reduced(rows, seed), k, seed) for rows in _heat_rows(graph, at))
     return min(found, key=lambda labels: normalized_cut(graph, labels))
 
 
@@ -52,9 +59,15 @@ def normalized_cut(graph: Graph, labels: Ints) -> float:
     return float(np.sum(1.0 - np.divide(kept, total, out=np.ones(count), where=total > 0.0)))
 
 
-def _heat_kernels(graph: Graph) -> Floats:
+def _heat_rows(graph: Graph, landmarks: Ints) -> Iterator[Floats]:
+    """For some times, the square roots of the shares of heat from every vertex that are at each of the landmarks."""
     times = np.array([diffusion_time(moves, graph) for moves in _MOVES])
-    return flow(graph, np.eye(graph.n), times, "auto", _ROUGHLY)
+    points = np.zeros((graph.n, len(landmarks)))
+    points[landmarks, np.arange(len(landmarks))] = 1.0
+    for heat in flow(graph, points, times, "auto", _ROUGHLY):  # the kernel is symmetric
+        heat = np.maximum(heat, 0.0)  # noqa: PLW2901
+        total = heat.sum(axis=1, keepdims=True)
+        yield np.sqrt(np.divide(heat, total, out=np.zeros_like(heat), where=total > 0.0))
 
 
 def _reduced(X: Floats, seed: int) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import default_engine
-from cotherm.engines.threads import limited_blas
+from cotherm.engines.threads import limited_blas, one_thread
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
@@ -390,5 +390,5 @@ def k_means(X: Floats, k: int, seed: int) -> Ints:
     if distinct < k:
         raise CothermError("k", f"{k} clusters", f"at most {distinct}: that many rows are different")
     starts = _MANY_STARTS if len(X) <= limits.KMEANS_ROWS else _STARTS
-    with limited_blas(1):
+    with one_thread() if len(X) <= limits.KMEANS_ROWS else limited_blas(1):
         return np.asarray(KMeans(k, n_init=starts, random_state=seed).fit_predict(X), dtype=np.int64)

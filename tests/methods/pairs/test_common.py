@@ -287,7 +287,7 @@ def test_single_graphs_are_refused() -> None:
         ("clusters", {"k": 2, "seed": -1}, "seed"),
         ("neighbors", {"view": 3}, "view"),
         ("neighbors", {"view": 0, "k": 0}, "k"),
-        ("neighbors", {"view": 0, "k": 8}, "k"),
+        ("neighbors", {"view": 0, "k": 9}, "k"),
         ("neighbors", {"view": 0, "k": 2, "items": [11]}, "items"),
         ("neighbors", {"view": 0, "k": 2, "t": -1.0}, "t"),
         ("neighbors", {"view": 0, "k": 2, "t": "soon"}, "t"),
@@ -301,3 +301,29 @@ def test_methods_refuse_what_makes_no_sense(method: str, arguments: dict[str, An
 def test_clusters_need_edges() -> None:
     empty = ct.Graph(4, [], [], [])
     assert refused(lambda: ct.common_graph([empty, empty]).clusters(2)) == "graph"
+
+
+def test_an_unknown_label_does_not_contradict() -> None:
+    path = problems.path(3)
+    one, two = path.replace(labels=["a", "b", ""]), path.replace(labels=["a", "b", "c"])
+    labels = ct.common_graph([one, two]).graph.labels
+    assert labels is not None
+    assert labels.tolist() == ["a", "b", "c"]
+
+
+def test_items_without_a_view_in_common_are_clustered_together() -> None:
+    """Half of the items are in one of the two views only: a cluster must not be all of one view."""
+    rng = np.random.default_rng(3)
+    groups = np.arange(120) % 3
+    centers = 4.0 * np.eye(3)
+    points = [centers[groups] + rng.standard_normal((120, 3)) for _ in range(2)]
+    rows = [np.flatnonzero(np.arange(120) // 30 != 3 - k) for k in range(2)]
+    graphs = [ct.knn_graph(X[at], k=8) for X, at in zip(points, rows, strict=True)]
+    common = ct.common_graph(graphs, ct.pair_names(rows))
+    names = np.concatenate([rows[0], np.setdiff1d(rows[1], rows[0])])
+    truth = np.empty(120, dtype=int)
+    for view, at in enumerate(rows):
+        truth[common.of_view(view)] = groups[at]
+    assert len(names) == 120
+    for method in ("heat", "auto"):
+        assert ct.evaluate.clustering_accuracy(truth, common.clusters(3, method=method)) > 0.9

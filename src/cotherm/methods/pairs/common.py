@@ -21,6 +21,8 @@ from cotherm.pairs import MISSING, Pairs, checked_pairs
 
 # Neighbors are looked for from so many items at once.
 _BLOCK = 256
+# Clusters are told apart by so many landmarks each, or more.
+_LANDMARKS = 3
 # Views that nobody trusts count where no other view knows two items.
 _LEAST_TRUST = 1e-9
 
@@ -124,7 +126,8 @@ class CommonGraph:
             Number of clusters.
         method : {"auto", "heat", "spectral"}, default "auto"
             "spectral": k-means on the first k modes, with rows scaled to unit length. "heat": k-means on square roots
-            of the heat that flows from each item to all others, in 2, 4 or 8 moves along edges; for up to 4,096 items.
+            of the heat that flows from each item to those that are in several views, in 2, 4 or 8 moves along edges;
+            for up to 4,096 items.
             "auto": all of these, as far as there are no more items. Of several clusterings the one with the smallest
             normalized cut is taken.
         seed : int, default 0
@@ -142,7 +145,16 @@ class CommonGraph:
         """
         k = validation.integer("k", k, least=1, most=self.graph.n)
         method = validation.choice("method", method, METHODS)
-        return graph_clusters(self.graph, k, method, validation.integer("seed", seed, least=0, most=2**32 - 1))
+        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        return graph_clusters(self.graph, k, method, seed, self._landmarks(k))
+
+    def _landmarks(self, k: int) -> Ints | None:
+        """The items in several views: items that are in different views only have no others to be compared by.
+
+        None, for all items, where they are too few to tell clusters apart.
+        """
+        several = np.flatnonzero(np.sum(self.items >= 0, axis=1) > 1)
+        return several if len(several) >= _LANDMARKS * k else None
 
     def neighbors(self, view: int, k: int = 10, *, items: ArrayLike | None = None, t: float | str = "auto") -> Nearest:
         """Find the nearest vertices of a view, also for items that are missing from it.
@@ -166,10 +178,11 @@ class CommonGraph:
         Nearest
             ``indices`` are vertices of the view, (items, k), nearest first, and ``distances`` their distances.
         """
-        here = self.of_view(view)
-        missing = np.flatnonzero(self.items[:, self._view(view)] < 0)
+        here, view = self.of_view(view), self._view(view)
+        missing = np.flatnonzero(self.items[:, view] < 0)
         wanted = missing if items is None else validation.indices("items", items, below=len(self.items))
-        k = validation.integer("k", k, least=1, most=max(1, len(here) - 1))
+        inside = bool(np.any(self.items[wanted, view] >= 0))
+        k = validation.integer("k", k, least=1, most=max(1, len(here) - inside))
         time = diffusion_time(MOVES, self.graph) if t == "auto" else validation.real("t", t)
         indices, distances = np.empty((len(wanted), k), dtype=np.int64), np.empty((len(wanted), k))
         for first in range(0, len(wanted), _BLOCK):
@@ -275,15 +288,17 @@ def _normalized(graph: Graph) -> Floats:
 
 
 def _labels(graphs: Sequence[Graph], items: Ints) -> NDArray[Any] | None:
-    """The labels of all items, if all views have labels and agree about them."""
+    """The labels of all items, if all views have labels and agree about them; an empty text is an unknown label."""
     known = [graph.labels for graph in graphs if graph.labels is not None]
     if len(known) < len(graphs) or len({labels.dtype.kind for labels in known}) > 1:
         return None
-    found = np.empty(len(items), dtype=np.result_type(*known))
+    found = np.zeros(len(items), dtype=np.result_type(*known))
     done = np.zeros(len(items), dtype=bool)
     for k, labels in enumerate(known):
         rows = np.flatnonzero(items[:, k] != MISSING)
         own = labels[items[rows, k]]
+        if own.dtype.kind == "U":
+            rows, own = rows[own != ""], own[own != ""]
         if np.any(found[rows][done[rows]] != own[done[rows]]):
             return None
         found[rows], done[rows] = own, True
