@@ -84,7 +84,7 @@ MODES = 1_000
 MATCHED_VERTICES = 5_000
 # Up to this many rows k-means is restarted often.
 KMEANS_ROWS = 5_000
-# Up to this many vertices clusters are also found by k-means on whole rows of the heat kernel.
+# Up to this many vertices clusters of a common graph are found by k-means on rows of the heat kernel, beyond by modes.
 HEAT_CLUSTERS = 4_096
 # Up to this many vertices coupling by pairs computes heat from all of them to see which edges it supports; beyond, heat
 # is estimated from random functions.

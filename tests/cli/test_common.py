@@ -159,7 +159,7 @@ def test_neighbors_of_all_items(run: Run, place: Path) -> None:
         (["pairs.npz", "--neighbors", "n.csv"], "--view: none"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 3], "--view: 3"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 0], "--top: 0"),
-        (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 45], "--top: 45"),
+        (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 46], "--top: 46"),
         (["pairs.npz", "--neighbors", "n.txt", "--view", 1], "n.txt: the suffix .txt"),
         (["pairs.npz", "--neighbors", "i.csv", "--view", 1], "--neighbors i.csv: the same file as --out"),
         (["pairs.npz", "--graph", "g.csv"], "g.csv: the suffix .csv"),

@@ -1,4 +1,4 @@
-"""Clusters of a graph by where heat goes, or by its smoothest modes, whichever cuts less.
+"""Clusters of a graph by where heat goes, or by its smoothest modes.
 
 k-means on rows of the heat kernel, square roots of the entries, compares where heat from two vertices is after some
 moves: the Hellinger distance of two distributions. It sees small clusters that are well apart, where modes see large
@@ -30,9 +30,10 @@ _DIMENSIONS = 100
 
 
 def graph_clusters(graph: Graph, k: int, method: str, seed: int, landmarks: Ints | None = None) -> Ints:
-    """k clusters of a graph, for checked arguments; of several clusterings the one with the smallest normalized cut.
+    """k clusters of a graph, for checked arguments, "auto" by heat where the graph is not too large.
 
-    Rows of heat are compared at the landmarks, by default at all vertices.
+    Rows of heat are compared at the landmarks, by default at all vertices, and of several times the one is taken whose
+    clusters have the smallest normalized cut.
     """
     if not np.any(graph.w > 0.0):
         raise CothermError("graph", "a graph without weight", "edges with weight: there is nothing to go by")
@@ -41,12 +42,10 @@ def graph_clusters(graph: Graph, k: int, method: str, seed: int, landmarks: Ints
         raise CothermError(
             "method", f"'heat' for {graph.n} vertices", f"at most {limits.HEAT_CLUSTERS}", "Ask for 'spectral'."
         )
-    found = []
-    if method != "heat":
-        found.append(unit_row_clusters(lowest_normalized(graph, k).vectors, k, seed))
-    if method != "spectral" and small:
-        at = np.arange(graph.n) if landmarks is None else landmarks
-        found.extend(k_means(_reduced(rows, seed), k, seed) for rows in _heat_rows(graph, at))
+    if method == "spectral" or not small:
+        return unit_row_clusters(lowest_normalized(graph, k).vectors, k, seed)
+    at = np.arange(graph.n) if landmarks is None else landmarks
+    found = [k_means(_reduced(rows, seed), k, seed) for rows in _heat_rows(graph, at)]
     return min(found, key=lambda labels: normalized_cut(graph, labels))
 
 

@@ -37,7 +37,9 @@ def slow_common(graphs: list[ct.Graph], items: Ints, trust: Floats) -> Floats:
                     if W[i, j] > 0.0:
                         total += trust[k] * W[i, j] / np.sqrt(degrees[k][i] * degrees[k][j])
             found[a, b] = total / known if known > 0.0 else 0.0
-    return found
+    degree = np.exp(np.mean([np.log(np.median(d[d > 0.0])) for d in degrees]))
+    here = found.sum(axis=0)
+    return np.asarray(found * degree / np.median(here[here > 0.0]))
 
 
 def weights_by_item(common: ct.CommonGraph) -> dict[frozenset[tuple[int, ...]], float]:
@@ -66,7 +68,7 @@ def test_weights_are_means_over_the_views_that_have_both_ends(trust: list[float]
     graphs = views(seed)
     common = ct.common_graph(graphs, TABLE, graph_weights=trust)
     expected = slow_common(graphs, common.items, np.ones(3) if trust is None else np.array(trust))
-    assert_allclose(common.graph.adjacency().toarray(), expected, atol=1e-14)
+    assert_allclose(common.graph.adjacency().toarray(), expected, rtol=1e-12, atol=1e-14)
     assert common.graph.is_valid()
 
 
@@ -75,10 +77,18 @@ def test_only_ratios_of_graph_weights_matter() -> None:
     assert_allclose(one.graph.w, two.graph.w)
 
 
-def test_units_of_a_view_do_not_matter() -> None:
+def test_units_of_a_view_matter_for_the_unit_of_the_common_graph_only() -> None:
     graphs = views()
     scaled = [graphs[0].with_weights(1e4 * graphs[0].w), *graphs[1:]]
-    assert_allclose(ct.common_graph(scaled, TABLE).graph.w, ct.common_graph(graphs, TABLE).graph.w)
+    found, given = ct.common_graph(scaled, TABLE).graph, ct.common_graph(graphs, TABLE).graph
+    assert_allclose(found.w, 1e4 ** (1.0 / 3.0) * given.w)
+
+
+def test_times_mean_the_same_on_the_views_and_on_the_common_graph() -> None:
+    graphs = [clustered(60, 0), clustered(60, 1)]
+    common = ct.common_graph(graphs, [range(10, 40), range(30)])
+    degrees = [np.median(graph.degrees) for graph in (*graphs, common.graph)]
+    assert_allclose(degrees[2], np.sqrt(degrees[0] * degrees[1]))
 
 
 def test_order_of_vertices_does_not_matter() -> None:
@@ -114,9 +124,9 @@ def test_one_view_twice_is_that_view() -> None:
     common = ct.common_graph([graph, graph])
     root = np.sqrt(graph.degrees)
     assert common.graph.n == graph.n
-    assert_allclose(
-        common.graph.adjacency().toarray(), graph.adjacency().toarray() / np.outer(root, root), rtol=1e-12, atol=1e-15
-    )
+    expected = graph.adjacency().toarray() / np.outer(root, root)
+    expected *= np.median(graph.degrees) / np.median(expected.sum(axis=0))
+    assert_allclose(common.graph.adjacency().toarray(), expected, rtol=1e-12, atol=1e-15)
 
 
 def test_items_in_one_view_only_have_the_neighbors_of_that_view() -> None:
@@ -245,8 +255,8 @@ def test_a_view_that_nobody_trusts_counts_where_no_other_view_knows() -> None:
     without = ct.common_graph(
         result.graphs[:2], [range(40), range(40)], graph_weights=np.maximum(result.pairs.trust()[:2], 1e-9)
     )
-    shared = np.ix_(range(40), range(40))
-    assert_allclose(common.graph.adjacency().toarray()[shared], without.graph.adjacency().toarray()[shared], atol=1e-7)
+    W, expected = (one.graph.adjacency().toarray()[:40, :40] for one in (common, without))
+    assert_allclose(W / W.sum(), expected / expected.sum(), atol=1e-7)
 
 
 def test_couplings_by_functions_know_no_items() -> None:

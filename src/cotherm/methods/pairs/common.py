@@ -13,7 +13,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
-from cotherm.heat.times import diffusion_time
+from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.heat_clusters import METHODS, graph_clusters
 from cotherm.methods.pairs.agreement import MOVES
 from cotherm.methods.validation import checked_graphs, share
@@ -128,8 +128,8 @@ class CommonGraph:
             "spectral": k-means on the first k modes, with rows scaled to unit length. "heat": k-means on square roots
             of the heat that flows from each item to those that are in several views, in 2, 4 or 8 moves along edges;
             for up to 4,096 items.
-            "auto": all of these, as far as there are no more items. Of several clusterings the one with the smallest
-            normalized cut is taken.
+            The time whose clusters have the smallest normalized cut [1]_ is taken. "auto": by heat, by modes where
+            there are more items.
         seed : int, default 0
             Seed of k-means.
 
@@ -214,10 +214,11 @@ def common_graph(
 
     The weight between two items is the mean over the views that have both,
 
-    .. math:: \sum_k \pi_k \frac{w_k}{\sqrt{d_k d_k'}} \Big/ \sum_k \pi_k,
+    .. math:: c \sum_k \pi_k \frac{w_k}{\sqrt{d_k d_k'}} \Big/ \sum_k \pi_k,
 
     where weights are divided by the degrees of their ends, so that no view and no hub dominates. Items that are in one
-    view only have the neighbors that this view gives them.
+    view only have the neighbors that this view gives them. The factor c makes the median degree the geometric mean of
+    the views' median degrees, so that the same times are long or short on the common graph and on the views.
 
     Merge graphs after coupling them, see :meth:`cotherm.Coupling.common_graph`: as they are, wrong edges of one view
     are wrong in the common graph, too.
@@ -277,7 +278,15 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike) -> CommonGra
     i, j = np.divmod(unique, n)
     total = np.bincount(inverse, np.concatenate(values), len(unique))
     known = (here[i] & here[j]).astype(float) @ weights
-    return CommonGraph(Graph(n, i, j, total / known, labels=_labels(graphs, items), name="common"), items)
+    graph = Graph(n, i, j, total / known, labels=_labels(graphs, items), name="common")
+    return CommonGraph(graph.with_weights(graph.w * _unit(graph, graphs)), items)
+
+
+def _unit(common: Graph, graphs: Sequence[Graph]) -> float:
+    """What the weights are multiplied by for the views' median degree, the geometric mean of theirs."""
+    degrees = np.array([median_degree(graph) for graph in graphs])
+    degree, degrees = median_degree(common), degrees[degrees > 0.0]
+    return float(np.exp(np.mean(np.log(degrees)))) / degree if degree > 0.0 else 1.0
 
 
 def _normalized(graph: Graph) -> Floats:
