@@ -8,8 +8,9 @@ several. So before they are coupled, views that belong together are brought near
   correlation with this view. Edges with twice the median support, or more, count fully; others less, in proportion.
 - A view's own weights between shared items are multiplied by the square root of their support, but no less than 0.3:
   a poor view must not cut a good one to pieces.
-- A share of them is replaced by the mean of the other views' weights, multiplied by their support: no more than what
-  the view has in common with the others, the mean correlation of its heat with theirs, and at most 0.4.
+- A share of them is replaced by the mean of the other views' weights, multiplied by their support: the mean correlation
+  of the view's heat with theirs, or of theirs with each other where that is more, and at most 0.4. A view that has
+  little in common with others that agree is the one to learn from them.
 - Total weights stay what they were, and degrees do by half: weights are multiplied by a number for each of their ends
   so that degrees become the geometric mean of what they were and what they would be. Heat leaves a vertex at the rate
   of its degree, and with degrees that vary a lot all heat distances are short where degrees are high.
@@ -20,6 +21,7 @@ What no other view knows, edges of items that are in one view only, stays as it 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -45,12 +47,16 @@ class Borrowing:
 
     def shares(self, share: float | None) -> list[float]:
         """What every view borrows; ``share`` is what the caller asks for, None if it is not said."""
-        found = []
-        for view in range(len(self._graphs)):
-            trust = [self._trust[view, other] for other in self._linked(view)]
-            usual = min(_MOST, float(np.mean(trust))) if trust else 0.0
-            found.append(usual if share is None or not trust else share)
-        return found
+        return [
+            (self._usual(view) if share is None else share) if self._linked(view) else 0.0
+            for view in range(len(self._graphs))
+        ]
+
+    def _usual(self, view: int) -> float:
+        lenders = self._linked(view)
+        own = np.mean([self._trust[view, other] for other in lenders])
+        theirs = [self._trust[pair] for pair in combinations(lenders, 2) if pair in self._trust]
+        return min(_MOST, float(max(own, np.mean(theirs or [0.0]))))
 
     def lent(self, pairs: Pairs, share: float | None) -> list[Graph]:
         """The graphs after borrowing from those they are linked to; new edges come after their own."""

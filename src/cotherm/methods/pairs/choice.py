@@ -86,9 +86,8 @@ def settings(relations: Sequence[Relation], share: float | None) -> list[Setting
     linked = [one for one in relations if one.linked]
     views = len({k for one in linked for k in one.views})
     # The norm of the coupling's part grows with the number of views, and the unit of strength with it.
-    more = max(views, 2) / 2.0
-    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * more)
-    borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH * more)
+    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * max(views, 2) / 2.0)
+    borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH)
     if share is None and linked:
         close = all(one.correlation >= _CLOSE for one in linked)
         return [own, borrowed] if close else [borrowed]

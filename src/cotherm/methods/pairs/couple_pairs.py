@@ -93,12 +93,13 @@ def couple_pairs(
         Diffusion times at which heat is compared, for graphs scaled to the same median degree. "auto": one move along
         edges, eight with borrowed weight.
     alpha : "auto" or float, default "auto"
-        Weight α of the coupling term. "auto", in units of the α at which both terms have equal weight and for two
-        views: 100, and 1 with borrowed weight.
+        Weight α of the coupling term. "auto", in units of the α at which both terms have equal weight: 50 times the
+        number of views, and 1 with borrowed weight.
     borrow : float or "auto", default "auto"
         Share of the weights between shared items that a view borrows from the others before coupling, from 0 for none
-        to 1. "auto" tries 0, and for each view the mean correlation of its heat kernel with the others', at most 0.4;
-        it takes what adds more to the agreement on pairs kept back, where 0 has to add clearly more.
+        to 1. "auto": for each view the mean correlation of its heat kernel with the others', or of the others' with
+        each other where that is more, at most 0.4. If all these correlations are 0.3 or more, 0 is tried as well, and
+        taken if it adds a quarter more to the agreement on pairs kept back.
     rigidity : array_like of float, optional
         Penalty ρ > 0 on changing each graph, 1 by default. Give a view that you trust more than 1.
     kept_back : float, default 0.25
