@@ -24,7 +24,8 @@ Link = tuple[int, int]
 
 # Heat is estimated from so many random functions, to about 1/√1024 = 0.03.
 _FUNCTIONS = 1_024
-_BLOCK = 4_096
+# So many functions, sources and edges are worked on at once, to bound the memory.
+_AT_ONCE, _BLOCK, _EDGES = 32, 2_048, 65_536
 _ROUGHLY = 1e-6
 
 
@@ -91,11 +92,16 @@ def _exact(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engine) 
 
 
 def _estimated(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engine) -> Floats:
-    functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS))
-    Z = flow(graph, functions, np.array([0.5 * t]), "chebyshev", _ROUGHLY, engine)[0]
-    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    heat = np.zeros(len(i))
+    rng = np.random.default_rng(seed)
     at = np.flatnonzero(i >= 0)
-    for part in np.array_split(at, max(1, len(at) // _BLOCK)):
-        heat[part] = np.einsum("er,er->e", Z[i[part]], Z[j[part]])
+    between, own = np.zeros(len(at)), np.zeros(graph.n)
+    for _ in range(_FUNCTIONS // _AT_ONCE):
+        functions = rng.standard_normal((graph.n, _AT_ONCE))
+        Z = flow(graph, functions, np.array([0.5 * t]), "chebyshev", _ROUGHLY, engine)[0]
+        own += np.einsum("vr,vr->v", Z, Z)
+        for first in range(0, len(at), _EDGES):
+            part = at[first : first + _EDGES]
+            between[first : first + _EDGES] += np.einsum("er,er->e", Z[i[part]], Z[j[part]])
+    heat = np.zeros(len(i))
+    heat[at] = between / np.sqrt(own[i[at]] * own[j[at]])
     return heat
