@@ -114,3 +114,15 @@ def test_options_without_meaning_for_pairs_are_refused(run: Run, tables: Path, o
     assert answer.code == 2
     assert answer.err.startswith(f"cotherm: error: {option[0]}: ")
     assert "it has no meaning for coupling by pairs" in answer.err
+
+
+def test_the_share_to_borrow_can_be_said(run: Run, tables: Path) -> None:
+    answer = run("couple", "first.csv", "second.csv", "--borrow", "0.2", "--out", "c.npz", "--json")
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["pairs"]["shares"] == [0.2, 0.2]
+    too_much = run("couple", "first.csv", "second.csv", "--borrow", "2", "--out", "d.npz")
+    assert too_much.code == 2
+    assert too_much.err.startswith("cotherm: error: --borrow: 2")
+    by_labels = run("couple", "first.csv", "second.csv", "--labels", "labels.csv", "--borrow", "0.2", "--out", "d.npz")
+    assert by_labels.code == 2
+    assert "only views coupled by pairs borrow" in by_labels.err

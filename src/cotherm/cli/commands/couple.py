@@ -69,6 +69,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rigidity", type=options_of.numbers, metavar="R,R,...", help="penalty on changing each view (1,1,...)"
     )
     group.add_argument(
+        "--borrow",
+        type=options_of.number_or("auto"),
+        default="auto",
+        metavar="S",
+        help="for pairs: share of weight, from 0 to 1, that a view borrows from the others where they have the same "
+        "items; auto (the default) chooses it from the data",
+    )
+    group.add_argument(
         "--graph-weights",
         type=options_of.numbers,
         metavar="P,P,...",
@@ -136,9 +144,12 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
     """Couple by what the options name, and say how that was read."""
     from cotherm.cli import outputs
     from cotherm.cli.correspondence import read_functions
+    from cotherm.errors import CothermError
     from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.coupling.couple import couple
 
+    if options.borrow != "auto":
+        raise CothermError("--borrow", str(options.borrow), "to be left out: only views coupled by pairs borrow")
     known = read_functions(views, options)
     graphs = [view.graph for view in views]
     if known.labels is not None:
@@ -182,12 +193,13 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
         graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "rigidity", "tolerance", "max_iterations")):
+    with _as_options(("times", "alpha", "borrow", "rigidity", "tolerance", "max_iterations")):
         result = couple_pairs(
             graphs,
             pairs.table,
             times=options.times,
             alpha=options.alpha,
+            borrow=options.borrow,
             rigidity=options.rigidity,
             tolerance=1e-5 if options.tolerance is None else options.tolerance,
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,

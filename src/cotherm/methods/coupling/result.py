@@ -304,7 +304,7 @@ class Coupling(JointGraphs, HasStatus):
         lines = [f"  {'graph':<20}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
         for k, (graph, changes) in enumerate(zip(self.originals, self.changes(), strict=True)):
             count = changes.counts()
-            name = visible(graph.name or str(k))[:20]
+            name = visible(graph.name or f"view {k + 1}")[:20]
             lines.append(
                 f"  {name:<20}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
                 f"{count['strengthened'] + count['switched on']:>14}"

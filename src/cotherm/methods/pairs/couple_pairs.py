@@ -83,7 +83,8 @@ def couple_pairs(
     pairs : "same", sequence of array_like of int, or array_like of int of shape (items, graphs), default "same"
         Which vertices are the same item. "same": vertex v of every graph. An index array for each graph: entry by
         entry the same item. A table: a row for each item, a column for each graph, with -1, NaN or None where an item
-        is missing from a view. See :func:`cotherm.pair_names` for names.
+        is missing from a view; an array, since a list with an entry for each graph is read as index arrays. See
+        :func:`cotherm.pair_names` for names.
     functions : sequence of array_like of shape (n_k, q), optional
         Further corresponding functions, one array for each graph, such as landmarks, labels or features. They are
         scaled to unit norm.
