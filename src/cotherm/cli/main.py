@@ -27,19 +27,19 @@ GROUPS = {
 
 DESCRIPTION = """\
 Several views of the same items give several graphs: images and their tags, one body in two poses,
-RNA and chromatin of cells. `couple` changes the edge weights as little as possible so that heat
-diffuses alike on all graphs. Distances, clusters and retrieval then agree.
+RNA and chromatin of cells. `couple` changes the edge weights so that heat diffuses alike on all
+graphs. Distances, clusters and retrieval then agree.
 
 Exit codes: 0 success; 1 a claim of `reproduce` does not hold; 2 bad input or an output that cannot
 be written (one line says which); 130 interrupted; 141 the output pipe was closed.
 """
 
 EXAMPLES = """\
-First steps, with two tables of features and one of labels:
+First steps, with two tables of features whose ids say which rows are the same item:
 
-  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
+  cotherm couple images.csv words.csv --out coupled.npz
+  cotherm common coupled.npz --clusters 7 --out items.csv
   cotherm show coupled.npz --out coupled.png
-  cotherm retrieve coupled.npz
 
 Each command has its own examples: cotherm couple --help
 """
