@@ -44,10 +44,11 @@ ABOUT = {
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",
     "pairs": "coupling by pairs without labels: retrieval, and clusters with missing views, against imml and mofapy2",
+    "multiome": "single cells measured twice, of which all, half or a quarter are paired",
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "diagonalize", "match", "pairs", "suite")
+_WITH_DATA = ("couple", "scale", "diagonalize", "match", "pairs", "multiome", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",
@@ -120,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     options_of.add_json(parser)
-    quick = {"all": "all in seven minutes", "pairs": "two seeds, some three minutes"}.get(name, "at most two minutes")
+    quick = {"all": "all in eight minutes", "pairs": "two seeds, some three minutes"}.get(name, "at most two minutes")
     parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
     if name in (*_WITH_DATA, "all"):
         where = "the directory of tosca/, nus/ and the other real data (default: COTHERM_DATA)"

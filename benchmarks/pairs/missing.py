@@ -55,7 +55,7 @@ def draw(items: Items, case: Case) -> Judged:
     """The problem of a case; items in random order, as rows sorted by class and equal distances would flatter."""
     order = np.random.default_rng([case.seed, 1]).permutation(items.n)
     there = seen(items.n, len(items.views), case.percent, case.seed)
-    graphs = items.graphs([order[column] for column in there.T])
+    graphs = items.graphs_of([order[column] for column in there.T])
     rows, published = (
         tuple(np.where(column[:, np.newaxis], X[order], np.nan) for X, column in zip(views, there.T, strict=True))
         for views in (items.rows, items.published or items.rows)

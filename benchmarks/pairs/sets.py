@@ -52,8 +52,9 @@ _PAPER = (Moment("t = 0.75", t=0.75), *_MOVES)
 class Items:
     """Items in several views.
 
-    ``rows`` are what graphs are made of, (n, d_k) for each view, and ``options`` how, for ``knn_graph``. ``published``
-    are the rows of the data set where they are not the same.
+    ``rows`` are what graphs are made of, (n, d_k) for each view, and ``options`` how, for ``knn_graph``. ``of_paper``
+    are the options of a paper, where its figures are to be compared with. ``published`` are the rows of the data set
+    where they are not the same.
     """
 
     views: tuple[str, ...]
@@ -62,6 +63,7 @@ class Items:
     options: tuple[dict[str, Any], ...]
     moments: tuple[Moment, ...] = _MOVES
     published: tuple[Floats, ...] | None = None
+    of_paper: dict[str, Any] | None = None
 
     @property
     def n(self) -> int:
@@ -71,11 +73,18 @@ class Items:
     def classes(self) -> int:
         return len(np.unique(self.labels))
 
-    def graphs(self, chosen: Sequence[Ints] | None = None) -> tuple[Graph, ...]:
-        """The graph of each view, of all its rows or of some."""
-        there = [np.arange(self.n)] * len(self.views) if chosen is None else chosen
-        parts = zip(self.views, self.rows, there, self.options, strict=True)
-        return tuple(knn_graph(X[rows], name=name, **options) for name, X, rows, options in parts)
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graph of each view, of all its rows, as a paper makes them where there is one."""
+        options = self.options if self.of_paper is None else (self.of_paper,) * len(self.views)
+        return self._graphs([np.arange(self.n)] * len(self.views), options)
+
+    def graphs_of(self, chosen: Sequence[Ints]) -> tuple[Graph, ...]:
+        """The graph of each view, of some of its rows. A paper's number of neighbors would be too large for them."""
+        return self._graphs(chosen, self.options)
+
+    def _graphs(self, chosen: Sequence[Ints], options: Sequence[dict[str, Any]]) -> tuple[Graph, ...]:
+        parts = zip(self.views, self.rows, chosen, options, strict=True)
+        return tuple(knn_graph(X[rows], name=name, **own) for name, X, rows, own in parts)
 
 
 @dataclass(frozen=True)
@@ -109,9 +118,9 @@ def grown(n: int, noises: Sequence[float] = NOISES) -> Items:
 def _nus(data: Data) -> Items:
     coords, classes = read_mat(locate("nus/NUS_results.mat", data), ["coords", "classes"], "the NUS data set")
     tags, colors = np.asarray(coords.ravel()[0].toarray(), dtype=np.float64), np.asarray(coords.ravel()[1], dtype=float)
-    options, _ = RECIPES["paper"]
-    names, rows = ("tags", "colors"), (unit_rows(tags), colors)
-    return Items(names, rows, _numbers(classes), (options,) * 2, _PAPER, published=(tags, colors))
+    recipe, _ = RECIPES["paper"]
+    names, rows, own = ("tags", "colors"), (unit_rows(tags), colors), ({"k": 10},) * 2
+    return Items(names, rows, _numbers(classes), own, _PAPER, published=(tags, colors), of_paper=recipe)
 
 
 def _sources(data: Data) -> Items:

@@ -67,7 +67,7 @@ def test_vertices_count_the_items_of_a_view() -> None:
 def test_sets_have_names() -> None:
     items = source("planted-50").make(None)
     assert (items.n, items.classes) == (50, 6)
-    assert [graph.n for graph in items.graphs([np.arange(20), np.arange(30), np.arange(50)])] == [20, 30, 50]
+    assert [graph.n for graph in items.graphs_of([np.arange(20), np.arange(30), np.arange(50)])] == [20, 30, 50]
     assert all(graph.labels is None for graph in items.graphs())
     assert refused(lambda: source("unknown")) == "sets"
 
@@ -96,3 +96,14 @@ def test_real_sets_are_those_of_the_library(data_file: Callable[[str], Path]) ->
             np.testing.assert_allclose(graph.w, known.w, atol=1e-12)
         assert views.labels is not None
         assert ct.evaluate.clustering_accuracy(views.labels, items.labels) == 1.0
+
+
+def test_the_papers_neighbors_are_for_all_rows(data_file: Callable[[str], Path]) -> None:
+    """Of some rows NUS has the graphs of ``knn_graph`` by default."""
+    items = source("nus").make(data_file("nus/NUS_results.mat").parents[1])
+    rows = np.arange(0, items.n, 2)
+    for X, whole, part in zip(items.rows, items.graphs(), items.graphs_of([rows, rows]), strict=True):
+        known = ct.knn_graph(X[rows])
+        assert np.array_equal(part.edges, known.edges)
+        np.testing.assert_array_equal(part.w, known.w)
+        assert whole.m / whole.n > 2.0 * part.m / part.n
