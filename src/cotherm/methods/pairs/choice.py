@@ -5,8 +5,8 @@
 - *By which edges.* Two ways are tried while a part of the pairs is kept back. Strongly, by the edges that views have:
   right where these include many wrong ones, as with more neighbors than an item has of its own kind. Or weakly, after
   borrowing weights that other views bear out: right where views lack edges, and strong coupling would only cut. The
-  first is tried only if the heat of all views correlates well, since it forces views to agree, and taken if it adds
-  clearly more to the agreement on the pairs kept back.
+  first is tried only if all views have many neighbors an item, and if their heat correlates well, since it forces them
+  to agree. It is taken if it adds clearly more to the agreement on the pairs kept back.
 - *Whether at all.* If agreement on the pairs kept back falls, all views are left as they are.
 
 Units: strength is α in units of the α at which coupling and distance weigh the same. The numbers below were chosen on
@@ -34,10 +34,10 @@ from cotherm.pairs import Pairs
 _OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
 # With borrowed weight: longer times, and a weak coupling.
 _BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 1.0
-# Strong coupling takes views whose heat correlates at least so far.
-_CLOSE = 0.3
+# Strong coupling takes views whose heat correlates at least so far, and that have so many neighbors an item.
+_CLOSE, _MANY = 0.3, 20.0
 # It has to add this many times the agreement that borrowing adds, and this much more.
-_CLEARLY, _AT_LEAST = 1.25, 0.001
+_CLEARLY, _AT_LEAST = 1.15, 0.001
 _MOST_MODES = 24
 # For each mode so many items, so that modes can be told apart on them.
 _ITEMS_A_MODE = 6
@@ -81,16 +81,17 @@ def n_modes(pairs: Pairs, linked: Sequence[Link]) -> int:
     return max(1, min(_MOST_MODES, fewest // _ITEMS_A_MODE, room))
 
 
-def settings(relations: Sequence[Relation], share: float | None) -> list[Setting]:
+def settings(graphs: Sequence[Graph], relations: Sequence[Relation], share: float | None) -> list[Setting]:
     """What may be tried; ``share`` is what the caller asks to borrow, None if it is not said."""
     linked = [one for one in relations if one.linked]
-    views = len({k for one in linked for k in one.views})
+    views = {k for one in linked for k in one.views}
     # The norm of the coupling's part grows with the number of views, and the unit of strength with it.
-    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * max(views, 2) / 2.0)
+    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * max(len(views), 2) / 2.0)
     borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH)
     if share is None and linked:
         close = all(one.correlation >= _CLOSE for one in linked)
-        return [own, borrowed] if close else [borrowed]
+        many = all(2.0 * np.count_nonzero(graphs[k].w) >= _MANY * graphs[k].n for k in views)
+        return [own, borrowed] if close and many else [borrowed]
     return [borrowed] if share else [own]
 
 
