@@ -2,7 +2,8 @@
 
 Both graphs keep all cells, and types only judge. Retrieval is the mean average precision of diffusion distances at
 t = moves / median degree, of cells with a partner and of those without. Clusters are compared with the types by AMI;
-those of one modality are found as those of the common graph, of the modality paired with itself.
+those of one modality are found as those of the common graph, of the modality paired with itself. *Not coupled* is the
+common graph of the graphs as given.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from cotherm.methods.pairs.couple_pairs import couple_pairs
 
 PARTS, SEEDS = (100.0, 50.0, 25.0), 5
 MOVES = (4.0, 8.0, 16.0)
-STATES = ("as it is", "coupled", "common graph")
+STATES = ("as it is", "coupled", "common graph", "not coupled")
 AGREEMENT = ("before", "after", "chance")
 
 Figures = dict[str, list[float]]  # by name, a number for each state, or before, after and chance
@@ -47,22 +48,22 @@ def measured(views: Views, percent: float, seed: int) -> Figures:
     labels, n = views.labels, views.graphs[0].n
     paired = paired_items(n, percent, seed)
     result = couple_pairs(views.graphs, [paired] * len(views.graphs), seed=seed)
-    common, known = result.common_graph(), np.isin(np.arange(n), paired)
-    types = len(np.unique(labels))
-    together = common.clusters(types, seed=seed)
+    commons = (result.common_graph(), common_graph(views.graphs, [paired] * len(views.graphs)))
+    known, types = np.isin(np.arange(n), paired), len(np.unique(labels))
+    together = [common.clusters(types, seed=seed) for common in commons]
     (agreement,) = result.pairs.agreement if result.pairs is not None else ()
     figures: Figures = {"agreement": [agreement.before, agreement.after, agreement.chance]}
     for k, (graph, coupled) in enumerate(zip(views.graphs, result.graphs, strict=True)):
-        here = common.of_view(k)
+        here = commons[0].of_view(k)  # items are the same, and in the same order, in both
         for moves in MOVES:
             t = diffusion_time(moves, graph)
-            merged = common.distances(diffusion_time(moves, common.graph), sources=here)[:, here]
-            states = (diffusion_distance(graph, t), diffusion_distance(coupled, t), merged)
+            merged = [one.distances(diffusion_time(moves, one.graph), sources=here)[:, here] for one in commons]
+            states = (diffusion_distance(graph, t), diffusion_distance(coupled, t), *merged)
             found = [_precisions(distances, labels) for distances in states]
             for who, asked in (("with a partner", known), ("without", ~known)):
                 if asked.any():
                     figures[f"{graph.name}, mAP, {moves:g} moves, {who}"] = [float(one[asked].mean()) for one in found]
-        clusters = [_clusters(graph, types, seed), _clusters(coupled, types, seed), together[here]]
+        clusters = [_clusters(graph, types, seed), _clusters(coupled, types, seed), *(one[here] for one in together)]
         figures[f"{graph.name}, AMI"] = [100.0 * clustering_scores(labels, one)["AMI"] for one in clusters]
     return figures
 

@@ -351,6 +351,7 @@ def test_the_code_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     exec(code, names)
     assert names["result"].coupling[0] < names["result"].coupling_before[0]
     assert anndata.read_h5ad("met-coupled.h5ad").uns["cotherm"]["view"] == 1
+    assert len(names["near"].indices) == 20
     assert names["everything"].obsm["X_umap"].shape == (201, 2)
     assert names["pairs"].shape == (40, 2)
     assert names["both"][1].obsm["X_cotherm_common"].shape == (50, 10)
