@@ -376,6 +376,8 @@ def without_constant(values: Floats, vectors: Floats) -> Floats:
 
 
 def _all_pairs(graph: Graph, t: float) -> Floats:
+    if t == 0.0:  # all vertices are equally far from each other, which rounding must not blur
+        return np.sqrt(2.0) * (1.0 - np.eye(graph.n))
     if graph.n <= limits.DENSE:
         spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
