@@ -86,7 +86,8 @@ def test_what_the_environment_sets_up_is_left_alone(monkeypatch: pytest.MonkeyPa
 
 
 # Before and after memory has been kept: which blocks are mapped, however many are free already; and how much of 200 MB
-# in small blocks stays with the process when they are given back, in units of 20 MB.
+# in small blocks stays with the process when they are given back. That tells 0, 64 and 200 MB apart, no more: the
+# kernel counts pages a processor at a time, and what it says can be some megabytes off.
 _BEHAVIOR = """
 import ctypes
 from cotherm.engines import malloc
@@ -106,13 +107,15 @@ def observed():
         ctypes.memset(block, 1, 60_000)
     for block in reversed(blocks):
         library.free(block)
-    return mapped, (in_use() - before) // 20_000_000
+    return mapped, in_use() - before
 
 observed()
 before = observed()
 with malloc.kept_memory(1e9):
     within = malloc._mapped(library, 300_000_000)
-print(used, within, before == observed(), before)
+after = observed()
+same = before[0] == after[0] and abs(before[1] - after[1]) < 25e6
+print(used, within, same, before, after)
 """
 
 
