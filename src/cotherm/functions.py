@@ -333,7 +333,7 @@ def pair_functions(
     ----------
     graphs : sequence of Graph
         Two or more graphs of any sizes.
-    pairs : "same", sequence of array_like of int, or array_like of int of shape (items, graphs), default "same"
+    pairs : "same", "names", sequence of array_like, or array_like of int of shape (items, graphs), default "same"
         Which vertices are the same item, as for :func:`cotherm.couple_pairs`.
     n_modes : int, default 24
         Number of modes of each graph, after the constant one.
@@ -365,7 +365,7 @@ def pair_functions(
     graphs = list(graphs)
     for graph in graphs:
         require_graph(graph)
-    found = checked_pairs(pairs, [graph.n for graph in graphs])
+    found = checked_pairs(pairs, [graph.n for graph in graphs], [graph.vertex_names for graph in graphs])
     k = validation.integer("n_modes", n_modes, least=1, most=min(graph.n for graph in graphs) - 1)
     return paired_modes([smooth_modes(graph, k) for graph in graphs], found)
 

@@ -1,7 +1,7 @@
 """Which vertices of several graphs are the same item.
 
-Pairs come as the words "same", as index arrays, as a table with a column for each graph and holes where an item is
-missing from a view, or from names. All become one table of whole numbers, −1 for a hole.
+Pairs come as the words "same" or "names", as index arrays, or as a table with a column for each graph and holes where
+an item is missing from a view. All become one table of whole numbers, −1 for a hole.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 
 MISSING = -1
-_NEEDED = 'the word "same", an index array for each graph, or a table with a column for each graph'
+_NEEDED = 'the word "same" or "names", an index array for each graph, or a table with a column for each graph'
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +57,20 @@ class Pairs:
         return np.vstack(blocks)
 
 
-def checked_pairs(pairs: Any, sizes: Sequence[int], argument: str = "pairs") -> Pairs:
-    """From any of the ways to say it."""
+def checked_pairs(
+    pairs: Any, sizes: Sequence[int], names: Sequence[NDArray[Any] | None] = (), argument: str = "pairs"
+) -> Pairs:
+    """From any of the ways to say it. ``names`` are those of the vertices of each graph, None where it has none."""
     if isinstance(pairs, str):
-        table = _same(pairs, sizes, argument)
+        table = _from_word(pairs, sizes, names, argument)
     elif isinstance(pairs, (list, tuple)) and len(pairs) == len(sizes) and all(np.ndim(one) == 1 for one in pairs):
         table = _index_arrays(pairs, argument)
     else:
         table = _table(pairs, len(sizes), argument)
-    names = [f"{argument}[{k}]" for k in range(len(sizes))]
+    columns = [f"{argument}[{k}]" for k in range(len(sizes))]
     for k, (column, n) in enumerate(zip(table.T, sizes, strict=True)):
-        _require_range(names[k], column, n)
-        _require_once(names[k], table, k)
+        _require_range(columns[k], column, n)
+        _require_once(columns[k], table, k)
     table = table[np.sum(table >= 0, axis=1) > 1]
     if not len(table):
         raise CothermError(argument, "no item that is in two graphs", "at least two items in common")
@@ -196,16 +198,45 @@ def _typed(name: Any) -> str:
     return f"{plain!r} ({type(plain).__name__})"
 
 
-def _same(word: str, sizes: Sequence[int], argument: str) -> Ints:
-    if word != "same":
+def first_difference(names: Sequence[NDArray[Any] | None]) -> str | None:
+    """Where names of the vertices of two graphs differ, in words; None where they do not, or where there are none."""
+    named = [(k, one) for k, one in enumerate(names) if one is not None]
+    for k, one in named[1:]:
+        first, other = named[0][1], one
+        if len(first) != len(other):
+            continue
+        apart = np.flatnonzero(first != other) if first.dtype.kind == other.dtype.kind else np.arange(1)
+        if len(apart):
+            v = int(apart[0])
+            a, b = shown(first[v].item()), shown(other[v].item())
+            return f"vertex {v} is {a} in graph {named[0][0]} and {b} in graph {k}"
+    return None
+
+
+def _from_word(word: str, sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
+    if word == "same":
+        return _same(sizes, names, argument)
+    if word != "names":
         raise CothermError(argument, repr(word), _NEEDED)
+    without = [k for k in range(len(sizes)) if k >= len(names) or names[k] is None]
+    if without:
+        given = f'"names", but the vertices of graph {without[0]} have none'
+        raise CothermError(argument, given, "graphs whose vertices have names (vertex_names)")
+    known = [one.tolist() for one in names if one is not None]
+    return named_items(known, [f"graphs[{k}].vertex_names" for k in range(len(sizes))])
+
+
+def _same(sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
     if len(set(sizes)) > 1:
         raise CothermError(
             argument,
             f'"same" with graphs of {", ".join(map(str, sizes))} vertices',
             "graphs on the same vertices",
-            "Give an index array for each graph, or a table with holes.",
+            'Give "names" if the vertices have names, an index array for each graph, or a table with holes.',
         )
+    difference = first_difference(names)
+    if difference is not None:
+        raise CothermError(argument, f'"same", but {difference}', "the same vertices", 'Give "names" to pair by name.')
     return np.tile(np.arange(sizes[0], dtype=np.int64)[:, np.newaxis], len(sizes))
 
 

@@ -62,10 +62,10 @@ def test_two_directions(make: Any, how: str, expected: list[float]) -> None:
 
 def test_a_graph_from_a_representation() -> None:
     adata = cells()[0]
-    assert from_anndata(adata, rep="X", k=5) == ct.knn_graph(np.asarray(adata.X), 5)
+    assert from_anndata(adata, rep="X", k=5) == ct.knn_graph(np.asarray(adata.X), 5, vertex_names=adata.obs_names)
     adata.obsm["X_pca"] = np.asarray(adata.X)[:, :2].astype(np.float64)
     adata.obsm["frame"] = pd.DataFrame(adata.obsm["X_pca"], index=adata.obs_names, columns=["a", "b"])
-    assert from_anndata(adata, rep="X_pca") == ct.knn_graph(adata.obsm["X_pca"])
+    assert from_anndata(adata, rep="X_pca") == ct.knn_graph(adata.obsm["frame"])
     assert from_anndata(adata, rep="frame") == from_anndata(adata, rep="X_pca")
     adata.X = sp.csr_matrix(adata.X)
     assert from_anndata(adata, rep="X", k=5).n == 60

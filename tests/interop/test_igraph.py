@@ -35,15 +35,20 @@ def test_everything_round_trips() -> None:
         [1.0, 2.0],
         coordinates=np.array([[0, 1, 2], [2, 3, 4], [4, 5.5, 6]]),
         labels=[3, 1, 3],
+        vertex_names=["c", "b", "a"],
         name="walk",
     )
-    G = to_igraph(graph, names=["c", "b", "a"])
+    G = to_igraph(graph)
     assert G.vs["name"] == ["c", "b", "a"]
     assert G.vs.find("b")["y"] == 3.0
     assert G.es[G.get_eid("b", "a")]["weight"] == 1.0
     assert from_igraph(G) == graph
     wide = ct.Graph(1, [], [], [], coordinates=[[1.0, 2.0, 3.0, 4.0]])
     assert refused(lambda: to_igraph(wide)) == "graph"
+
+
+def test_without_weights_every_edge_has_weight_one() -> None:
+    assert from_igraph(igraph.Graph([(0, 1), (1, 2)])).w.tolist() == [1.0, 1.0]
 
 
 def test_what_is_refused() -> None:
@@ -53,7 +58,6 @@ def test_what_is_refused() -> None:
     assert refused(lambda: from_igraph(igraph.Graph(0), None)) == "G"
     not_a_graph: Any = problems.ring(3)
     assert refused(lambda: from_igraph(not_a_graph)) == "G"
-    assert refused(lambda: from_igraph(igraph.Graph([(0, 1)]))) == "weight"
     assert refused(lambda: from_igraph(igraph.Graph([(0, 1)], edge_attrs={"weight": [-2.0]}))) == "weight"
     partly = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"weight": [1.0, None]})
     assert refused(lambda: from_igraph(partly)) == "weight"

@@ -68,6 +68,7 @@ def test_vertices_follow_the_nodes() -> None:
     assert from_networkx(G).edges.tolist() == [[0, 2]]
     assert from_networkx(nx.karate_club_graph()).w.sum() == 231.0  # the published sum of all contacts
     assert from_networkx(nx.path_graph(4), weight=None).w.tolist() == [1.0, 1.0, 1.0]
+    assert from_networkx(nx.path_graph(4)).w.tolist() == [1.0, 1.0, 1.0]
 
 
 def weighted(*edges: Any) -> nx.Graph:
@@ -85,7 +86,9 @@ def test_what_is_refused() -> None:
     assert refused(lambda: from_networkx(weighted(("a", "b", -1.0)))) == "weight"
     assert refused(lambda: from_networkx(weighted(("a", "b", float("nan"))))) == "weight"
     assert refused(lambda: from_networkx(weighted(("a", "b", "heavy")))) == "weight"
-    assert refused(lambda: from_networkx(nx.path_graph(3))) == "weight"
+    partly = weighted(("a", "b", 1.0))
+    partly.add_edge("b", "c")
+    assert refused(lambda: from_networkx(partly)) == "weight"
     with pytest.raises(ct.CothermError, match="-1 between 'a' and 'b'"):
         from_networkx(weighted(("a", "b", -1.0)))
     half = nx.path_graph(3)

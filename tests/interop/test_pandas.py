@@ -26,10 +26,10 @@ def test_names() -> None:
     frame = pd.DataFrame({"from": ["wet", "rain"], "to": ["cold", "wet"], "w": [1, 2]})
     graph, names = from_pandas(frame, "from", "to", "w")
     assert names == ["cold", "rain", "wet"]
-    assert graph == ct.Graph(3, [0, 1], [2, 2], [1.0, 2.0])
+    assert graph == ct.Graph(3, [0, 1], [2, 2], [1.0, 2.0], vertex_names=names)
     graph, names = from_pandas(frame, "from", "to", None, names=["rain", "alone", "wet", "cold"])
-    assert graph == ct.Graph(4, [2, 0], [3, 2], [1.0, 1.0])
-    table = to_pandas(graph, names)
+    assert graph == ct.Graph(4, [2, 0], [3, 2], [1.0, 1.0], vertex_names=names)
+    table = to_pandas(graph)
     assert table.values.tolist() == [["wet", "cold", 1.0], ["rain", "wet", 1.0]]
     assert from_pandas(table, names=iter(names)) == (graph, names)
 
@@ -38,7 +38,7 @@ def test_names() -> None:
 def test_columns_of_every_kind(kind: Any) -> None:
     frame = pd.DataFrame({"source": ["b", "a"], "target": ["c", "b"], "weight": [1, 2]})
     frame = frame.astype({"source": kind, "target": kind, "weight": "Int64"})
-    assert from_pandas(frame).graph == ct.Graph(3, [1, 0], [2, 1], [1.0, 2.0])
+    assert from_pandas(frame).graph == ct.Graph(3, [1, 0], [2, 1], [1.0, 2.0], vertex_names=["a", "b", "c"])
 
 
 def table(**columns: Any) -> pd.DataFrame:

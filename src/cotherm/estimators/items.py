@@ -132,8 +132,7 @@ def restricted(view: NamedView, rows: Ints) -> Any:
     if len(rows) == view.size:
         return given
     if isinstance(given, Graph):
-        labels = None if given.labels is None else given.labels[rows]
-        return Graph.from_adjacency(given.adjacency()[rows][:, rows], labels=labels, name=given.name)
+        return given.subgraph(rows)
     part = given.tocsr()[rows] if hasattr(given, "tocsr") else np.asarray(given)[rows]
     return part[:, rows] if view.weights else part
 

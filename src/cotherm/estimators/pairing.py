@@ -223,10 +223,8 @@ def in_order(common: CommonGraph, table: Ints) -> CommonGraph:
         place[item_of_each(theirs)] = item_of_each(ours)
     if np.array_equal(place, np.arange(len(place))):
         return common
-    graph, there = common.graph, np.argsort(place)
-    labels = None if graph.labels is None else graph.labels[there]
-    moved = Graph(graph.n, place[graph.i], place[graph.j], graph.w, labels=labels, name=graph.name)
-    return CommonGraph(moved, common.items[there])
+    there = np.argsort(place)
+    return CommonGraph(common.graph.subgraph(there), common.items[there])
 
 
 def _rows_of_functions(blocks: Sequence[Any], items: Items) -> list[Any]:

@@ -16,7 +16,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
 from cotherm.graphs.search.neighbors import Neighbors, find, search_options
 from cotherm.graphs.search.points import Points
-from cotherm.graphs.validation import checked_faces, checked_rows, checked_scale, checked_sigma
+from cotherm.graphs.validation import checked_faces, checked_rows, checked_scale, checked_sigma, names_of_rows
 
 # Points in at most this many dimensions can be drawn where they are.
 _DRAWABLE = 3
@@ -34,6 +34,7 @@ def knn_graph(
     search: str = "auto",
     seed: int = 0,
     labels: ArrayLike | None = None,
+    vertex_names: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
     r"""Build the graph that joins every point to its k nearest neighbors.
@@ -71,6 +72,8 @@ def knn_graph(
         Seed of the approximate search.
     labels : array_like of int or str, optional
         Labels of the vertices, stored in the graph.
+    vertex_names : array_like of int or str, optional
+        Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
         Name of the graph.
 
@@ -124,6 +127,7 @@ def knn_graph(
         search=search,
         seed=seed,
         labels=labels,
+        vertex_names=vertex_names,
         name=name,
     )
     return graph
@@ -141,6 +145,7 @@ def scaled_knn_graph(
     search: str = "auto",
     seed: int = 0,
     labels: ArrayLike | None = None,
+    vertex_names: ArrayLike | None = None,
     name: str | None = None,
 ) -> tuple[Graph, Floats]:
     """The same, and σ of every point, by which points that come later can be joined to the graph."""
@@ -156,12 +161,12 @@ def scaled_knn_graph(
     if scale == "self-tuning":
         points.require("scale_neighbor", scale_neighbor)
         sought = max(k, scale_neighbor)
-    bare = _without_edges(X, points.n, labels, name)
+    bare = _without_edges(X, points.n, labels, vertex_names, name)
     found = find(points, sought, search, seed)
     sigma = _sigma(found.distances, k, scale, scale_neighbor)
     i, j, d = _to_neighbors(found, k)
     a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, scale_factor)
-    return _with_edges(bare, *_symmetrized(points.n, i, j, a, symmetrize)), sigma
+    return bare.with_edges(*_symmetrized(points.n, i, j, a, symmetrize)), sigma
 
 
 def radius_graph(
@@ -172,6 +177,7 @@ def radius_graph(
     scale_factor: float = 1.0,
     metric: str = "euclidean",
     labels: ArrayLike | None = None,
+    vertex_names: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
     r"""Build the graph that joins every two points within a given distance.
@@ -195,6 +201,8 @@ def radius_graph(
         Distance between points. Under "cosine" zero rows become isolated vertices.
     labels : array_like of int or str, optional
         Labels of the vertices, stored in the graph.
+    vertex_names : array_like of int or str, optional
+        Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
         Name of the graph.
 
@@ -222,10 +230,10 @@ def radius_graph(
     scale = checked_scale(scale, ("median",))
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     points = Points.of(X, metric)
-    bare = _without_edges(X, points.n, labels, name)
+    bare = _without_edges(X, points.n, labels, vertex_names, name)
     i, j, d = exact.within(points, radius)
     order = np.lexsort((j, i))
-    return _with_edges(bare, points.kept[i][order], points.kept[j][order], _weights(d[order], scale, scale_factor))
+    return bare.with_edges(points.kept[i][order], points.kept[j][order], _weights(d[order], scale, scale_factor))
 
 
 def mesh_graph(
@@ -236,6 +244,7 @@ def mesh_graph(
     scale: str | float = "median",
     scale_factor: float = 1.0,
     labels: ArrayLike | None = None,
+    vertex_names: ArrayLike | None = None,
     name: str | None = None,
 ) -> Graph:
     r"""Build the graph of the edges of a triangle mesh.
@@ -257,6 +266,8 @@ def mesh_graph(
         Factor c > 0 for "gaussian".
     labels : array_like of int or str, optional
         Labels of the vertices, stored in the graph.
+    vertex_names : array_like of int or str, optional
+        Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
         Name of the graph.
 
@@ -292,22 +303,19 @@ def mesh_graph(
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     position = validation.numeric("vertices", vertices, ndim=(2,))
     n = checked_rows("vertices", position).shape[0]
-    bare = _without_edges(position, n, labels, name)
+    bare = _without_edges(position, n, labels, vertex_names, name)
     i, j = _sides(checked_faces(faces, n), n)
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
-        return _with_edges(bare, i, j, 1 / _positive(length, i, j))
-    return _with_edges(bare, i, j, _weights(length, None if weights == "unit" else sigma, scale_factor))
+        return bare.with_edges(i, j, 1 / _positive(length, i, j))
+    return bare.with_edges(i, j, _weights(length, None if weights == "unit" else sigma, scale_factor))
 
 
-def _without_edges(X: Any, n: int, labels: ArrayLike | None, name: str | None) -> Graph:
+def _without_edges(X: Any, n: int, labels: ArrayLike | None, vertex_names: ArrayLike | None, name: str | None) -> Graph:
     """The graph's vertices; made before the search, so that wrong labels do not cost the time of one."""
     drawable = not sp.issparse(X) and np.shape(X)[1] <= _DRAWABLE
-    return Graph(n, [], [], [], coordinates=X if drawable else None, labels=labels, name=name)
-
-
-def _with_edges(bare: Graph, i: Ints, j: Ints, w: Floats) -> Graph:
-    return Graph(bare.n, i, j, w, coordinates=bare.coordinates, labels=bare.labels, name=bare.name)
+    names = names_of_rows(X) if vertex_names is None else vertex_names
+    return Graph(n, [], [], [], coordinates=X if drawable else None, labels=labels, vertex_names=names, name=name)
 
 
 def _weights(d: Floats, scale: str | float | None, scale_factor: float) -> Floats:

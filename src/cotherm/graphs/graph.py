@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Indices
-from cotherm.errors import known_as
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.validation import (
     assign,
     checked_coordinates,
@@ -19,6 +19,7 @@ from cotherm.graphs.validation import (
     checked_labels,
     checked_name,
     checked_triangle,
+    checked_vertex_names,
     checked_weights,
     read_only,
 )
@@ -59,6 +60,8 @@ class Graph:
         Positions of the vertices, for drawing.
     labels : array_like of int or str of shape (n,), optional
         Labels of the vertices.
+    vertex_names : array_like of int or str of shape (n,), optional
+        Names of the vertices, each once: the ids of the items.
     name : str, optional
         Name for messages and figures.
 
@@ -74,13 +77,16 @@ class Graph:
         Positions of the vertices.
     labels : ndarray of shape (n,) or None
         Labels of the vertices.
+    vertex_names : ndarray of shape (n,) or None
+        Names of the vertices.
     name : str or None
         Name of the graph.
 
     Raises
     ------
     CothermError
-        If the arguments are not a graph: vertices out of range, loops, repeated edges, negative or infinite weights.
+        If the arguments are not a graph: vertices out of range, loops, repeated edges, negative or infinite weights,
+        a name given to two vertices.
 
     See Also
     --------
@@ -91,7 +97,7 @@ class Graph:
     Notes
     -----
     A graph is immutable. The arrays are copies and read-only; :meth:`replace` returns a graph with other
-    weights, coordinates, labels or name.
+    weights, coordinates, labels or names.
 
     The Laplacian is L = D − W, never normalized or rescaled.
 
@@ -107,7 +113,7 @@ class Graph:
            [ 0., -2.,  2.]])
     """
 
-    __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "w")
+    __slots__ = ("coordinates", "i", "j", "labels", "n", "name", "vertex_names", "w")
 
     n: int
     i: Indices
@@ -115,6 +121,7 @@ class Graph:
     w: Floats
     coordinates: Floats | None
     labels: NDArray[Any] | None
+    vertex_names: NDArray[Any] | None
     name: str | None
 
     def __init__(
@@ -126,6 +133,7 @@ class Graph:
         *,
         coordinates: ArrayLike | None = None,
         labels: ArrayLike | None = None,
+        vertex_names: ArrayLike | None = None,
         name: str | None = None,
     ) -> None:
         n = validation.integer("n", n, least=1, most=MOST_VERTICES)
@@ -136,6 +144,7 @@ class Graph:
         assign(self, "w", read_only(checked_weights("w", w, low, high)))
         assign(self, "coordinates", checked_coordinates(coordinates, n))
         assign(self, "labels", checked_labels(labels, n))
+        assign(self, "vertex_names", checked_vertex_names(vertex_names, n))
         assign(self, "name", checked_name(name))
 
     @classmethod
@@ -145,6 +154,7 @@ class Graph:
         *,
         coordinates: ArrayLike | None = None,
         labels: ArrayLike | None = None,
+        vertex_names: ArrayLike | None = None,
         name: str | None = None,
     ) -> Graph:
         """Build the graph of a symmetric weight matrix with zero diagonal.
@@ -158,6 +168,8 @@ class Graph:
             Positions of the vertices, for drawing.
         labels : array_like of int or str of shape (n,), optional
             Labels of the vertices.
+        vertex_names : array_like of int or str of shape (n,), optional
+            Names of the vertices, each once.
         name : str, optional
             Name of the graph.
 
@@ -179,7 +191,7 @@ class Graph:
         """
         n, i, j, w = checked_triangle(W)
         with known_as("w", "W"):
-            return cls(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+            return cls(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
 
     def replace(
         self,
@@ -187,9 +199,10 @@ class Graph:
         w: ArrayLike = _UNCHANGED,
         coordinates: ArrayLike | None = _UNCHANGED,
         labels: ArrayLike | None = _UNCHANGED,
+        vertex_names: ArrayLike | None = _UNCHANGED,
         name: str | None = _UNCHANGED,
     ) -> Graph:
-        """Return a copy with other weights, coordinates, labels or name, on the same vertices and edges.
+        """Return a copy with other weights, coordinates, labels or names, on the same vertices and edges.
 
         What is not passed stays as it is. The arrays that stay are shared with this graph; they cannot be
         written to.
@@ -202,6 +215,8 @@ class Graph:
             Positions of the vertices, shape (n, d). None removes them.
         labels : array_like of int or str or None, optional
             One label per vertex. None removes them.
+        vertex_names : array_like of int or str or None, optional
+            One name per vertex, all different. None removes them.
         name : str or None, optional
             Name of the graph. None removes it.
 
@@ -213,7 +228,7 @@ class Graph:
         See Also
         --------
         with_weights : Other weights only.
-        bare : No coordinates and no labels.
+        bare : No coordinates, labels or names of vertices.
 
         Examples
         --------
@@ -233,6 +248,8 @@ class Graph:
             assign(other, "coordinates", checked_coordinates(coordinates, self.n))
         if labels is not _UNCHANGED:
             assign(other, "labels", checked_labels(labels, self.n))
+        if vertex_names is not _UNCHANGED:
+            assign(other, "vertex_names", checked_vertex_names(vertex_names, self.n))
         if name is not _UNCHANGED:
             assign(other, "name", checked_name(name))
         return other
@@ -253,8 +270,108 @@ class Graph:
         with known_as("w", "u"):
             return self.replace(w=u)
 
+    def with_edges(self, i: ArrayLike, j: ArrayLike, w: ArrayLike) -> Graph:
+        """Return a graph on the same vertices with other edges.
+
+        Parameters
+        ----------
+        i, j : array_like of int of shape (m,)
+            The two ends of every edge.
+        w : array_like of float of shape (m,)
+            Weights ≥ 0.
+
+        Returns
+        -------
+        Graph
+            The new graph, with the coordinates, labels and names of this one.
+        """
+        return Graph(
+            self.n,
+            i,
+            j,
+            w,
+            coordinates=self.coordinates,
+            labels=self.labels,
+            vertex_names=self.vertex_names,
+            name=self.name,
+        )
+
+    def subgraph(self, vertices: ArrayLike) -> Graph:
+        """Return the graph on some of the vertices, with the edges between them.
+
+        Parameters
+        ----------
+        vertices : array_like of int
+            Vertices to keep, each once, in the order they get.
+
+        Returns
+        -------
+        Graph
+            The new graph: its vertex v is ``vertices[v]``, with the coordinates, label and name that it has here.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> path = ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0], vertex_names=["a", "b", "c"])
+        >>> part = path.subgraph([2, 1])
+        >>> part.edges.tolist(), part.vertex_names.tolist()
+        ([[0, 1]], ['c', 'b'])
+        """
+        kept = validation.indices("vertices", vertices, below=self.n)
+        if len(np.unique(kept)) < len(kept) or not len(kept):
+            raise CothermError("vertices", f"{len(kept)} vertices, some repeated or none", "each at most once")
+        place = np.full(self.n, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        inside = (place[self.i] >= 0) & (place[self.j] >= 0)
+
+        def of(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[kept]
+
+        return Graph(
+            len(kept),
+            place[self.i[inside]],
+            place[self.j[inside]],
+            self.w[inside],
+            coordinates=of(self.coordinates),
+            labels=of(self.labels),
+            vertex_names=of(self.vertex_names),
+            name=self.name,
+        )
+
+    def vertex(self, name: int | str) -> int:
+        """Return the number of the vertex with a name.
+
+        Parameters
+        ----------
+        name : int or str
+            One of ``vertex_names``.
+
+        Returns
+        -------
+        int
+            The vertex.
+
+        Raises
+        ------
+        CothermError
+            If no vertex has that name, or if the vertices have no names.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> ct.Graph(2, [0], [1], [1.0], vertex_names=["rain", "sun"]).vertex("sun")
+        1
+        """
+        if self.vertex_names is None:
+            raise CothermError("name", repr(name), "a graph whose vertices have names", "Pass vertex numbers.")
+        found = np.flatnonzero(self.vertex_names == name)
+        if not len(found):
+            shown = ", ".join(repr(one) for one in self.vertex_names[:3].tolist())
+            raise CothermError("name", repr(name), f"the name of a vertex, such as {shown}")
+        return int(found[0])
+
     def bare(self) -> Graph:
-        """Return the same graph without coordinates and labels.
+        """Return the same graph without coordinates, labels and names of vertices.
 
         Files in the formats ``.csv`` and ``.mtx`` cannot store those.
 
@@ -263,7 +380,7 @@ class Graph:
         Graph
             The new graph.
         """
-        return self.replace(coordinates=None, labels=None)
+        return self.replace(coordinates=None, labels=None, vertex_names=None)
 
     @property
     def m(self) -> int:
@@ -373,14 +490,14 @@ class Graph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The default would set the slots one by one, which a frozen class refuses.
-        fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name)
+        fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name, self.vertex_names)
         return _rebuild, fields
 
     def __eq__(self, other: object) -> bool:
-        """Same vertices, edges in the same order, weights, coordinates, labels and name."""
+        """Same vertices, edges in the same order, weights, coordinates, labels and names."""
         if not isinstance(other, Graph):
             return NotImplemented
-        arrays = ("i", "j", "w", "coordinates", "labels")
+        arrays = ("i", "j", "w", "coordinates", "labels", "vertex_names")
         return (
             self.n == other.n
             and self.name == other.name
@@ -395,8 +512,10 @@ class Graph:
         return f"Graph({title}n={self.n}, m={self.m}{total})"
 
 
-def _rebuild(n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None) -> Graph:
-    return Graph(n, i, j, w, coordinates=coordinates, labels=labels, name=name)
+def _rebuild(
+    n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None, vertex_names: Any = None
+) -> Graph:
+    return Graph(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
 
 
 def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:

@@ -103,6 +103,44 @@ def checked_labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
     return read_only(array.copy())
 
 
+def checked_vertex_names(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
+    """Names, strings or integers, a different one for every vertex."""
+    if value is None:
+        return None
+    array = validation.labels("vertex_names", value)
+    if array.shape != (n,):
+        raise CothermError("vertex_names", f"shape {array.shape}", f"one name per vertex, shape ({n},)")
+    names, counts = np.unique(array, return_counts=True)
+    if len(names) < n:
+        twice = names[int(np.argmax(counts > 1))]
+        raise CothermError("vertex_names", f"the name {twice.item()!r} more than once", "a name of its own for each")
+    if array.dtype.kind == "U" and not names[0]:
+        raise CothermError("vertex_names", "an empty name", "a name for every vertex")
+    return read_only(array.copy())
+
+
+def names_of_rows(X: Any) -> NDArray[Any] | None:
+    """The index of a pandas data frame, where it says more than the numbers of the rows; else None."""
+    index = getattr(X, "index", None)
+    if index is None or not hasattr(X, "iloc"):
+        return None
+    names = np.asarray(index)
+    if names.ndim != 1 or np.array_equal(names, np.arange(len(names))):
+        return None
+    if names.dtype.kind == "O" and not all(isinstance(one, str) for one in names):
+        kinds = ", ".join(sorted({type(one).__name__ for one in names}))
+        raise CothermError("X", f"an index of {kinds}", "an index of strings or integers", "X.reset_index(drop=True).")
+    if names.dtype.kind not in "iuUO":
+        raise CothermError(
+            "X", f"an index of {names.dtype}", "an index of strings or integers", "X.reset_index(drop=True)."
+        )
+    if len(np.unique(names.astype(str))) < len(names):
+        raise CothermError(
+            "X", "an index with names more than once", "a name of its own for every row", "X.reset_index(drop=True)."
+        )
+    return names.astype(np.str_) if names.dtype.kind == "O" else names
+
+
 def checked_name(value: str | None) -> str | None:
     if value is not None and not isinstance(value, str):
         raise CothermError("name", validation.describe(value), "a string or None")

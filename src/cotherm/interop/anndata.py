@@ -88,18 +88,19 @@ def from_anndata(
     """
     require_anndata("adata", adata)
     own = None if labels is None else _label_array(adata, labels)
+    cells = _cell_names(adata)
     if rep is None:
         if k is not None:
             raise CothermError("k", f"{k}, without rep", "rep=, the representation in which to find neighbors")
-        return _stored_graph(adata, "connectivities" if key is None else key, symmetrize, own, name)
+        return _stored_graph(adata, "connectivities" if key is None else key, symmetrize, own, cells, name)
     for argument, given in (("key", key), ("symmetrize", symmetrize)):
         if given is not None:
             raise CothermError(argument, f"{given!r}, and rep as well", "one of them: a graph that is there, or rep")
     X = _representation(adata, rep)
     with known_as("X", f"rep={rep!r}"):
         if k is None:
-            return knn_graph(X, labels=own, name=name)
-        return knn_graph(X, k, labels=own, name=name)
+            return knn_graph(X, labels=own, vertex_names=cells, name=name)
+        return knn_graph(X, k, labels=own, vertex_names=cells, name=name)
 
 
 def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
@@ -211,7 +212,15 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit_n
     return LabelFunctions(found.functions, found.classes)
 
 
-def _stored_graph(adata: Any, key: str, symmetrize: str | None, labels: Any, name: str | None) -> Graph:
+def _cell_names(adata: Any) -> list[str] | None:
+    """The names of the cells; None where AnnData has let some be given twice."""
+    names = adata.obs_names.astype(str).tolist()
+    return names if len(set(names)) == len(names) and all(names) else None
+
+
+def _stored_graph(
+    adata: Any, key: str, symmetrize: str | None, labels: Any, cells: list[str] | None, name: str | None
+) -> Graph:
     place = _place(adata, key)
     W = adata.obsp[place]
     argument = f"obsp[{place!r}]"
@@ -219,7 +228,7 @@ def _stored_graph(adata: Any, key: str, symmetrize: str | None, labels: Any, nam
         W = _symmetric(argument, W, validation.choice("symmetrize", symmetrize, _SYMMETRIZE))
     with known_as("W", argument):
         try:
-            return Graph.from_adjacency(W, labels=labels, name=name)
+            return Graph.from_adjacency(W, labels=labels, vertex_names=cells, name=name)
         except CothermError as error:
             if "symmetric" not in error.needed:
                 raise

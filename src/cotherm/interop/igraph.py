@@ -23,16 +23,15 @@ if TYPE_CHECKING:
 def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str | None = "label") -> Graph:
     """Convert an igraph graph, with the same vertices and edges in the same order.
 
-    The vertex attribute "name" is not stored in the result: keep ``G.vs["name"]``, and pass it to :func:`to_igraph`.
-    The vertex attributes "x", "y" and "z", as many as there are, become coordinates. The graph attribute "name" is
-    kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
+    The vertex attribute "name" becomes ``vertex_names``. The vertex attributes "x", "y" and "z", as many as there are,
+    become coordinates. The graph attribute "name" is kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
 
     Parameters
     ----------
     G : igraph.Graph
         An undirected graph without parallel edges, loops or negative weights.
     weight : str or None, default "weight"
-        Edge attribute with the weights, which every edge must have. None gives every edge weight 1.
+        Edge attribute with the weights, on all edges, or on none: then every edge has weight 1. None ignores it.
     labels : str or None, default "label"
         Vertex attribute with labels, on all vertices or on none. None ignores them.
 
@@ -56,7 +55,7 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     >>> import cotherm as ct
     >>> G = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"weight": [2.0, 0.5]}, vertex_attrs={"name": ["a", "b", "c"]})
     >>> graph = ct.interop.from_igraph(G)
-    >>> graph.w.tolist(), ct.interop.to_igraph(graph, names=G.vs["name"]).vs["name"]
+    >>> graph.w.tolist(), ct.interop.to_igraph(graph).vs["name"]
     ([2.0, 0.5], ['a', 'b', 'c'])
     """
     require_undirected(G)
@@ -85,7 +84,7 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     graph : Graph
         The graph.
     names : iterable of hashable, optional
-        Vertex attribute "name" of every vertex. By default there is none.
+        Vertex attribute "name" of every vertex. By default the names of the vertices, if they have any.
 
     Returns
     -------
@@ -110,8 +109,9 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     igraph = require("igraph", "igraph")
     require_graph(graph)
     G = igraph.Graph(graph.n, graph.edges.tolist(), edge_attrs={"weight": graph.w.tolist()})
-    if names is not None:
-        G.vs["name"] = checked_names(names, graph.n)
+    own = graph.vertex_names if names is None else names
+    if own is not None:
+        G.vs["name"] = checked_names(own, graph.n)
     if graph.name is not None:
         G["name"] = graph.name
     if graph.labels is not None:

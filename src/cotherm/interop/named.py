@@ -23,7 +23,17 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any)
     refuse_repeats(argument, names, low, high)
     refuse_negative(names, low, high, w)
     with known_as("w", "weight"):
-        return Graph(len(names), ends[:, 0], ends[:, 1], w, **more)
+        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=telling_names(names), **more)
+
+
+def telling_names(names: Names) -> list[Any] | None:
+    """The names that a graph can hold, all strings or all integers; None where they only count the vertices."""
+    if list(names) == list(range(len(names))):
+        return None
+    for kind in (str, int):
+        if all(isinstance(name, kind) and not isinstance(name, bool) and name != "" for name in names):
+            return list(names)
+    return None
 
 
 def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
@@ -32,7 +42,9 @@ def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
 
 
 def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
-    """The weights, where every edge has one; None stands for one that has not."""
+    """The weights, 1 for all edges where none has one; None stands for an edge that has none."""
+    if all(value is None for value in values):
+        return np.ones(len(values))
     absent = [edge for edge, value in zip(edges, values, strict=True) if value is None]
     if absent:
         raise CothermError(

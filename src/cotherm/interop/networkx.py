@@ -1,4 +1,4 @@
-"""networkx: node names stay with the networkx graph, in the order of its nodes."""
+"""networkx: nodes become vertices in their order; their names go with them."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ def from_networkx(
 ) -> Graph:
     """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
-    Nodes may have any names. The names are not stored in the result: keep ``list(G.nodes)``, and pass it to
-    :func:`to_networkx`. The name of the graph is kept. It needs networkx: ``pip install 'cotherm[networkx]'``.
+    Names of nodes that are all strings or all integers become ``vertex_names``. Of other nodes, such as tuples, keep
+    ``list(G.nodes)``, and pass it to :func:`to_networkx`. The name of the graph is kept. It needs networkx:
+    ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
     G : networkx.Graph
         An undirected graph without parallel edges, loops or negative weights.
     weight : str or None, default "weight"
-        Edge attribute with the weights, which every edge must have. None gives every edge weight 1.
+        Edge attribute with the weights, on all edges, or on none: then every edge has weight 1. None ignores it.
     coordinates : str or None, default "pos"
         Node attribute with coordinates, on all nodes or on none. None ignores them.
     labels : str or None, default "label"
@@ -65,7 +66,7 @@ def from_networkx(
     >>> graph = ct.interop.from_networkx(G)
     >>> graph.edges.tolist(), graph.w.tolist()
     ([[0, 1], [1, 2]], [2.0, 0.5])
-    >>> list(ct.interop.to_networkx(graph, names=G.nodes).edges(data="weight"))
+    >>> list(ct.interop.to_networkx(graph).edges(data="weight"))
     [('rain', 'wet', 2.0), ('wet', 'cold', 0.5)]
     """
     require_simple(G)
@@ -96,7 +97,7 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     graph : Graph
         The graph.
     names : iterable of hashable, optional
-        Name of the node of every vertex, such as ``G.nodes`` of the graph it came from. By default 0 to n − 1.
+        Name of the node of every vertex. By default the names of the vertices, or 0 to n − 1 if they have none.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     """
     nx = require("networkx", "networkx")
     require_graph(graph)
-    nodes = checked_names(names, graph.n)
+    nodes = checked_names(graph.vertex_names if names is None else names, graph.n)
     if None in nodes:
         raise CothermError("names", "None", "names other than None, which networkx keeps for itself")
     G = nx.Graph(name=graph.name) if graph.name is not None else nx.Graph()

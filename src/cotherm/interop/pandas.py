@@ -115,7 +115,7 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     graph : Graph
         The graph.
     names : iterable of hashable, optional
-        Names of the vertices. By default 0 to n − 1.
+        Names of the vertices. By default those of the graph, or 0 to n − 1 if it has none.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     """
     pd = require("pandas", "pandas")
     require_graph(graph)
-    index = pd.Index(checked_names(names, graph.n))
+    index = pd.Index(checked_names(graph.vertex_names if names is None else names, graph.n))
     return pd.DataFrame({"source": index[graph.i], "target": index[graph.j], "weight": graph.w})
 
 

@@ -28,7 +28,7 @@ class Average(JointGraphs):
     Attributes
     ----------
     graph : Graph
-        The average graph, with the coordinates and labels of the first graph.
+        The average graph, with the coordinates, labels and names of vertices of the first graph.
     originals : tuple of Graph
         The graphs that were given.
     distance : float
@@ -124,7 +124,7 @@ def average(
     normalized = validation.boolean("normalized", normalized)
     scaled = [_normalized(g) if normalized else g for g in checked]
     i, j, W = _aligned(n, scaled)
-    mean = Graph(n, i, j, power_mean_of(W, pi, p), coordinates=checked[0].coordinates, labels=checked[0].labels)
+    mean = checked[0].replace(name=None).with_edges(i, j, power_mean_of(W, pi, p))
     L = mean.laplacian()
     with np.errstate(over="ignore"):  # the squares of huge weights are infinite
         distance = sum(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
 from cotherm.lazy import lazy
+from cotherm.methods.validation import require_same_names
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -344,7 +345,7 @@ def once_each(items: Sequence[Item], function: Callable[[Item], Answer]) -> tupl
     return tuple(answers[id(item)] for item in items)
 
 
-def same_vertices(graphs: Iterable[Graph]) -> int:
+def same_vertices(graphs: Sequence[Graph]) -> int:
     """The number of vertices, if all graphs have it; else an error."""
     sizes = [graph.n for graph in graphs]
     if len(set(sizes)) > 1:
@@ -354,6 +355,7 @@ def same_vertices(graphs: Iterable[Graph]) -> int:
             "graphs on the same vertices",
             "couple, coupled_bases and align take graphs of different sizes.",
         )
+    require_same_names("graphs", graphs)
     return sizes[0]
 
 

@@ -134,9 +134,9 @@ def fuse_similarity(graphs: Sequence[Graph], *, n_neighbors: int = 20, steps: in
         changes.append(_relative_change(before, P))
     fused = _symmetric(_full_kernel(_mean(P)))
     np.fill_diagonal(fused, 0.0)
-    first = checked[0]
+    first, fused_graph = checked[0], Graph.from_adjacency(fused)
     return SimilarityFusion(
-        graph=Graph.from_adjacency(fused, coordinates=first.coordinates, labels=first.labels),
+        graph=first.replace(name=None).with_edges(fused_graph.i, fused_graph.j, fused_graph.w),
         originals=tuple(checked),
         changes=tuple(changes),
         settings={"n_neighbors": neighbors, "steps": steps},

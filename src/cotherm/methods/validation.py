@@ -15,6 +15,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
 from cotherm.heat.validation import checked_graphs, checked_views
+from cotherm.pairs import first_difference
 
 __all__ = [
     "checked_graphs",
@@ -22,6 +23,7 @@ __all__ = [
     "is_auto",
     "moderate",
     "positive",
+    "require_same_names",
     "share",
     "sized",
     "symmetric",
@@ -33,6 +35,13 @@ __all__ = [
 _LEAST, _MOST = 1e-70, 1e70
 # Asymmetry within this part of the largest entry is rounding.
 _ROUNDING = 1e-12
+
+
+def require_same_names(argument: str, graphs: Sequence[Any]) -> None:
+    """Refuse graphs of as many vertices whose names say that they are not the same, or in another order."""
+    difference = first_difference([graph.vertex_names for graph in graphs if isinstance(graph, Graph)])
+    if difference is not None:
+        raise CothermError(argument, difference, "the same vertices in the same order", "Sort the rows alike first.")
 
 
 def is_auto(argument: str, value: Any) -> bool:
@@ -97,6 +106,7 @@ def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool)
             "graphs or matrices of one size",
             "couple, coupled_bases and align take graphs of different sizes.",
         )
+    require_same_names(argument, given)
     if sizes[0] > limits.DENSE_METHODS:
         raise CothermError(
             argument,

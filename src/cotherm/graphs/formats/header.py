@@ -2,8 +2,8 @@ r"""The line that marks a graph file as cotherm's own: ``cotherm graph`` and a J
 
 For example ``cotherm graph {"version": 1, "n": 5, "m": 4, "name": "a \"quoted\" name", "extras": []}``. It
 carries what the foreign formats have no place for (isolated vertices in an edge list, the name), and the
-number of edges and which of coordinates and labels are present, so that a file cut short is noticed. A new
-version is needed whenever an old reader would misread a new file.
+number of edges and which of coordinates, labels and names of vertices are present, so that a file cut short is
+noticed. A new version is needed whenever an old reader would misread a new file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cotherm.io.text import LONGEST_HEADER, excerpt
 MARK = "cotherm graph"
 VERSION = 1
 
-EXTRAS = ("coordinates", "labels")
+EXTRAS = ("coordinates", "labels", "vertex_names")
 
 # Every character of a name may take twelve in the header.
 _LONGEST_NAME = 10**5
@@ -70,16 +70,16 @@ def parse(text: str, where: str, present: list[str]) -> Header:
 
 
 def extras(graph: Graph) -> list[str]:
-    """Which of coordinates and labels the graph has."""
+    """Which of coordinates, labels and names of vertices the graph has."""
     return [field for field in EXTRAS if getattr(graph, field) is not None]
 
 
 def refuse_extras(graph: Graph) -> None:
-    """Coordinates and labels have no place in a file of edges, and are not lost silently."""
+    """What has no place in a file of edges is not lost silently."""
     for field in extras(graph):
         raise CothermError(
             f"graph.{field}",
             "present, but this format cannot hold them",
             "a graph without them, or a .npz file, which holds everything",
-            "graph.bare() leaves coordinates and labels out.",
+            "graph.bare() leaves coordinates, labels and names of vertices out.",
         )

@@ -1,7 +1,7 @@
 """The project's own format, ``.npz``: all that a graph holds, as NumPy arrays in an uncompressed archive.
 
 ``numpy.load(path, allow_pickle=False)`` opens it too. The arrays are ``header`` (see ``header``: version, n,
-name), ``i``, ``j``, ``w`` and, where the graph has them, ``coordinates`` and ``labels``.
+name), ``i``, ``j``, ``w`` and, where the graph has them, ``coordinates``, ``labels`` and ``vertex_names``.
 """
 
 from __future__ import annotations

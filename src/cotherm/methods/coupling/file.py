@@ -1,9 +1,9 @@
 """A coupling in one ``.npz`` file.
 
 The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
-graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates`` and ``k.labels``, ``k.u``, its
-new weights, and ``k.functions``, the functions that were coupled, (n, q); for a coupling by pairs of items ``pairs``,
-the table of the items.
+graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates``,
+``k.labels`` and ``k.vertex_names``, ``k.u``, its new weights, and ``k.functions``, the functions that were
+coupled, (n, q); for a coupling by pairs of items ``pairs``, the table of the items.
 ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
@@ -22,7 +22,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import npz
-from cotherm.graphs.formats.header import extras
+from cotherm.graphs.formats.header import EXTRAS, extras
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic, result_archive
 from cotherm.io.text import excerpt
@@ -39,7 +39,7 @@ _VECTORS = ("times", "coupling_before", "coupling")
 # What a row of the history holds beside the name of its route.
 _COUNTS = ("stage", "iteration")
 _MEASURES = ("cost", "coupling", "optimality")
-_NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels)")
+_NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels|vertex_names)")
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -201,6 +201,6 @@ def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tup
     if missing:
         raise CothermError("arrays", f"no {missing[0]}", f"the arrays of graph {k}", "The file is damaged.")
     i, j, w, u, F = (arrays.pop(f"{k}.{field}") for field in fields)
-    more = {field: arrays.pop(f"{k}.{field}") for field in ("coordinates", "labels") if f"{k}.{field}" in arrays}
+    more = {field: arrays.pop(f"{k}.{field}") for field in EXTRAS if f"{k}.{field}" in arrays}
     original = Graph(about["n"], i, j, w, **more, name=about["name"])
     return original, original.with_weights(u), validation.functions(f"{k}.functions", F, original.n)

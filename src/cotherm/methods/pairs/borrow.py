@@ -111,7 +111,7 @@ class Borrowing:
 def with_edges_of(graph: Graph, grown: Graph) -> Graph:
     """The graph with the edges of one that begins with its own; those it does not have get weight zero."""
     w = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
-    return Graph(grown.n, grown.i, grown.j, w, coordinates=graph.coordinates, labels=graph.labels, name=graph.name)
+    return graph.with_edges(grown.i, grown.j, w)
 
 
 def with_degrees(graph: Graph, degrees: Floats) -> Graph:
@@ -147,7 +147,7 @@ def _summed(graph: Graph, keys: Ints, weights: Floats) -> Graph:
     order = np.argsort(first, kind="stable")
     total = np.bincount(inverse, weights)[order]
     i, j = np.divmod(unique[order], graph.n)
-    return Graph(graph.n, i, j, total, coordinates=graph.coordinates, labels=graph.labels, name=graph.name)
+    return graph.with_edges(i, j, total)
 
 
 def _keys(i: NDArray[Any], j: NDArray[Any], n: int) -> Ints:

@@ -227,7 +227,7 @@ def common_graph(
     ----------
     graphs : sequence of Graph
         Two or more views, graphs of any sizes.
-    pairs : "same", sequence of array_like of int, or array_like of int of shape (items, graphs), default "same"
+    pairs : "same", "names", sequence of array_like, or array_like of int of shape (items, graphs), default "same"
         Which vertices are the same item, as for :func:`cotherm.couple_pairs`.
     graph_weights : array_like of float, optional
         Weight π > 0 of each graph, 1 by default.
@@ -256,7 +256,7 @@ def common_graph(
     True
     """
     checked = checked_graphs(graphs)
-    found = checked_pairs(pairs, [graph.n for graph in checked])
+    found = checked_pairs(pairs, [graph.n for graph in checked], [graph.vertex_names for graph in checked])
     return merged(checked, found, share("graph_weights", graph_weights, len(checked), "graphs"))
 
 
@@ -278,7 +278,9 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike) -> CommonGra
     i, j = np.divmod(unique, n)
     total = np.bincount(inverse, np.concatenate(values), len(unique))
     known = (here[i] & here[j]).astype(float) @ weights
-    graph = Graph(n, i, j, total / known, labels=_labels(graphs, items), name="common")
+    graph = Graph(
+        n, i, j, total / known, labels=_labels(graphs, items), vertex_names=_names(graphs, items), name="common"
+    )
     return CommonGraph(graph.with_weights(graph.w * _unit(graph, graphs)), items)
 
 
@@ -294,6 +296,20 @@ def _normalized(graph: Graph) -> Floats:
     root = np.sqrt(graph.degrees)
     ends = root[graph.i] * root[graph.j]
     return np.divide(graph.w, ends, out=np.zeros(graph.m), where=ends > 0.0)
+
+
+def _names(graphs: Sequence[Graph], items: Ints) -> NDArray[Any] | None:
+    """The names of all items, if all views have names and those are of the same items; else None."""
+    known = [graph.vertex_names for graph in graphs if graph.vertex_names is not None]
+    if len(known) < len(graphs) or len({names.dtype.kind for names in known}) > 1:
+        return None
+    found = np.zeros(len(items), dtype=np.result_type(*known))
+    for names, column in zip(known, items.T, strict=True):
+        rows = np.flatnonzero(column != MISSING)
+        found[rows] = names[column[rows]]
+    views = zip(known, items.T, strict=True)
+    agree = all(np.array_equal(found[here := column >= 0], names[column[here]]) for names, column in views)
+    return found if agree and len(np.unique(found)) == len(found) else None
 
 
 def _labels(graphs: Sequence[Graph], items: Ints) -> NDArray[Any] | None:
