@@ -17,8 +17,7 @@ KINDS = ["x", "x", "y", "y", "x", "y"]
 
 
 def view(names: tuple[str, ...] | None, name: str = "one") -> View:
-    graph = ct.Graph(6, [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [1.0] * 5, name=name)
-    return View(graph, names)
+    return View(ct.Graph(6, [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [1.0] * 5, vertex_names=names, name=name))
 
 
 def read(

@@ -50,8 +50,8 @@ def damaged_table(random: Random, directory: Path) -> str | None:
     data = FILES[name] if random.random() < 0.5 else numbers_table(random).data
     place = directory / name
     place.write_bytes(mutate(random, name, data))
-    graph = Graph(14, range(13), range(1, 14), [1.0] * 13)
-    view = View(graph, tuple(f"item-{k}" for k in range(14)) if random.random() < 0.5 else None)
+    names = [f"item-{k}" for k in range(14)] if random.random() < 0.5 else None
+    view = View(Graph(14, range(13), range(1, 14), [1.0] * 13, vertex_names=names))
     reader = random.randrange(3)
     if reader == 0:
         return _refused_or_read(lambda: is_edge_list(place))

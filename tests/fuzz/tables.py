@@ -108,9 +108,9 @@ def judge_labels(random: Random, directory: Path) -> str | None:
     data = _rendered(random, head + rows, random.choice(",;\t"), quoted=False)
     place = directory / "labels.csv"
     place.write_bytes(data)
-    graph = Graph(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
+    graph = Graph(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1), vertex_names=names)
     try:
-        found = read_labels([View(graph, None if names is None else tuple(names))], [str(place)], None).of[0].tolist()
+        found = read_labels([View(graph)], [str(place)], None).of[0].tolist()
     except CothermError:
         return None
     if names is None and moved and found != known:

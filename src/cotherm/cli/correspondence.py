@@ -14,11 +14,11 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import Header, header_of
 from cotherm.cli.inputs import View, name_of, read_points
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
+from cotherm.cli.names import Lookup
 from cotherm.cli.parser import integer, number
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.io import atomic
-from cotherm.io.cells import whole_number
 from cotherm.io.number_table import refuse_other_count
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import open_text_table
@@ -129,27 +129,18 @@ def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
     columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
     functions = []
     for k, (view, cells) in enumerate(zip(views, columns, strict=True)):
-        vertices = [_vertex(view, cell) for cell in cells]
+        items = Lookup(view.graph, name_of(view.graph, k))
+        vertices = [items.find(cell) for cell in cells]
         if None in vertices:
             wrong = vertices.index(None)
             raise CothermError(
                 f"{path}: line {lines[wrong]}",
                 excerpt(cells[wrong]),
-                _vertices_of(view, k),
+                items.needed,
                 f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",
             )
         functions.append(landmark_functions(view.graph, np.array(vertices)))
     return Known(functions, None, [f"{path}: {len(rows)} landmark{'s' * (len(rows) != 1)}{titles}"])
-
-
-def _vertices_of(view: View, k: int) -> str:
-    """What a vertex may be called, for a message."""
-    name, numbers = name_of(view.graph, k), f"a number from 0 to {view.graph.n - 1}"
-    if view.names is None:
-        return f"a vertex of {name}: {numbers}"
-    if any(whole_number(one) is not None for one in view.names):
-        return f"the name of a row of {name}, such as {view.names[0]!r}"
-    return f"a vertex of {name}: {numbers} or a name"
 
 
 def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
@@ -159,16 +150,6 @@ def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | No
         return names
     known = [one for one in names if one is not None]
     return [set().union(*known) if known else None]
-
-
-def _vertex(view: View, cell: str) -> int | None:
-    """By name, or by number from 0 where no name could be one."""
-    if view.names is not None and cell in view.names:
-        return view.names.index(cell)
-    if view.names is not None and any(whole_number(name) is not None for name in view.names):
-        return None
-    number = whole_number(cell)
-    return number if number is not None and number < view.graph.n else None
 
 
 def _features(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:

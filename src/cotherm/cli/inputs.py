@@ -13,6 +13,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, add_header, as_options, header_of
+from cotherm.cli.names import names_of, view_number
 from cotherm.cli.parser import integer, number_or
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
@@ -35,11 +36,15 @@ _GRAPHS = (".npz", ".mtx")
 
 @dataclass(frozen=True)
 class View:
-    """A graph, the names of its vertices where the file had any, and how the file was read."""
+    """A graph, and how its file was read."""
 
     graph: Graph
-    names: tuple[str, ...] | None = None
     reading: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the items, where the file had any."""
+        return names_of(self.graph)
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
@@ -83,18 +88,33 @@ def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
 
 
 def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
-    """Views of the same items in the same order; names, where there are any, must say so too."""
+    """Views of the same items. Those with names are put in the order of the first, the others come row by row."""
     views = read_views(paths, options)
-    named = [view for view in views if view.names is not None]
-    for view in named[1:]:
-        if view.names != named[0].names:
-            raise CothermError(
-                view.graph.name or "VIEW",
-                "other names, or in another order, than in the first view",
-                "the same items in the same order",
-                "Sort the tables alike. `couple` takes views of different items.",
-            )
-    return views
+    first = next((view.names for view in views if view.names is not None), None)
+    return views if first is None else [_in_order(view, first) for view in views]
+
+
+def _in_order(view: View, names: tuple[str, ...]) -> View:
+    own = view.names
+    if own == names:
+        return view
+    if own is None:
+        raise CothermError(
+            view.graph.name or "VIEW",
+            "no names of items, though another view has some",
+            "names in every view, or in none",
+        )
+    strangers = set(own) ^ set(names)
+    if strangers:
+        raise CothermError(
+            view.graph.name or "VIEW",
+            f"other items than in the first view, such as {min(strangers)!r}",
+            "the same items in all views",
+            "`couple` takes views of different items.",
+        )
+    place = {name: row for row, name in enumerate(own)}
+    graph = view.graph.subgraph([place[name] for name in names])
+    return View(graph, f"{view.reading}; put in the order of the first view, by name")
 
 
 def read_view(path: str, options: argparse.Namespace) -> View:
@@ -108,7 +128,8 @@ def read_view(path: str, options: argparse.Namespace) -> View:
         graph = _of_mesh(place, options)
         return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
     points = read_points(place, header_of(options))
-    return View(_of_points(points.values, place, options), points.names, f"{place}: {points.reading}")
+    graph = _of_points(points.values, place, options)
+    return View(graph.replace(vertex_names=points.names), f"{place}: {points.reading}")
 
 
 def read_points(place: Path, header: Header = NOTHING_SAID) -> Table:
@@ -143,20 +164,17 @@ def is_coupling(place: Path) -> bool:
     return place.suffix.lower() == ".npz" and b"header" in (data := atomic.load(place)) and _has_member(data, "0.u")
 
 
-def graphs_of(result: Coupling | Graph, view: int | None) -> list[tuple[str, Graph]]:
-    """The graphs to work on with names to print: both states of a coupling are before, its coupled graphs after."""
-    if isinstance(result, Graph):
-        if view not in (None, 1):
-            raise CothermError("--view", str(view), "1: the file holds one graph")
-        return [(result.name or "graph", result)]
-    named = [(name_of(g, k), g) for k, g in enumerate(result.graphs)]
-    return named if view is None else [named[chosen(view, len(named))]]
+def graphs_of(result: Coupling | Graph, view: str | None) -> list[tuple[str, Graph]]:
+    """The graphs to work on with names to print: the coupled ones of a coupling, or the one that is asked for."""
+    graphs = [result] if isinstance(result, Graph) else list(result.graphs)
+    named = [(name_of(graph, k), graph) for k, graph in enumerate(graphs)]
+    return named if view is None else [named[view_number(view, [name for name, _ in named])]]
 
 
-def chosen(view: int, count: int, option: str = "--view") -> int:
-    if not 1 <= view <= count:
-        raise CothermError(option, str(view), f"a view from 1 to {count}")
-    return view - 1
+def views_of(result: Coupling | Graph) -> list[str]:
+    """The names of the views, to print and to choose by."""
+    graphs = [result] if isinstance(result, Graph) else result.graphs
+    return [name_of(graph, k) for k, graph in enumerate(graphs)]
 
 
 def name_of(graph: Graph, k: int) -> str:

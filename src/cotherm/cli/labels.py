@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, as_options, header_of
-from cotherm.cli.inputs import View, chosen, name_of
+from cotherm.cli.inputs import View, name_of, views_of
+from cotherm.cli.names import view_number
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
@@ -46,7 +47,7 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
     before = [result] if isinstance(result, Graph) else list(result.originals)
     after = [] if isinstance(result, Graph) else list(result.graphs)
     labels, reading = _labels(before, options)
-    numbers = range(len(before)) if options.view is None else [chosen(options.view, len(before))]
+    numbers = range(len(before)) if options.view is None else [view_number(options.view, views_of(result))]
     known = [one.astype(str) != "" for one in labels]
     note = ""
     if not isinstance(result, Graph):

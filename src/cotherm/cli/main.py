@@ -35,7 +35,8 @@ be written (one line says which); 130 interrupted; 141 the output pipe was close
 """
 
 EXAMPLES = """\
-First steps, with two tables of features whose ids say which rows are the same item:
+First steps, with two tables of features whose ids say which rows are the same item (`cotherm demo
+--tables .` writes such tables):
 
   cotherm couple images.csv words.csv --out coupled.npz
   cotherm common coupled.npz --clusters 7 --out items.csv

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.cli.names import ID
 from cotherm.errors import CothermError, visible, visible_lines
+from cotherm.graphs.files import graph_bytes
+from cotherm.graphs.formats import named_edges
+from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
 
 _ADVICE = "Pass --force to replace it."
@@ -92,13 +96,22 @@ def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
     return text.getvalue().encode("utf-8", "backslashreplace")
 
 
-def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str]) -> bytes:
-    """A matrix for .npy or .csv."""
+def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequence[str] | None = None) -> bytes:
+    """A matrix for .npy or .csv; names of its rows come first in .csv."""
     if place.suffix.lower() == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, matrix, allow_pickle=False)
         return buffer.getvalue()
-    return csv_bytes(titles, matrix.tolist())
+    if names is None:
+        return csv_bytes(titles, matrix.tolist())
+    return csv_bytes([ID, *titles], ([name, *row] for name, row in zip(names, matrix.tolist(), strict=True)))
+
+
+def graph_file(place: Path, graph: Graph) -> bytes:
+    """What a file of this name holds for the graph: edge lists are between names where there are any."""
+    if place.suffix.lower() == ".csv" and graph.vertex_names is not None:
+        return named_edges.render(graph)
+    return graph_bytes(graph if place.suffix.lower() == ".npz" else graph.bare(), place)
 
 
 def least_matrix_size(place: Path, rows: int, columns: int) -> int:

@@ -41,7 +41,7 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True
 
 def add_view(parser: argparse.ArgumentParser) -> None:
     """Which graph of a file that holds several."""
-    parser.add_argument("--view", type=integer, metavar="K", help="for a coupling: only view K, counted from 1")
+    parser.add_argument("--view", metavar="VIEW", help="for a coupling: only this view, by name or counted from 1")
 
 
 def integer(text: str) -> int:
@@ -83,9 +83,9 @@ def numbers_or_auto(text: str) -> list[float] | str:
     return text if text == "auto" else numbers(text)
 
 
-def integers(text: str) -> list[int]:
-    """0,5,17"""
-    try:
-        return [integer(part.strip()) for part in text.split(",")]
-    except argparse.ArgumentTypeError:
-        raise argparse.ArgumentTypeError(f"{text!r}; needed: whole numbers separated by commas, such as 0,5") from None
+def words(text: str) -> list[str]:
+    """photo-1,photo-2"""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise argparse.ArgumentTypeError(f"{text!r}; needed: names or numbers separated by commas")
+    return parts

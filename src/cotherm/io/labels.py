@@ -131,6 +131,8 @@ def labels_of_sets(
     else:
         tables = [_table(paths[0], sets, column, header[0])] * len(sets)
         columns = _columns(tables[0], sets, column)
+        if all(one is columns[0] for one in columns):
+            _refuse_other_rows(tables[0], sets)
     of, reading = [], []
     longest = max(one.n for one in sets)
     for items, table, (title, cells) in zip(sets, tables, columns, strict=True):
@@ -144,6 +146,21 @@ def labels_of_sets(
             f"one of {classes} labels{named}, {how}"
         )
     return Labels(of, reading)
+
+
+def _refuse_other_rows(table: LabelTable, sets: Sequence[Items]) -> None:
+    """One column for all sets, without names, can be read row by row only where row k of each set is the same item."""
+    named = [items for items in sets if items.names is not None]
+    if table.names is not None and not is_count(table.names):
+        return
+    for items in named[1:]:
+        if items.names != named[0].names:
+            raise CothermError(
+                str(table.path),
+                f"labels without names, where the items of {items.title} are others, or in another order, than those "
+                f"of {named[0].title}",
+                "names in the first column, or a column or file for each view",
+            )
 
 
 def _items(n: int | None, names: Sequence[str] | None) -> Items:

@@ -12,9 +12,9 @@ Averages the weights of graphs on the same vertices, edge by edge. This is the b
 other method should beat.
 """
 EXAMPLES = """\
-examples:
-  cotherm average images.npz words.npz --out mean.npz
+examples, on the tables that `cotherm demo --tables .` writes:
   cotherm average images.csv words.csv --normalized --out mean.npz
+  cotherm average images.csv words.csv --power harmonic --out mean.csv
 """
 
 
@@ -45,7 +45,6 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.inputs import read_same_items
     from cotherm.cli.summary import about_graph
     from cotherm.errors import known_as
-    from cotherm.graphs.files import graph_bytes
     from cotherm.methods.average import average
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
@@ -54,7 +53,6 @@ def run(options: argparse.Namespace) -> None:
     with known_as("power", "--power"), known_as("graph_weights", "--graph-weights"):
         mean = average(graphs, options.graph_weights, power=options.power, normalized=options.normalized).graph
     report, text = about_graph(mean)
-    held = mean if place.suffix.lower() == ".npz" else mean.bare()
-    outputs.write(place, graph_bytes(held, place), force=options.force)
+    outputs.write(place, outputs.graph_file(place, mean), force=options.force)
     answer, reading = {"out": str(place), **report}, [view.reading for view in views]
     outputs.say_written(answer, text, [place], reading=reading, as_json=options.json)

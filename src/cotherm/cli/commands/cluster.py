@@ -15,9 +15,10 @@ joint basis or an average (--by). With labels, scores are printed: accuracy unde
 of clusters to classes, normalized and adjusted mutual information, and adjusted Rand index.
 """
 EXAMPLES = """\
-examples:
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
   cotherm cluster coupled.npz --clusters 7 --out clusters.csv
-  cotherm cluster images.npz words.npz --by diagonalize --clusters 7 --labels labels.csv --out clusters.csv
+  cotherm cluster images.csv words.csv --by diagonalize --clusters 7 --labels labels.csv --out joint-clusters.csv
 """
 
 
@@ -28,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clusters", "-c", type=options_of.integer, required=True, metavar="K", help="number of clusters"
     )
-    options_of.add_out(parser, "the clusters, a column for each view: .csv", required=False)
+    options_of.add_out(parser, "the clusters, a row for each item: .csv", required=False)
     parser.add_argument("--by", choices=["average", "diagonalize"], help="how to combine several graphs")
     parser.add_argument("--labels", nargs="+", metavar="FILE", help="the true classes, for scores")
     parser.add_argument("--column", metavar="NAME", help="column of --labels to use")
@@ -42,26 +43,32 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import known_as, visible
 
     place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
-    names, result, labels, reading = _joined(options)
+    names, result, labels, reading, graphs = _joined(options)
     with known_as("k", "--clusters"), known_as("seed", "--seed"):
         clusters = result.clusters(options.clusters, seed=options.seed)
-    if len(names) == 1:  # a basis or a graph in common: one answer for all views
-        clusters = clusters[:1]
+    graphs, clusters = graphs[: len(names)], clusters[: len(names)]  # one answer for all views has one name
+    same = _shared_items(result, graphs)
+    clusters = [
+        clusters[0],
+        *(_renumbered(clusters[0], found, *pair) for found, pair in zip(clusters[1:], same, strict=True)),
+    ]
     report: dict[str, Any] = {"read": reading, "views": names, "clusters": [found.tolist() for found in clusters]}
     sizes = [f"{visible(name)}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
     lines = [*map(visible, reading), *sizes]
+    if len(names) > 1:
+        lines.append(_about_numbers(names[0], same))
     if labels is not None:
         report["scores"], text = _scored(names, clusters, labels)
         lines += ["", text]
     if place is not None:
-        outputs.write(place, _column_bytes(names, clusters), force=options.force)
+        outputs.write(place, _table_bytes(names, graphs, clusters), force=options.force)
         report["out"] = str(place)
         lines.append(visible(f"Written: {place}"))
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 
-def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]]:
-    """Names to print, an answer that has clusters, the labels to judge them by or None, and how files were read."""
+def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str], list[Any]]:
+    """Names to print, an answer that has clusters, the labels to judge them by or None, how files were read, graphs."""
     from pathlib import Path
 
     from cotherm.cli.header import header_of
@@ -97,7 +104,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
         labels, reading = read.of, reading + read.reading
     elif all(view.graph.labels is not None for view in views):
         labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
-    return names, result, labels, reading
+    return names, result, labels, reading, [view.graph for view in views]
 
 
 def _sizes(found: Any) -> str:
@@ -119,9 +126,64 @@ def _scored(names: list[str], clusters: Any, labels: Any) -> tuple[list[dict[str
     return scores, table_text(["", *titles], rows)
 
 
-def _column_bytes(names: list[str], clusters: Any) -> bytes:
-    from itertools import zip_longest
+def _shared_items(result: Any, graphs: list[Any]) -> list[tuple[Any, Any]]:
+    """For each view but the first: the vertices of the first and of it that are the same items, by pairs or by name."""
+    import numpy as np
 
+    from cotherm.cli.names import names_of
+
+    pairs = getattr(result, "pairs", None)
+    found = []
+    for k, graph in enumerate(graphs[1:], 1):
+        if pairs is not None:
+            both = (pairs.table[:, 0] >= 0) & (pairs.table[:, k] >= 0)
+            found.append((pairs.table[both, 0], pairs.table[both, k]))
+            continue
+        place = {name: v for v, name in enumerate(names_of(graph) or ())}
+        shared = [(v, place[name]) for v, name in enumerate(names_of(graphs[0]) or ()) if name in place]
+        first, second = np.array(shared, dtype=np.int64).reshape(-1, 2).T
+        found.append((first, second))
+    return found
+
+
+def _renumbered(first: Any, clusters: Any, ours: Any, theirs: Any) -> Any:
+    """Clusters with the numbers of the first view's that they share most items with, as far as each has one."""
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    if not len(ours):
+        return clusters
+    count = 1 + max(int(first.max()), int(clusters.max()))
+    common = np.zeros((count, count))
+    np.add.at(common, (first[ours], clusters[theirs]), 1.0)
+    target, source = linear_sum_assignment(-common)
+    number = np.empty(count, dtype=np.int64)
+    number[source] = target
+    return number[clusters]
+
+
+def _about_numbers(first: str, same: list[tuple[Any, Any]]) -> str:
+    if all(len(ours) for ours, _ in same):
+        return f"Clusters have the numbers of those of {first} that they share most items with."
+    return "Clusters are numbered in each view by itself: the same number in two views means nothing."
+
+
+def _table_bytes(names: list[str], graphs: list[Any], clusters: Any) -> bytes:
+    """A row for every item: a column for each view where items have names, else the views one below the other."""
+    from cotherm.cli.names import ID, items_of, names_of
     from cotherm.cli.outputs import csv_bytes
 
-    return csv_bytes(names, zip_longest(*(found.tolist() for found in clusters), fillvalue=""))
+    if len(names) == 1:
+        return csv_bytes([ID, "cluster"], zip(items_of(graphs[0]), clusters[0].tolist(), strict=True))
+    if any(names_of(graph) is None for graph in graphs):
+        rows = (
+            (name, *row)
+            for name, graph, found in zip(names, graphs, clusters, strict=True)
+            for row in zip(items_of(graph), found.tolist(), strict=True)
+        )
+        return csv_bytes(["view", ID, "cluster"], rows)
+    of = [
+        dict(zip(items_of(graph), found.tolist(), strict=True)) for graph, found in zip(graphs, clusters, strict=True)
+    ]
+    every = dict.fromkeys(item for one in of for item in one)
+    return csv_bytes([ID, *names], ((item, *(one.get(item, "") for one in of)) for item in every))

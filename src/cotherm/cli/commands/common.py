@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 HELP = "one graph, embedding and clustering for all items of a coupling by pairs"
 ABOUT = """\
 Merges the views of a coupling by pairs into one graph over all items, whether an item is in every
-view or in one. Writes a row for each item: its row in each view, counted from 0 and empty where it is
-missing, its label if labels are stored, its coordinates and, with --clusters, its cluster.
+view or in one. Writes a row for each item: its id, its row in each view, counted from 0 and empty
+where it is missing, its label if labels are stored, its coordinates and, with --clusters, its cluster.
 
---neighbors imputes a missing view: for each item that is not in view K, the items of that view that
+--neighbors imputes a missing view: for each item that is not in a view, the items of that view that
 are nearest to it on the common graph.
 
 Where labels are stored, clusters and retrieval (mAP) on the common graph are scored beside each view.
 Labels only judge.
 """
 EXAMPLES = """\
-examples:
-  cotherm common coupled.npz --out items.csv
-  cotherm common coupled.npz --clusters 5 --out items.csv --graph common.npz
-  cotherm common coupled.npz --out items.csv --neighbors imputed.csv --view 2 --top 10
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm common coupled.npz --clusters 7 --out items.csv --graph common.npz
+  cotherm common coupled.npz --out all-items.csv --neighbors neighbors.csv --view words --top 10 --all
 """
 _TOP = 5
 
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of k-means (0)")
     group = parser.add_argument_group("neighbors in a view that items are missing from")
     group.add_argument("--neighbors", metavar="FILE", help="write a list of neighbors: .csv")
-    group.add_argument("--view", type=options_of.integer, metavar="K", help="the view, counted from 1")
+    group.add_argument("--view", metavar="VIEW", help="the view, by name or counted from 1")
     group.add_argument("--top", type=options_of.integer, metavar="K", help=f"number of neighbors of each item ({_TOP})")
     group.add_argument("--all", action="store_true", help="of all items, not only of those missing from the view")
     options_of.add_json(parser)
@@ -99,7 +99,9 @@ def _refuse_options_without_use(options: argparse.Namespace) -> None:
         if options.neighbors is None and value is not None:
             raise CothermError(name, str(value), "--neighbors FILE beside it")
     if options.neighbors is not None and options.view is None:
-        raise CothermError("--view", "none, with --neighbors", "the view to find neighbors in, counted from 1")
+        raise CothermError(
+            "--view", "none, with --neighbors", "the view to find neighbors in, by name or counted from 1"
+        )
     if options.seed is not None and options.clusters is None:
         raise CothermError("--seed", str(options.seed), "--clusters K beside it")
 
@@ -135,12 +137,13 @@ def _read(path: str) -> Coupling:
 
 
 def _items_bytes(names: list[str], common: CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
+    from cotherm.cli.names import ID, items_of
     from cotherm.cli.outputs import csv_bytes
 
     labels = common.graph.labels
-    titles = ["item", *names, *(["label"] if labels is not None else [])]
+    titles = [ID, *names, *(["label"] if labels is not None else [])]
     titles += [*(f"x{c}" for c in range(1, coordinates.shape[1] + 1)), *(["cluster"] if clusters is not None else [])]
-    columns = [range(len(common.items)), *_rows_in_views(common)]
+    columns = [items_of(common.graph), *_rows_in_views(common)]
     columns += [labels.tolist()] if labels is not None else []
     columns += [column.tolist() for column in coordinates.T]
     columns += [clusters.tolist()] if clusters is not None else []
@@ -155,11 +158,11 @@ def _rows_in_views(common: CommonGraph) -> list[list[Any]]:
 def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Namespace) -> bytes:
     import numpy as np
 
-    from cotherm.cli.inputs import chosen
+    from cotherm.cli.names import ID, items_of, view_number
     from cotherm.cli.outputs import csv_bytes
     from cotherm.errors import CothermError, known_as
 
-    view = chosen(options.view, len(names))
+    view = view_number(options.view, names)
     wanted = np.arange(len(common.items)) if options.all else np.flatnonzero(common.items[:, view] < 0)
     if not len(wanted):
         given = f"{options.view}, which no item is missing from"
@@ -168,16 +171,14 @@ def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Na
     top = max(1, min(_TOP, others_here)) if options.top is None else options.top
     with known_as("k", "--top"), known_as("t", "--time"):
         near = common.neighbors(view, top, items=wanted, t="auto" if options.time is None else options.time)
-    others = [k for k in range(len(names)) if k != view]
-    places = _rows_in_views(common)
+    items, here = items_of(common.graph), common.of_view(view)
+    found = zip(wanted.tolist(), near.indices.tolist(), near.distances.tolist(), strict=True)
     rows = (
-        (item, *(places[k][item] for k in others), place, vertex, distance)
-        for item, vertices, distances in zip(
-            wanted.tolist(), near.indices.tolist(), near.distances.tolist(), strict=True
-        )
+        (items[item], place, items[here[vertex]], vertex, distance)
+        for item, vertices, distances in found
         for place, (vertex, distance) in enumerate(zip(vertices, distances, strict=True), 1)
     )
-    return csv_bytes(["item", *(names[k] for k in others), "place", "vertex", "distance"], rows)
+    return csv_bytes([ID, "place", "neighbor", f"row in {names[view]}", "distance"], rows)
 
 
 def _described(names: list[str], common: CommonGraph, clusters: Ints | None) -> tuple[dict[str, Any], str]:

@@ -13,9 +13,9 @@ views as possible. With --valid they are Laplacians of graphs with the same edge
 longer: for some hundred vertices.
 """
 EXAMPLES = """\
-examples:
-  cotherm commute images.npz words.npz --out images-c.npy words-c.npy
-  cotherm commute images.npz words.npz --valid --out images-c.npz words-c.npz
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm commute images.csv words.csv --out images-c.npy words-c.npy
+  cotherm commute joined.csv apart.csv --neighbors 5 --valid --out joined-c.npz apart-c.npz
 """
 
 

@@ -30,16 +30,16 @@ A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .
 graph (.npz, .mtx, or an edge list .csv with the header source,target,weight).
 """
 EXAMPLES = """\
-examples:
-  cotherm couple images.csv words.csv --out coupled.npz
-  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz
-  cotherm couple rna.csv atac.csv methylation.csv --labels stages.csv --known 0.5 --out cells.npz
-  cotherm couple left.off right.off --landmarks pairs.csv --times 1,5,20 --alpha 1e6 --out bodies.npz
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --out by-id.npz
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --known 0.5 --out by-class.npz
+  cotherm couple joined.csv apart.csv --neighbors 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out bodies.npz
 
 then:
-  cotherm show coupled.npz --out coupled.png
-  cotherm retrieve coupled.npz
-  cotherm common coupled.npz --out items.csv
+  cotherm show by-id.npz --out by-id.png
+  cotherm retrieve coupled.npz --query photo-012
+  cotherm common by-id.npz --clusters 7 --out by-id.csv
 """
 
 

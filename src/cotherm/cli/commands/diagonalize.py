@@ -12,9 +12,8 @@ Joint diagonalization: finds the orthonormal basis in which the Laplacians of al
 diagonal as possible. The first modes after the constant one are coordinates for plots and clustering.
 """
 EXAMPLES = """\
-examples:
-  cotherm diagonalize images.npz words.npz --normalized --modes 7 --out modes.csv
-  cotherm cluster images.npz words.npz --by diagonalize --clusters 7 --out clusters.csv
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm diagonalize images.csv words.csv --normalized --modes 7 --out modes.csv
 """
 
 
@@ -24,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "views", nargs="+", metavar="VIEW", help="two or more views of the same items, in the same order"
     )
-    options_of.add_out(parser, "the modes, a row for every vertex: .csv or .npy")
+    options_of.add_out(parser, "the modes, a row for every item: .csv or .npy")
     parser.add_argument("--modes", type=options_of.integer, metavar="K", help="number of modes to write (all)")
     parser.add_argument(
         "--graph-weights", type=options_of.numbers, metavar="P,P,...", help="weight of each view (1,1,...)"
@@ -50,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     with known_as("graph_weights", "--graph-weights"):
         result = joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
     titles = [f"mode {c}" for c in range(k)]
-    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles), force=options.force)
+    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names), force=options.force)
     report = {
         "out": str(place),
         "status": result.status,

@@ -13,10 +13,11 @@ them. Writes all pairs, the rows of some vertices (--sources), or the nearest ne
 vertex (--nearest). The last two work on large graphs.
 """
 EXAMPLES = """\
-examples:
-  cotherm distances coupled.npz --view 1 --time 1 --out distances.csv
-  cotherm distances graph.npz --time 1 --sources 0,5 --out two-rows.csv
-  cotherm distances graph.npz --time 1 --nearest 10 --out nearest.csv
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm distances coupled.npz --view words --time 1 --out distances.csv
+  cotherm distances coupled.npz --view words --sources photo-003,photo-012 --out two-rows.csv
+  cotherm distances coupled.npz --view 1 --nearest 10 --out nearest.csv
 """
 
 
@@ -28,21 +29,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--sources",
-        type=options_of.integers,
+        type=options_of.words,
         metavar="V,V,...",
-        help="only distances from these vertices, counted from 0",
+        help="only distances from these items, by name or counted from 0",
     )
     which.add_argument(
-        "--nearest", type=options_of.integer, metavar="K", help="a list of the K nearest neighbors of every vertex"
+        "--nearest", type=options_of.integer, metavar="K", help="a list of the K nearest neighbors of every item"
     )
     options_of.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.inputs import graphs_of, read_result
+    from cotherm.cli.inputs import graphs_of, read_result, views_of
+    from cotherm.cli.names import ID, Lookup, items_of
     from cotherm.cli.times import comparison_time
-    from cotherm.errors import CothermError, visible
+    from cotherm.errors import CothermError, known_as, visible
     from cotherm.heat.distance import diffusion_distance
 
     suffixes = (".csv",) if options.nearest is not None else (".csv", ".npy")
@@ -50,22 +52,27 @@ def run(options: argparse.Namespace) -> None:
     result = read_result(options.file)
     found = graphs_of(result, options.view)
     if len(found) > 1:
-        raise CothermError("--view", "none", f"one of the {len(found)} views of {options.file}, counted from 1")
+        raise CothermError("--view", "none", f"one of the views of {options.file}: {', '.join(views_of(result))}")
     name, graph = found[0]
     t = comparison_time(options.time, result)
+    items = items_of(graph)
     if options.nearest is not None:
-        near = diffusion_distance(graph, t, nearest=options.nearest)
+        with known_as("nearest", "--nearest"):
+            near = diffusion_distance(graph, t, nearest=options.nearest)
         rows = (
-            (v, int(u), float(d))
+            (items[v], items[u], float(d))
             for v in range(graph.n)
             for u, d in zip(near.indices[v], near.distances[v], strict=True)
         )
-        content = outputs.csv_bytes(("vertex", "neighbor", "distance"), rows)
+        content = outputs.csv_bytes((ID, "neighbor", "distance"), rows)
     else:
-        count = graph.n if options.sources is None else len(options.sources)
+        known = Lookup(graph, name)
+        sources = None if options.sources is None else [known.require(one, "--sources") for one in options.sources]
+        count = graph.n if sources is None else len(sources)
         outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
-        matrix = diffusion_distance(graph, t, sources=options.sources)
-        content = outputs.matrix_bytes(place, matrix, map(str, range(graph.n)))
+        matrix = diffusion_distance(graph, t, sources=sources)
+        of_rows = items if sources is None else [items[v] for v in sources]
+        content = outputs.matrix_bytes(place, matrix, items, of_rows)
     outputs.write(place, content, force=options.force)
     report = {"out": str(place), "graph": name, "vertices": graph.n, "time": t}
     outputs.say(report, visible(f"{name}: diffusion distances at t = {t:g}. Written: {place}"), as_json=options.json)

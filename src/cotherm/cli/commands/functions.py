@@ -15,9 +15,9 @@ are smoothed and scaled.
 `cotherm couple` computes them by itself. Use this command to look at them or change them first.
 """
 EXAMPLES = """\
-examples:
-  cotherm functions images.npz words.npz --labels labels.csv --out images-f.csv words-f.csv
-  cotherm functions left.off right.off --landmarks pairs.csv --out left-f.csv right-f.csv
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm functions images.csv words.csv --labels labels.csv --out images-f.csv words-f.csv
+  cotherm functions joined.csv apart.csv --landmarks hands.csv --out joined-f.csv apart-f.csv
 """
 
 
@@ -44,7 +44,10 @@ def run(options: argparse.Namespace) -> None:
     known = read_functions(views, options)
     functions = known.functions
     titles = [f"function {c + 1}" for c in range(functions[0].shape[1])]
-    contents = [outputs.matrix_bytes(place, F, titles) for place, F in zip(places, functions, strict=True)]
+    contents = [
+        outputs.matrix_bytes(place, F, titles, view.names)
+        for place, F, view in zip(places, functions, views, strict=True)
+    ]
     outputs.write_all(places, contents, force=options.force)
     reading = [*(view.reading for view in views), *known.reading]
     report = {

@@ -15,10 +15,10 @@ Points are rows of a table (.csv, .tsv, .txt or .npy). A header row and a first 
 recognized.
 """
 EXAMPLES = """\
-examples:
+examples, on the tables that `cotherm demo --tables .` writes:
   cotherm graph images.csv --out images.npz
   cotherm graph words.csv --neighbors 25 --metric cosine --out words.npz
-  cotherm graph body.off --out body.npz
+  cotherm graph images.csv --out edges.csv
 """
 
 
@@ -35,13 +35,11 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.inputs import read_view
     from cotherm.cli.summary import about_graph
-    from cotherm.graphs.files import graph_bytes
 
     place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
     view = read_view(options.points, options)
     graph = view.graph
     report, text = about_graph(graph)
-    held = graph if place.suffix.lower() == ".npz" else graph.bare()
-    outputs.write(place, graph_bytes(held, place), force=options.force)
+    outputs.write(place, outputs.graph_file(place, graph), force=options.force)
     answer = {"out": str(place), **report}
     outputs.say_written(answer, text, [place], reading=[view.reading], as_json=options.json)

@@ -12,9 +12,10 @@ Describes the content of a file: sizes, weights, connected components. For a cou
 settings, as needed for a methods section.
 """
 EXAMPLES = """\
-examples:
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
   cotherm info coupled.npz
-  cotherm info graph.npz --json
+  cotherm info images.csv --json
 """
 
 

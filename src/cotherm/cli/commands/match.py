@@ -13,9 +13,9 @@ receives the most similar heat from the corresponding functions. The match is re
 map and has a confidence.
 """
 EXAMPLES = """\
-examples:
-  cotherm match bodies.npz --out match.csv
-  cotherm match cells.npz --source 1 --target 3 --out match.csv
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple joined.csv apart.csv --neighbors 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
+  cotherm match hands.npz --source joined --target apart --out match.csv
 """
 
 
@@ -23,15 +23,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
     options_of.add_out(parser, "a table .csv (source, target, confidence), or everything as .npz")
     parser.add_argument(
-        "--source", type=options_of.integer, default=1, metavar="K", help="view to match from, counted from 1 (1)"
+        "--source", default="1", metavar="VIEW", help="view to match from, by name or counted from 1 (1)"
     )
-    parser.add_argument("--target", type=options_of.integer, default=2, metavar="K", help="view to match to (2)")
+    parser.add_argument("--target", default="2", metavar="VIEW", help="view to match to (2)")
     options_of.add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.inputs import chosen, read_result
+    from cotherm.cli.inputs import read_result, views_of
+    from cotherm.cli.names import view_number
     from cotherm.errors import CothermError, known_as
     from cotherm.methods.coupling.result import Coupling
     from cotherm.methods.matching import file as match_file
@@ -41,10 +42,8 @@ def run(options: argparse.Namespace) -> None:
     result = read_result(options.file)
     if not isinstance(result, Coupling):
         raise CothermError(options.file, "a graph", "a coupling, from `cotherm couple`")
-    count = len(result.graphs)
-    source, target = (
-        chosen(k, count, option) for k, option in ((options.source, "--source"), (options.target, "--target"))
-    )
+    names = views_of(result)
+    source, target = view_number(options.source, names, "--source"), view_number(options.target, names, "--target")
     with known_as("target", "--target"):
         found = match(result, source=source, target=target)
     outputs.write(place, match_file.content(found, place), force=options.force)

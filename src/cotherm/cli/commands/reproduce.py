@@ -17,7 +17,7 @@ code 1 if a claim does not hold.
 EXAMPLES = """\
 examples:
   cotherm reproduce circles
-  cotherm reproduce all --data DIR --out results
+  cotherm reproduce ring --out results
 """
 # As in cotherm.experiments.reproduce, which is loaded only when it is needed.
 EXPERIMENTS = ("circles", "ring", "man", "nus", "digits", "sources", "scnmt", "scgem")

@@ -17,10 +17,11 @@ Labels that were used for the coupling make the scores look better. Couple with 
 half of the labels back; then only those are scored here.
 """
 EXAMPLES = """\
-examples:
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
   cotherm retrieve coupled.npz
   cotherm retrieve coupled.npz --labels labels.csv --times 0.75,1,1.25
-  cotherm retrieve coupled.npz --query 12 --top 5
+  cotherm retrieve coupled.npz --query photo-012 --view words --top 5
 """
 
 
@@ -37,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--column", metavar="NAME", help="column of --labels to use")
     parser.add_argument(
-        "--query", type=options_of.integer, metavar="V", help="list the items nearest to item V instead, counted from 0"
+        "--query", metavar="ITEM", help="list the items nearest to this one instead, by name or counted from 0"
     )
     parser.add_argument(
         "--top",
@@ -75,19 +76,26 @@ def run(options: argparse.Namespace) -> None:
 def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.inputs import graphs_of
-    from cotherm.errors import known_as
+    from cotherm.cli.names import ID, Lookup, items_of
     from cotherm.heat.distance import diffusion_distance
 
     rows, report = [], []
-    for name, graph in graphs_of(result, options.view):
-        with known_as("sources", "--query"):
-            d = diffusion_distance(graph, t, sources=[options.query])[0]
-        order = [int(v) for v in d.argsort(kind="stable") if v != options.query][: options.top]
+    views = graphs_of(result, options.view)
+    sought = [Lookup(graph, name).find(options.query) for name, graph in views]
+    if all(v is None for v in sought):
+        Lookup(views[0][1], views[0][0]).require(options.query, "--query")
+    for (name, graph), query in zip(views, sought, strict=True):
+        if query is None:  # the item is in other views only
+            rows.append([name, "", "not in this view", "", ""])
+            continue
+        d = diffusion_distance(graph, t, sources=[query])[0]
+        order = [int(v) for v in d.argsort(kind="stable") if v != query][: options.top]
+        items = items_of(graph)
         for place, v in enumerate(order, 1):
             label = "" if graph.labels is None else str(graph.labels[v])
-            rows.append([name, str(place), str(v), f"{d[v]:.4g}", label])
-            report.append({"view": name, "vertex": v, "distance": float(d[v]), "label": label or None})
-    text = outputs.table_text(["view", "place", "vertex", "distance", "label"], rows)
+            rows.append([name, str(place), items[v], f"{d[v]:.4g}", label])
+            report.append({"view": name, "id": items[v], "vertex": v, "distance": float(d[v]), "label": label or None})
+    text = outputs.table_text(["view", "place", ID, "distance", "label"], rows)
     outputs.say(
         {"query": options.query, "time": t, "nearest": report},
         f"Nearest of {options.query} at t = {t:g}\n{text}",

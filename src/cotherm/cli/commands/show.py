@@ -19,10 +19,10 @@ distances.
   --kind convergence  the cost after every step
 """
 EXAMPLES = """\
-examples:
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
   cotherm show coupled.npz --out coupled.png
   cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
-  cotherm show graph.npz --out graph.svg
 """
 
 

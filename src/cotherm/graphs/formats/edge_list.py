@@ -4,8 +4,8 @@ A file written here starts with ``# cotherm graph {...}`` (see ``header``), so t
 name survive, and then the line ``i,j,w``. A file from elsewhere may have semicolons or tabs for commas, and may
 start with titles such as ``i,j,w``, ``source,target,weight`` or ``from,to``, or at once with the numbers; its vertices
 are 0 to the largest number in it, which must not be out of all proportion to the edges (see ``edges``).
-Without a third column every weight is 1. What follows a # is a comment. Coordinates and labels cannot be
-held.
+Without a third column every weight is 1. What follows a # is a comment. Coordinates, labels and names of vertices
+cannot be held; but behind titles, ends may be names (see ``named_edges``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import edges, header
+from cotherm.graphs.formats import edges, header, named_edges
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import LineReader, as_integers, line_at, number_blocks, require_last_line, require_rows, utf8
 
@@ -39,7 +39,10 @@ def render(graph: Graph) -> bytes:
 def parse(data: bytes) -> Graph:
     text = utf8(data)
     head = _header(line_at(text, 0))
-    rows, columns, mark = _without_titles(LineReader(text, comment="#"))
+    content = LineReader(text, comment="#")
+    rows, columns, mark = _without_titles(content)
+    if head is None and rows is not content and _begins_with_a_name(rows):
+        return named_edges.parse(text.decode(), columns, mark)
     n = MOST_VERTICES if head is None else head.n
     ends, w = _edges(rows, columns, mark, n)
     if head is not None:
@@ -71,6 +74,11 @@ def _edges(rows: LineReader, columns: int, mark: str, n: int) -> tuple[Indices, 
         if columns == 3:
             w[which] = numbers[:, 2]
     return ends, w
+
+
+def _begins_with_a_name(rows: LineReader) -> bool:
+    first, _ = rows.first()
+    return bool(first.rows) and not all(map(_begins_like_a_number, _fields(first.rows[0])[0][:2]))
 
 
 def _header(words: str) -> header.Header | None:
