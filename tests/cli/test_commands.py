@@ -45,7 +45,8 @@ def test_couple_is_couple(coupled: Path) -> None:
     result = ct.Coupling.load(coupled / "coupled.npz")
     X = np.loadtxt(coupled / "first.csv", delimiter=",", skiprows=1, usecols=(1, 2))
     labels = np.loadtxt(coupled / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=str)
-    graph = ct.knn_graph(X, 10, labels=labels, name="first")
+    names = [f"item-{k}" for k in range(60)]
+    graph = ct.knn_graph(X, 10, labels=labels, vertex_names=names, name="first")
     assert result.originals[0] == graph
     F = ct.label_functions(labels)
     np.testing.assert_array_equal(result.functions[0], F / np.linalg.norm(F, axis=0))
@@ -107,7 +108,7 @@ def test_landmarks_by_name_and_by_number(run: Run, tables: Path) -> None:
     for name in ("names.csv", "numbers.csv"):
         out = ["--out", tables / "a.csv", tables / "b.csv", "--force"]
         assert run("functions", *graphs, "--landmarks", tables / name, *out).code == 0
-        found.append(np.loadtxt(tables / "b.csv", delimiter=",", skiprows=1))
+        found.append(ct.io.read_table(tables / "b.csv").values)
     np.testing.assert_array_equal(found[0], found[1])
     assert found[0].argmax(axis=0).tolist() == [3, 41]
 
@@ -128,7 +129,9 @@ def test_recipe_options_reach_the_graph(run: Run, tables: Path) -> None:
     run("graph", tables / "second.csv", *options, "--out", tables / "g.npz")
     X = np.loadtxt(tables / "second.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    assert ct.read_graph(tables / "g.npz") == ct.knn_graph(X, 4, scale="median", symmetrize="mean", name="second")
+    written = ct.read_graph(tables / "g.npz")
+    assert written.bare() == ct.knn_graph(X, 4, scale="median", symmetrize="mean", name="second").bare()
+    assert written.vertex("item-7") == 7
 
 
 def test_meshes_are_views(run: Run, tmp_path: Path) -> None:
@@ -146,8 +149,9 @@ def test_average_diagonalize_commute(run: Run, tables: Path) -> None:
     assert run("average", *views, "-k", 5, "--out", tables / "mean.npz").code == 0
     np.testing.assert_allclose(ct.read_graph(tables / "mean.npz").w, ct.average(graphs).graph.w)
     assert run("diagonalize", *views, "-k", 5, "--modes", 4, "--out", tables / "modes.csv").code == 0
-    modes = np.loadtxt(tables / "modes.csv", delimiter=",", skiprows=1)
-    np.testing.assert_allclose(modes, ct.joint_diagonalize(graphs).basis[:, :4], atol=1e-6)
+    modes = ct.io.read_table(tables / "modes.csv")
+    assert modes.names == tuple(f"item-{k}" for k in range(60))
+    np.testing.assert_allclose(modes.values, ct.joint_diagonalize(graphs).basis[:, :4], atol=1e-6)
     out = [tables / "a.npy", tables / "b.npy"]
     assert run("commute", *views, "-k", 5, "--out", *out).code == 0
     A, B = map(np.load, out)
@@ -179,20 +183,29 @@ def test_distances(run: Run, coupled: Path, tmp_path: Path) -> None:
     given = ["distances", coupled / "coupled.npz", "--view", 2, "--time", 0.5]
     assert run(*given, "--out", tmp_path / "d.npy").code == 0
     np.testing.assert_allclose(np.load(tmp_path / "d.npy"), expected)
-    assert run(*given, "--sources", "0,7", "--out", tmp_path / "d.csv").code == 0
-    rows = np.loadtxt(tmp_path / "d.csv", delimiter=",", skiprows=1)
-    np.testing.assert_allclose(rows, expected[[0, 7]], atol=1e-12)
-    assert run(*given, "--nearest", 3, "--out", tmp_path / "n.csv").code == 0
-    assert np.loadtxt(tmp_path / "n.csv", delimiter=",", skiprows=1).shape == (180, 3)
+    for number, sources in enumerate(("0,7", "item-0,item-7", "item-0,7")):
+        place = tmp_path / f"d{number}.csv"
+        assert run(*given, "--sources", sources, "--out", place).code == 0
+        rows = ct.io.read_table(place)
+        assert (rows.names, rows.titles) == (("item-0", "item-7"), tuple(f"item-{k}" for k in range(60)))
+        np.testing.assert_allclose(rows.values, expected[[0, 7]], atol=1e-12)
+    assert run(*given[:2], "--view", "second", *given[4:], "--nearest", 3, "--out", tmp_path / "n.csv").code == 0
+    near = ct.diffusion_distance(result.graphs[1], 0.5, nearest=3)
+    lines = [line.split(",") for line in (tmp_path / "n.csv").read_text().splitlines()]
+    assert lines[0] == ["id", "neighbor", "distance"]
+    assert [line[0] for line in lines[1:]] == [f"item-{k}" for k in range(60) for _ in range(3)]
+    assert [line[1] for line in lines[1:]] == [f"item-{k}" for k in near.indices.ravel()]
 
 
 def test_retrieve_a_query(run: Run, coupled: Path) -> None:
-    answer = run("retrieve", coupled / "coupled.npz", "--query", 5, "--top", 4, "--times", "1", "--view", 1, "--json")
-    found = json.loads(answer.out)["nearest"]
     graph = ct.Coupling.load(coupled / "coupled.npz").graphs[0]
     d = ct.diffusion_distance(graph, 1.0, sources=[5])[0]
     d[5] = np.inf
-    assert [row["vertex"] for row in found] == np.argsort(d)[:4].tolist()
+    for query, view in ((5, 1), ("item-5", "first")):
+        given = ["retrieve", coupled / "coupled.npz", "--top", 4, "--times", "1"]
+        found = json.loads(run(*given, "--query", query, "--view", view, "--json").out)["nearest"]
+        assert [row["vertex"] for row in found] == np.argsort(d)[:4].tolist()
+        assert [row["id"] for row in found] == [f"item-{v}" for v in np.argsort(d)[:4]]
 
 
 def test_retrieve_scores_are_those_of_evaluate(run: Run, coupled: Path) -> None:
@@ -210,8 +223,11 @@ def test_cluster(run: Run, coupled: Path, tmp_path: Path) -> None:
     answer = run("cluster", coupled / "coupled.npz", "--clusters", 3, "--out", tmp_path / "c.csv", "--json")
     report = json.loads(answer.out)
     assert min(score["ACC"] for score in report["scores"]) > 0.85
-    written = np.loadtxt(tmp_path / "c.csv", delimiter=",", skiprows=1, dtype=int)
-    assert written.T.tolist() == report["clusters"]
+    written = ct.io.read_table(tmp_path / "c.csv")
+    assert (written.names, written.titles) == (tuple(f"item-{k}" for k in range(60)), ("first", "second"))
+    assert written.values.T.tolist() == report["clusters"]
+    first, second = report["clusters"]
+    assert np.mean(np.array(first) == second) > 0.85  # the same number means the same cluster
     views = [coupled / "first.csv", coupled / "second.csv"]
     for way in ("average", "diagonalize"):
         answer = run("cluster", *views, "--by", way, "-c", 3, "--labels", coupled / "labels.csv", "--json")

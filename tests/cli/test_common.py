@@ -57,8 +57,10 @@ def test_a_row_for_each_item(run: Run, place: Path) -> None:
     answer = run("common", "pairs.npz", "--out", "items.csv")
     assert answer.code == 0, answer.err
     rows, common = read(place / "items.csv"), loaded(place / "pairs.npz")
-    assert list(rows[0]) == ["item", "first", "second", "label", "x1", "x2"]
-    assert [row["item"] for row in rows] == [str(k) for k in range(60)]
+    assert list(rows[0]) == ["id", "first", "second", "label", "x1", "x2"]
+    assert common.graph.vertex_names is not None
+    assert [row["id"] for row in rows] == common.graph.vertex_names.tolist()
+    assert sorted(row["id"] for row in rows) == sorted(f"item-{k}" for k in range(60))
     found = [[int(row[name]) if row[name] else -1 for name in ("first", "second")] for row in rows]
     np.testing.assert_array_equal(found, common.items)
     assert common.graph.labels is not None
@@ -72,7 +74,7 @@ def test_without_labels_and_with_more_coordinates(run: Run, place: Path) -> None
     answer = run("common", "plain.npz", "--components", 3, "--time", 2, "--out", "items.csv")
     assert answer.code == 0, answer.err
     rows = read(place / "items.csv")
-    assert list(rows[0]) == ["item", "first", "second", "x1", "x2", "x3"]
+    assert list(rows[0]) == ["id", "first", "second", "x1", "x2", "x3"]
     expected = loaded(place / "plain.npz").embedding(3, t=2.0)
     np.testing.assert_array_equal([[float(row[f"x{c}"]) for c in (1, 2, 3)] for row in rows], expected)
     assert "mAP" not in answer.out
@@ -113,7 +115,7 @@ def test_other_commands_take_the_common_graph(run: Run, place: Path) -> None:
     answer = run("common", "pairs.npz", "--out", "items.csv", "--graph", "common.npz", "--json")
     assert json.loads(answer.out)["graph"] == "common.npz"
     assert ct.read_graph(place / "common.npz") == loaded(place / "pairs.npz").graph
-    assert run("retrieve", "common.npz", "--query", 59).code == 0
+    assert run("retrieve", "common.npz", "--query", "item-59").code == 0
     assert run("distances", "common.npz", "--out", "distances.csv").code == 0
     assert run("cluster", "common.npz", "--clusters", 3, "--json").code == 0
     assert run("show", "common.npz", "--out", "common.png").code == 0
@@ -123,13 +125,14 @@ def test_neighbors_in_a_view_that_items_are_missing_from(run: Run, place: Path) 
     answer = run("common", "pairs.npz", "--out", "i.csv", "--neighbors", "n.csv", "--view", 2, "--top", 4)
     assert answer.code == 0, answer.err
     rows, common = read(place / "n.csv"), loaded(place / "pairs.npz")
-    assert list(rows[0]) == ["item", "first", "place", "vertex", "distance"]
-    missing = np.flatnonzero(common.items[:, 1] < 0)
+    assert list(rows[0]) == ["id", "place", "neighbor", "row in second", "distance"]
     near = common.neighbors(1, 4)
-    assert [int(row["item"]) for row in rows] == np.repeat(missing, 4).tolist()
-    assert [int(row["first"]) for row in rows] == np.repeat(common.items[missing, 0], 4).tolist()
-    assert [int(row["place"]) for row in rows] == [1, 2, 3, 4] * len(missing)
-    np.testing.assert_array_equal([int(row["vertex"]) for row in rows], near.indices.ravel())
+    names = ct.Coupling.load(place / "pairs.npz").graphs[1].vertex_names
+    assert names is not None
+    assert [row["id"] for row in rows] == [f"item-{k}" for k in range(15) for _ in range(4)]
+    assert [int(row["place"]) for row in rows] == [1, 2, 3, 4] * 15
+    np.testing.assert_array_equal([int(row["row in second"]) for row in rows], near.indices.ravel())
+    assert [row["neighbor"] for row in rows] == names[near.indices.ravel()].tolist()
     np.testing.assert_array_equal([float(row["distance"]) for row in rows], near.distances.ravel())
 
 
@@ -137,8 +140,8 @@ def test_neighbors_of_all_items(run: Run, place: Path) -> None:
     assert run("common", "pairs.npz", "-o", "i.csv", "--neighbors", "n.csv", "--view", 1, "--all", "-t", 3).code == 0
     rows, common = read(place / "n.csv"), loaded(place / "pairs.npz")
     near = common.neighbors(0, 5, items=np.arange(60), t=3.0)
-    np.testing.assert_array_equal([int(row["vertex"]) for row in rows], near.indices.ravel())
-    assert {row["second"] for row in rows if common.items[int(row["item"]), 1] < 0} == {""}
+    np.testing.assert_array_equal([int(row["row in first"]) for row in rows], near.indices.ravel())
+    assert len({row["id"] for row in rows}) == 60
 
 
 @pytest.mark.parametrize(
@@ -157,7 +160,7 @@ def test_neighbors_of_all_items(run: Run, place: Path) -> None:
         (["pairs.npz", "--top", 3], "--top: 3; needed: --neighbors"),
         (["pairs.npz", "--all"], "--all: True; needed: --neighbors"),
         (["pairs.npz", "--neighbors", "n.csv"], "--view: none"),
-        (["pairs.npz", "--neighbors", "n.csv", "--view", 3], "--view: 3"),
+        (["pairs.npz", "--neighbors", "n.csv", "--view", 3], "--view: '3'"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 0], "--top: 0"),
         (["pairs.npz", "--neighbors", "n.csv", "--view", 1, "--top", 46], "--top: 46"),
         (["pairs.npz", "--neighbors", "n.txt", "--view", 1], "n.txt: the suffix .txt"),

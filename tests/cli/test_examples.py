@@ -11,7 +11,6 @@ import pytest
 from cotherm.cli.main import EXAMPLES, GROUPS
 from tests.cli.conftest import Run
 
-
 COMMANDS = [command for group in GROUPS.values() for command in group]
 
 

@@ -271,8 +271,28 @@ def test_two_names_of_one_output_are_refused(run: Run, place: Path) -> None:
 def test_views_of_the_same_items_in_another_order(run: Run, place: Path) -> None:
     lines = (place / "second.csv").read_text().splitlines()
     (place / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
-    said = refused(run, place, "average", place / "first.csv", place / "turned.csv", "--out", place / "x.npz")
-    assert "order" in said
+    views = [place / "first.csv", place / "second.csv"]
+    answer = run("average", views[0], place / "turned.csv", "--out", place / "turned.npz")
+    assert "put in the order of the first view, by name" in answer.out
+    run("average", *views, "--out", place / "straight.npz")
+    turned, straight = (ct.read_graph(place / f"{name}.npz") for name in ("turned", "straight"))
+    assert turned == straight
+    (place / "others.csv").write_text("\n".join([lines[0], *lines[2:], "stranger,1,2,3"]))
+    said = refused(run, place, "average", views[0], place / "others.csv", "--out", place / "x.npz")
+    assert "other items than in the first view, such as 'item-0'" in said
+    (place / "nameless.csv").write_text("\n".join(line.partition(",")[2] for line in lines))
+    said = refused(run, place, "average", views[0], place / "nameless.csv", "--out", place / "x.npz")
+    assert "no names of items" in said
+
+
+def test_labels_row_by_row_for_items_in_another_order(run: Run, place: Path) -> None:
+    lines = (place / "second.csv").read_text().splitlines()
+    (place / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+    labels = [line.partition(",")[2] for line in (place / "labels.csv").read_text().splitlines()]
+    (place / "nameless.csv").write_text("\n".join(labels))
+    views = [place / "first.csv", place / "turned.csv"]
+    said = refused(run, place, "couple", *views, "--labels", place / "nameless.csv", "--out", place / "x.npz")
+    assert "labels without names" in said
 
 
 def test_landmarks_without_titles_keep_their_first_pair(run: Run, place: Path) -> None:

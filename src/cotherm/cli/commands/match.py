@@ -14,7 +14,7 @@ map and has a confidence.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple joined.csv apart.csv --neighbors 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
+  cotherm couple joined.csv apart.csv -k 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
   cotherm match hands.npz --source joined --target apart --out match.csv
 """
 
