@@ -21,6 +21,15 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def shortened(name: str, width: int) -> str:
+    """A name that can be shown in so many characters: its beginning and its end, which tell names apart."""
+    text = visible(name)
+    if len(text) <= width:
+        return text
+    end = (width - 1) // 2
+    return f"{text[: width - 1 - end]}…{text[-end:]}"
+
+
 class CothermError(ValueError):
     """Input that cannot be used.
 

@@ -193,6 +193,7 @@ def test_landmarks_are_drawn_where_asked(digits: tuple[np.ndarray, np.ndarray]) 
     assert unseeded.functions_[0].shape == (150, 3)
 
 
+@pytest.mark.filterwarnings("ignore:X is one table:cotherm.CothermWarning")
 def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, _ = digits
     model = ct.LaplacianAverage(normalized=False, graph_weights=[2.0]).fit(X)
@@ -201,6 +202,7 @@ def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, np.ndarray
     np.testing.assert_allclose(model.fit_transform(X), expected, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:X is one table:cotherm.CothermWarning")
 def test_bad_input(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     two = [X[:, :32], X[:, 32:]]

@@ -315,6 +315,7 @@ def test_three_views_and_a_pipeline(digits: tuple[np.ndarray, ...]) -> None:
     assert search.fit(X, y).best_score_ > 0.3
 
 
+@pytest.mark.filterwarnings("ignore:X is one table:cotherm.CothermWarning")
 def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, ...]) -> None:
     X = digits[0][:60]
     expected = ct.HeatKernelCoupling(n_neighbors=6).fit(X).embedding_[0]

@@ -34,6 +34,8 @@ def few_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cotherm.methods.result._MANY_STARTS", 2)
 
 
+# They know nothing of views.
+@pytest.mark.filterwarnings("ignore:X is one table:cotherm.CothermWarning")
 @pytest.mark.usefixtures("few_starts")
 @parametrize_with_checks(_ESTIMATORS, expected_failed_checks=lambda _: _EXPECTED)  # type: ignore[untyped-decorator]
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
@@ -79,3 +81,10 @@ def test_clusterings_are_searched() -> None:
     )
     assert search.fit(X, y).best_score_ > 0.6
     assert len(np.unique(search.best_estimator_.labels_)) == 3
+
+
+@pytest.mark.parametrize("estimator", _ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_one_table_is_said_to_be_one_view(estimator: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.warns(ct.CothermWarning, match="one table of 4 columns.*view_columns="):
+        clone(estimator).fit(X)

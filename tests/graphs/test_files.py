@@ -624,7 +624,7 @@ def test_directory_instead_of_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["g", "g.txt", "g.csv.gz", ".csv", "", "g.pickle"])
 def test_unknown_suffix(name: str, tmp_path: Path) -> None:
-    needed = "needed: one of .csv, .mtx, .npz"
+    needed = "needed: one of .csv, .graphml, .mtx, .npz"
     with pytest.raises(CothermError, match=needed):
         read_graph(f"{tmp_path}/{name}")
     with pytest.raises(CothermError, match=needed):

@@ -28,10 +28,10 @@ from cotherm.methods.coupling.result import Coupling
 
 KINDS = (
     "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply, with meshio "
-    f"{', '.join(by_meshio.READ)}) or a graph (.npz, .mtx, edge list .csv or .tsv)"
+    f"{', '.join(by_meshio.READ)}) or a graph (.npz, .mtx, .graphml, edge list .csv or .tsv)"
 )
 _SCALE_FROM = 7
-_GRAPHS = (".npz", ".mtx")
+_GRAPHS = (".npz", ".mtx", ".graphml")
 
 
 @dataclass(frozen=True)

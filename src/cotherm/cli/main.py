@@ -21,7 +21,7 @@ GROUPS = {
     "make": ("graph", "functions"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
-    "look": ("show", "info"),
+    "look": ("show", "changes", "info"),
     "about cotherm": ("demo", "reproduce"),
 }
 

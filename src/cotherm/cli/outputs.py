@@ -111,7 +111,8 @@ def graph_file(place: Path, graph: Graph) -> bytes:
     """What a file of this name holds for the graph: edge lists are between names where there are any."""
     if place.suffix.lower() == ".csv" and graph.vertex_names is not None:
         return named_edges.render(graph)
-    return graph_bytes(graph if place.suffix.lower() == ".npz" else graph.bare(), place)
+    whole = place.suffix.lower() in (".npz", ".graphml")
+    return graph_bytes(graph if whole else graph.bare(), place)
 
 
 def least_matrix_size(place: Path, rows: int, columns: int) -> int:

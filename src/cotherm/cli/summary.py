@@ -23,7 +23,7 @@ Described = tuple[dict[str, Any], str]
 def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     place = atomic.as_path(path)
     suffix = place.suffix.lower()
-    if suffix in (".npz", ".mtx") or is_edge_list(place):
+    if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
         result = read_result(path)
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.estimators.correspondence import functions_of
 from cotherm.estimators.fitted_graph import FittedGraph, Joined, Kernel, fitted_view
 from cotherm.estimators.out_of_sample import extended, factors, votes
@@ -355,6 +356,13 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
         array = self._checked_array(X, reset=reset, holes=holes)
         columns = columns_of_views(self.view_columns, array.shape[1])
+        if reset and self.view_columns is None:
+            warnings.warn(
+                f"X is one table of {array.shape[1]} columns, so there is one view and nothing to bring together. Pass "
+                "a list of views, [X, Y], or say where views begin: view_columns=.",
+                CothermWarning,
+                stacklevel=4,
+            )
         return [("X", array[:, chosen]) for chosen in columns]
 
     def _checked_array(self, X: Any, *, reset: bool, holes: bool) -> Any:

@@ -1,6 +1,6 @@
 """Graphs and meshes in and out of files: the suffix chooses the format, and nothing is ever unpickled.
 
-Graphs: ``.npz`` holds everything; ``.csv`` (edge list) and ``.mtx`` (Matrix Market) hold the vertices,
+Graphs: ``.npz`` and ``.graphml`` hold everything; ``.csv`` (edge list) and ``.mtx`` (Matrix Market) hold the vertices,
 edges, weights and name. Meshes: ``.off``, ``.obj`` and ``.ply``, and more with the extra ``cotherm[mesh]``. What is
 written is read back to the last bit. Each file in ``cotherm.graphs.formats`` documents one format.
 """
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from cotherm import validation
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import by_meshio, edge_list, matrix_market, npz, obj, off, ply
+from cotherm.graphs.formats import by_meshio, edge_list, graphml, matrix_market, npz, obj, off, ply
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
 from cotherm.io import atomic
@@ -27,6 +27,7 @@ T = TypeVar("T")
 # For every suffix, from bytes and to bytes. A parser names a place in the file; the path is added here.
 _GRAPHS: Mapping[str, tuple[Callable[[bytes], Graph], Callable[[Graph], bytes]]] = {
     ".csv": (edge_list.parse, edge_list.render),
+    ".graphml": (graphml.parse, graphml.render),
     ".mtx": (matrix_market.parse, matrix_market.render),
     ".npz": (npz.parse, npz.render),
 }
@@ -46,8 +47,9 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     Parameters
     ----------
     path : str or path-like
-        A ``.npz``, ``.csv``, ``.tsv`` or ``.mtx`` file. Edge lists (``.csv``, ``.tsv``) and Matrix Market files may
-        come from any program; a ``.npz`` file must come from :func:`cotherm.write_graph`. Nothing is unpickled.
+        A ``.npz``, ``.graphml``, ``.csv``, ``.tsv`` or ``.mtx`` file. All but ``.npz`` may come from any program; the
+        ends in an edge list (``.csv``, ``.tsv``) may be numbers or names. A ``.npz`` file must come from
+        :func:`cotherm.write_graph`. Nothing is unpickled.
 
     Returns
     -------
@@ -90,15 +92,15 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool =
     graph : Graph
         The graph.
     path : str or path-like
-        The suffix chooses the format: ``.npz`` stores everything, ``.csv`` (edge list) and ``.mtx`` (Matrix Market)
-        store vertices, edges, weights and name.
+        The suffix chooses the format: ``.npz`` and ``.graphml`` store everything, ``.csv`` (edge list) and ``.mtx``
+        (Matrix Market) store vertices, edges, weights and name.
     overwrite : bool, default False
         Whether to replace an existing file.
 
     Raises
     ------
     CothermError
-        If the file exists, or if the format cannot store the coordinates or labels of the graph;
+        If the file exists, or if the format cannot store the coordinates, labels or names of vertices of the graph;
         :meth:`Graph.bare` drops them.
 
     See Also

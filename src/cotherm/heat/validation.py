@@ -12,10 +12,25 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 
+# What makes a graph of objects of other libraries, by the library.
+_CONVERTERS = {
+    "networkx": "cotherm.interop.from_networkx(G) makes one.",
+    "igraph": "cotherm.interop.from_igraph(G) makes one.",
+    "torch_geometric": "cotherm.interop.from_pyg(data) makes one.",
+    "anndata": "cotherm.interop.from_anndata(adata) makes one.",
+    "mudata": "cotherm.interop.anndata_graphs(mdata) makes one for each modality.",
+    "numpy": "knn_graph(X) makes one of points, Graph.from_adjacency(W) of a matrix of weights.",
+}
+_CONVERTERS |= dict.fromkeys(("builtins", "pandas", "polars", "scipy", "torch"), _CONVERTERS["numpy"])
+
 
 def require_graph(graph: Graph) -> None:
     if not isinstance(graph, Graph):
-        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph", "Graph.from_adjacency(W) makes one.")
+        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph", _converter(graph))
+
+
+def _converter(given: object) -> str:
+    return _CONVERTERS.get(type(given).__module__.partition(".")[0], _CONVERTERS["numpy"])
 
 
 def require_two(graph: Graph) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.errors import shortened
 from cotherm.graphs.graph import Graph
 from cotherm.methods.result import JointGraphs, same_vertices
 from cotherm.methods.validation import checked_graphs, share
@@ -60,7 +61,7 @@ class Average(JointGraphs):
         ]
         for k, graph in enumerate(self.originals):
             kept = int(np.sum(_lookup(self.graph, graph) > 0.0))
-            lines.append(f"  {(graph.name or str(k))[:20]:<20}{graph.m:>9}{kept:>14}")
+            lines.append(f"  {shortened(graph.name or str(k), 20):<20}{graph.m:>9}{kept:>14}")
         return "\n".join(lines)
 
 

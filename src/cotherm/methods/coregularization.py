@@ -16,7 +16,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, shortened
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum, normalized_laplacian
@@ -107,7 +107,7 @@ class Coregularization(JointBases, HasStatus):
             lines.append(f"  {self.advice}")
         for v, (graph, values) in enumerate(zip(self.originals, self.values, strict=True)):
             low = ", ".join(f"{value:.3g}" for value in values[:6])
-            lines.append(f"  {(graph.name or f'graph {v}')[:20]:<20} values {low}")
+            lines.append(f"  {shortened(graph.name or f'graph {v}', 20):<20} values {low}")
         return "\n".join(lines)
 
 

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import known_as
     from cotherm.methods.average import average
 
-    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
+    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx", ".graphml"), force=options.force)
     views = read_same_items(options.views, options)
     graphs = [view.graph for view in views]
     with known_as("power", "--power"), known_as("graph_weights", "--graph-weights"):

@@ -26,7 +26,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
     parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
-    options_of.add_out(parser, "the graph: .npz stores everything, .csv (edge list) and .mtx only edges and weights")
+    options_of.add_out(
+        parser, "the graph: .npz and .graphml store everything, .csv (edge list) and .mtx only edges and weights"
+    )
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -36,7 +38,7 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli.inputs import read_view
     from cotherm.cli.summary import about_graph
 
-    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx"), force=options.force)
+    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx", ".graphml"), force=options.force)
     view = read_view(options.points, options)
     graph = view.graph
     report, text = about_graph(graph)

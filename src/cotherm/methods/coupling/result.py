@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError, visible
+from cotherm.errors import CothermError, shortened, visible
 from cotherm.graphs.graph import Graph
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.result import HasStatus, JointGraphs
@@ -91,6 +91,8 @@ class Changes:
         return {kind: int(np.sum(self.kind == kind)) for kind in _KINDS}
 
 
+# Names of graphs in tables are shown in so many characters at most.
+_WIDEST = 40
 _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
@@ -301,12 +303,13 @@ class Coupling(JointGraphs, HasStatus):
         return lines
 
     def _graph_table(self) -> list[str]:
-        lines = [f"  {'graph':<20}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
-        for k, (graph, changes) in enumerate(zip(self.originals, self.changes(), strict=True)):
+        names = [shortened(graph.name or f"view {k + 1}", _WIDEST) for k, graph in enumerate(self.originals)]
+        width = max(20, *(len(name) + 2 for name in names))
+        lines = [f"  {'graph':<{width}}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
+        for name, graph, changes in zip(names, self.originals, self.changes(), strict=True):
             count = changes.counts()
-            name = visible(graph.name or f"view {k + 1}")[:20]
             lines.append(
-                f"  {name:<20}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
+                f"  {name:<{width}}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
                 f"{count['strengthened'] + count['switched on']:>14}"
             )
         return lines

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.arrays import Ints
+from cotherm.errors import shortened
 from cotherm.methods.pairs.agreement import Agreement
+
+# Names of graphs in tables are shown in so many characters at most.
+_WIDEST = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +71,12 @@ class PairReport:
         list of str
             Lines of text.
         """
-        lines = [f"  {'views':<32}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
-        for one in self.agreement:
-            pair = f"{names[one.views[0]][:14]}, {names[one.views[1]][:14]}"
+        short = [shortened(name, _WIDEST) for name in names]
+        pairs = [f"{short[one.views[0]]}, {short[one.views[1]]}" for one in self.agreement]
+        width = max(32, *(len(pair) + 2 for pair in pairs))
+        lines = [f"  {'views':<{width}}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
+        for pair, one in zip(pairs, self.agreement, strict=True):
             figures = f"{one.before:>18.3f}{one.after:>8.3f}{one.chance:>8.3f}"
             figures = figures if one.kept_back else f"{'-':>18}{'-':>8}{'-':>8}"
-            lines.append(f"  {pair:<32}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
+            lines.append(f"  {pair:<{width}}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
         return [*lines, *(f"  {note}" for note in self.notes)]
