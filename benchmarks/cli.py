@@ -58,7 +58,7 @@ _OF_SUITE = {
     "seconds": "seconds",
     "patience": "patience",
 }
-_OF_PAIRS = ("sets", "seeds", "parts", "methods", "experiments", "out", "keep", "seconds")
+_OF_PAIRS = ("sets", "seeds", "parts", "methods", "experiments", "out", "into", "keep", "seconds")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -159,6 +159,8 @@ def _add_options_of_pairs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", type=lambda text: _words(text, ";"), metavar="NAMES", help=some)
     parser.add_argument("--experiments", type=_words, metavar="NAMES", help="retrieval, missing (default: both)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables there, a Markdown file")
+    into = "write the section on coupling by pairs of this Markdown page anew, such as docs/results.md"
+    parser.add_argument("--into", type=Path, metavar="FILE", help=into)
     keep = "JSON lines: rows are added as they come, and a run goes on from them (default: pairs.jsonl beside --out)"
     parser.add_argument("--keep", type=Path, metavar="FILE", help=keep)
     limit = "time limit of every contestant on every case (default: 600, on digits 3600)"

@@ -87,6 +87,8 @@ def seconds(rows: Iterable[Row], contestant: str) -> str:
 
 
 def markdown(header: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table."""
-    rows = [list(header), ["---"] * len(header), *map(list, lines)]
+    """A table, without the columns in which nobody has anything."""
+    body = [list(line) for line in lines]
+    kept = [c for c in range(len(header)) if any(line[c] != NONE for line in body)]
+    rows = [[row[c] for c in kept] for row in (list(header), ["---"] * len(header), *body)]
     return "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows)

@@ -24,6 +24,8 @@ from benchmarks.pairs.cells import (
     seconds,
 )
 
+# The part of docs/results.md that holds these tables; `cotherm reproduce` leaves it as it is.
+SECTION = "## Coupling by pairs"
 _BEST = "best single view"
 _WHO = {"paired": "paired items", "unpaired": "items without a partner"}
 _HEAD = """# Coupling by pairs
@@ -52,15 +54,26 @@ def table(report: dict[str, Any]) -> str:
 
 
 def page(report: dict[str, Any]) -> str:
+    return _written(report, _HEAD, "##", _retrieval)
+
+
+def section(report: dict[str, Any]) -> str:
+    """The same for a page of several results: of retrieval the mean of the views alone, and no times."""
+    report = report | {"rows": [row | {"seconds": None} for row in report["rows"]]}
+    return _written(report, _HEAD.replace("# Coupling by pairs", SECTION), "###", lambda rows: _retrieval(rows)[1:2])
+
+
+def _written(report: dict[str, Any], head: str, level: str, of_retrieval: Callable[[Sequence[Row]], list[str]]) -> str:
     rows = report["rows"]
-    parts = [_HEAD.format(command=_command(report["options"]), versions=_versions(report["versions"]))]
-    for family, text, tables in ((retrieval.NAME, _RETRIEVAL, _retrieval), (missing.NAME, _MISSING, _missing)):
+    parts = [head.format(command=_command(report["options"]), versions=_versions(report["versions"]))]
+    for family, text, tables in ((retrieval.NAME, _RETRIEVAL, of_retrieval), (missing.NAME, _MISSING, _missing)):
         here = [row for row in rows if row["family"] == family]
         if here:
             parts.append(text)
         for name in dict.fromkeys(Case.named(row["problem"]).set for row in here):
             found = chosen(here, family, name)
-            parts += [f"## {name}: {family}", *tables(found)]
+            seeds = len({Case.named(row["problem"]).seed for row in found})
+            parts += [f"{level} {name}: {family}, {seeds} seed{'s' * (seeds != 1)}", *tables(found)]
             lines = failures(found)
             parts += ["\n".join(["Without a result:", "", *lines])] if lines else []
     return "\n\n".join(parts) + "\n"

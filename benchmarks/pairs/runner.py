@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.pairs import missing, retrieval
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.keep import Kept
-from benchmarks.pairs.page import page
+from benchmarks.pairs.page import SECTION, page, section
 from benchmarks.pairs.sets import NAMES, QUICK, source
 from benchmarks.suite import machine
 from benchmarks.suite.judge import judged
@@ -49,6 +49,7 @@ def run(
     experiments: Sequence[str] | None = None,
     data: Data = None,
     out: str | os.PathLike[str] | None = None,
+    into: str | os.PathLike[str] | None = None,
     keep: str | os.PathLike[str] | None = None,
     seconds: float | None = None,
     memory: float | None = None,
@@ -68,6 +69,7 @@ def run(
     data : the directory with the real data; else the environment variable COTHERM_DATA; sets that are not there get
         rows that say so.
     out : a Markdown file for the tables.
+    into : a Markdown page whose section on coupling by pairs is written anew, such as docs/results.md.
     keep : a file of JSON lines, to which rows are added as they come and from which a run goes on; by default
         pairs.jsonl beside ``out``.
     seconds : the limit of every contestant on every case; by default ten minutes, and an hour on digits.
@@ -76,6 +78,7 @@ def run(
     """
     entries = list(_entries(quick, sets, seeds, parts, methods, experiments))
     place = None if out is None else _markdown(out)
+    other = None if into is None else _markdown(into)
     kept = Kept(_keep_file(keep, place))
     limits = Limits(
         0.0 if seconds is None else validation.real("seconds", seconds, positive=True),
@@ -101,6 +104,9 @@ def run(
     report = {"benchmark": "pairs", "options": options, "versions": _versions(), "rows": rows}
     if place is not None:
         atomic.save(place, page(report).encode("utf-8"), overwrite=True)
+    if other is not None:
+        before = other.read_text(encoding="utf-8").partition(SECTION)[0] if other.exists() else ""
+        atomic.save(other, (before + section(report)).encode("utf-8"), overwrite=True)
     return report
 
 

@@ -13,6 +13,8 @@ _HEAD = """# Results
 Written by `cotherm reproduce`. Every number and picture below comes from one run. "Paper" is Bronstein &
 Glashoff, *Heat kernel coupling for multiple graph analysis* (2013).
 """
+# Written by `python -m benchmarks pairs --into docs/results.md`.
+_OTHERS = "## Coupling by pairs"
 
 
 def write_pictures(
@@ -48,7 +50,15 @@ def write_page(experiments: Sequence[Experiment], path: Path, images: Path, *, a
         parts.append("\n".join(f"- {claim}" for claim in experiment.claims))
         parts += list(experiment.notes)
     path.parent.mkdir(parents=True, exist_ok=True)
+    parts.append(_written_by_others(path))
     save(path, ("\n\n".join(part for part in parts if part) + "\n").encode(), overwrite=True)
+
+
+def _written_by_others(path: Path) -> str:
+    """The section of the page that another command writes."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    start = text.find(_OTHERS)
+    return text[start:].rstrip("\n") if start >= 0 else ""
 
 
 def _shown(experiment: Experiment, picture: Picture, path: Path, images: Path) -> str:

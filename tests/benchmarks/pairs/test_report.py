@@ -16,6 +16,7 @@ from benchmarks.pairs.cells import cell, seconds
 from benchmarks.pairs.keep import Kept
 from benchmarks.pairs.retrieval import METHODS, figure_name
 from benchmarks.suite.parts import FAILED, NO_DATA, NOT_INSTALLED, OK, OUT_OF_TIME, SKIPPED, Row
+from cotherm.experiments.page import write_page
 from tests.problems import refused
 
 
@@ -157,6 +158,23 @@ def _run_with(argument: str, given: Any) -> None:
 
 
 @pytest.mark.usefixtures("judge")
+def test_a_section_of_a_page_is_written_anew(judge: Judge, tmp_path: Path) -> None:
+    place = tmp_path / "results.md"
+    place.write_text("# Results\n\nFirst.\n\n## Coupling by pairs\n\nOld.\n")
+    for _ in range(2):
+        pairs.run(sets=["planted-40"], seeds=2, parts=[50.0], into=place)
+    text = place.read_text()
+    assert text.startswith("# Results\n\nFirst.\n\n## Coupling by pairs\n\nWritten by `python -m benchmarks pairs")
+    assert text.count("## Coupling by pairs") == 1
+    assert "### planted-40: retrieval, 2 seeds" in text
+    assert "| paired | method | 1 move, paired items | 1 move, items without a partner |\n" in text  # and no seconds
+    assert "Old." not in text
+    write_page([], place, tmp_path, all_pictures=False)
+    kept = place.read_text()
+    assert kept.startswith("# Results\n\nWritten by `cotherm reproduce`")
+    assert kept.endswith(text[text.index("## Coupling by pairs") :])
+
+
 def test_refusals(tmp_path: Path) -> None:
     wrong: tuple[tuple[str, Any], ...] = (
         ("sets", ["unknown"]),
