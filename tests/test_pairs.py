@@ -87,6 +87,14 @@ def test_names() -> None:
     assert_array_equal(ct.pair_names([[3, 7], [7, 3]]), [[0, 1], [1, 0]])
 
 
+def test_rows_counted_from_0_and_from_1_are_not_paired() -> None:
+    for kind in (int, str):
+        counts = [[kind(v) for v in range(start, start + 6)] for start in (0, 1)]
+        with pytest.raises(ct.CothermError, match=r"names\[1\]: rows counted from 1"):
+            ct.pair_names(counts)
+    assert len(ct.pair_names([range(6), range(1, 5)])) == 4
+
+
 def test_names_of_any_index_of_pandas() -> None:
     pd = pytest.importorskip("pandas")
     expected = [[0, 2], [2, 0]]

@@ -143,12 +143,32 @@ def named_items(
             row[k] = vertex
     table = np.array(list(places.values()), dtype=np.int64).reshape(len(places), len(names))
     _require_one_type(places, table, arguments)
+    _refuse_two_counts(list(places), table, arguments)
     if shared and not np.any(np.sum(table >= 0, axis=1) > 1):
         firsts = ", ".join(shown(name) for name in _first_names(list(places), table))
         raise CothermError(
             ", ".join(arguments), f"no name that is in two of them (first names: {firsts})", "names in common"
         )
     return table
+
+
+def _refuse_two_counts(names: list[Any], table: Ints, arguments: Sequence[str]) -> None:
+    """As many rows counted from 0 and from 1 have names in common, of different rows."""
+    starts: dict[int, int] = {}  # the graphs that are counted from 0 and from 1
+    for k, column in enumerate(table.T):
+        here = np.flatnonzero(column >= 0)
+        own = [str(names[item]) for item in here[np.argsort(column[here])]]
+        for start in (0, 1):
+            if own == [str(number) for number in range(start, start + len(own))]:
+                starts.setdefault(start, k)
+    if len(starts) == 2 and len({int(np.sum(table[:, k] >= 0)) for k in starts.values()}) == 1:
+        first, second = (arguments[starts[start]] for start in (0, 1))
+        raise CothermError(
+            second,
+            f"rows counted from 1, where those of {first} are counted from 0",
+            "the same names for the same items",
+            "Count them alike, or leave the numbers out and pair row by row.",
+        )
 
 
 def _hashable(argument: str, vertex: int, name: Any) -> Any:

@@ -11,7 +11,7 @@ from cotherm.arrays import Ints
 from cotherm.cli.inputs import View, name_of
 from cotherm.errors import CothermError
 from cotherm.io.text import excerpt
-from cotherm.pairs import pair_names
+from cotherm.pairs import named_items
 
 _OTHER_WAYS = "Or say what else corresponds: --labels, --landmarks or --functions."
 
@@ -54,7 +54,8 @@ def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
     if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
         examples = " and ".join(excerpt(one[0]) for one in ids if one)
         raise CothermError("VIEW", f"no id that is in two views (such as {examples})", "ids in common", _OTHER_WAYS)
-    table = pair_names(ids)
+    table = named_items(ids, names)
+    table = table[np.sum(table >= 0, axis=1) > 1]
     alone = [view.graph.n - int(np.sum(table[:, k] >= 0)) for k, view in enumerate(views)]
     text = f"paired: {len(table):,} items by id"
     left = [f"{count:,} of {name}" for count, name in zip(alone, names, strict=True) if count]
