@@ -161,7 +161,7 @@ def _points(graph: Graph) -> Floats:
 
 
 def _marks(given: ArrayLike | None, m: int) -> NDArray[np.bool_]:
-    return np.zeros(m, dtype=bool) if given is None else checked_marks("marked", given, m) == "marked"
+    return np.zeros(m, dtype=bool) if given is None else np.isin(checked_marks("marked", given, m), ("marked", "cut"))
 
 
 def _faces(given: ArrayLike, n: int) -> Ints:
@@ -198,19 +198,23 @@ def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
     places = body.places
     if 2 * len(np.unique(shown)) < body.graph.n:  # no surface: its edges hold it together for the eye
         live = body.graph.w > _FAINT * body.graph.w.max(initial=0.0)
-        ax.add_collection(LineCollection(places[ends[live]][:, :, :2], colors="0.7", linewidths=0.4, zorder=1))
+        ax.add_collection(LineCollection(list(places[ends[live]][:, :, :2]), colors="0.7", linewidths=0.4, zorder=1))
     corners = places[shown]
     order = np.argsort(corners[:, :, 2].mean(axis=1), kind="stable")
     shaded = palette(norm(body.values[shown].mean(axis=1)))
     shaded[:, :3] *= _light(corners)[:, np.newaxis]
     # Edges of the same color close the seams between faces.
-    surface = PolyCollection(corners[order][:, :, :2], facecolors=shaded[order], edgecolors=shaded[order], zorder=2)
+    surface = PolyCollection(
+        list(corners[order][:, :, :2]), facecolors=shaded[order], edgecolors=shaded[order], zorder=2
+    )
     surface.set_linewidth(0.3)
     ax.add_collection(surface)
     alone = np.setdiff1d(np.arange(body.graph.n), shown)
     ax.scatter(*places[alone, :2].T, c=body.values[alone], cmap=palette, norm=norm, s=5, linewidths=0, zorder=3)
     style = STYLES["marked"]
-    lines = LineCollection(places[ends[body.marks]][:, :, :2], colors=_MARK, linestyles=style.line, linewidths=0.9)
+    lines = LineCollection(
+        list(places[ends[body.marks]][:, :, :2]), colors=_MARK, linestyles=style.line, linewidths=0.9
+    )
     lines.set_zorder(4)
     ax.add_collection(lines)
     low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)

@@ -53,7 +53,7 @@ def draw_convergence(
     """
     rows = best_route(history)
     errors = _root([row["coupling"] for row in rows])
-    last = np.array([row["stage"] == rows[-1]["stage"] for row in rows], dtype=bool) if rows else np.zeros(0, dtype=bool)
+    last = np.array([row["stage"] == rows[-1]["stage"] for row in rows], dtype=bool)
     moved = np.full(len(rows), np.nan) if alpha is None else np.where(last, _moved(rows, alpha), np.nan)
     both = bool(np.isfinite(moved).any())
     figure = Figure(figsize=(6.4, 5.0 if both else 3.4), layout="constrained")

@@ -131,5 +131,7 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     >>> figure = ct.draw.draw_coupling([1, 10], before=[0.2, 0.5], after=[0.01, 0.02])
     """
     curves = {"before coupling": (times, before), "after coupling": (times, after)}
-    words = {"x": "diffusion time", "y": "difference in heat between the views (coupling error)"}
-    return draw_curves(curves, **words, log="xy", title="How much heat differs between the views at each time")
+    y = "difference in heat between the views (coupling error)"
+    return draw_curves(
+        curves, x="diffusion time", y=y, log="xy", title="How much heat differs between the views at each time"
+    )

@@ -21,9 +21,13 @@ MOST_EDGES, MOST_MARKED = 8_000, 2_000
 # Above this many lines and dots a panel is a picture within a .pdf or .svg.
 MOST_VECTORS = 4_000
 _WIDEST, _THINNEST = 2.2, 0.3
+# Width of a panel, in inches, that dots and lines have their usual size in.
+PANEL = 4.8
 # Edges with less than this part of the largest weight do not show.
 _FAINT = 1e-3
 _HEAVY = 0.95
+# Part of the edges that are marked from which on the others are pale.
+_MANY = 0.1
 
 
 class _Style(NamedTuple):
@@ -43,14 +47,13 @@ STYLES: dict[str, _Style] = {
     "marked": _Style("#ca0020", _DASHES, True),
 }
 KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
-_WORDS = {"cut": "cut", "weakened": "weakened", "strengthened": "strengthened", "switched on": "new", "marked": "marked"}
 
 
 def checked_marks(argument: str, value: ArrayLike, m: int) -> NDArray[np.str_]:
     """For each edge what became of it; truth values mean marked or not."""
     marks = np.asarray(value)
     if marks.shape == (m,) and marks.dtype == np.bool_:
-        return np.where(marks, "marked", "kept")
+        return np.where(marks, "marked", "plain")
     if marks.shape == (m,) and marks.dtype.kind == "U" and bool(np.isin(marks, KINDS).all()):
         return marks
     needed = f"one truth value for each of {m} edges, or one of {', '.join(KINDS)}"
@@ -63,15 +66,17 @@ def heaviest(graph: Graph) -> float:
     return float(np.quantile(live, _HEAVY)) if len(live) else 1.0
 
 
-def add_edges(ax: Any, graph: Graph, points: Floats, marks: NDArray[np.str_] | None, top: float) -> None:
-    """The edges of a graph, whose widths are relative to a weight; with marks, those of each kind above the plain."""
+def add_edges(
+    ax: Any, graph: Graph, points: Floats, marks: NDArray[np.str_] | None, *, top: float, inches: float
+) -> None:
+    """The edges of a graph, as wide as their weights are beside ``top``; marked kinds are above the others."""
     shade = np.minimum(graph.w / top, 1.0)
-    plain = np.ones(graph.m, dtype=bool) if marks is None else marks == "kept"
+    plain = np.ones(graph.m, dtype=bool) if marks is None else np.isin(marks, ("kept", "plain"))
     drawn = _thinned(np.arange(graph.m), MOST_EDGES)
-    widest = float(np.clip(_WIDEST * np.sqrt(400.0 / max(len(drawn), 1)), 0.5, _WIDEST))
+    widest = float(np.clip(_WIDEST * np.sqrt(400.0 / max(len(drawn), 1)), 0.5, _WIDEST)) * np.sqrt(inches / PANEL)
     drawn = drawn[plain[drawn] & (shade[drawn] > _FAINT)]
-    # What stayed is pale among edges of several kinds, so that what changed is seen.
-    pale = marks is not None and not (marks == "marked").any()
+    # Among many that changed, what stayed is pale.
+    pale = float(np.mean(plain)) < 1.0 - _MANY if graph.m else False
     grays = np.repeat((0.94 if pale else 1.0) - (0.3 if pale else 0.75) * shade[drawn, np.newaxis], 3, axis=1)
     _add(ax, graph, points, drawn, colors=grays, linewidths=widest * shade[drawn], zorder=1.0)
     if marks is None:
@@ -106,12 +111,19 @@ def legend_entries(marks: NDArray[np.str_], words: Mapping[str, str] | None) -> 
         if kind in STYLES and count:
             style = STYLES[kind]
             drawn = len(_thinned(np.flatnonzero(marks == kind), MOST_MARKED))
-            text = f"{(words or {}).get(kind, _WORDS[kind])}: {count:,}" + (f" ({drawn:,} drawn)" if drawn < count else "")
+            text = f"{(words or {}).get(kind, word(kind))}: {count:,}"
+            text += f" ({drawn:,} drawn)" if drawn < count else ""
             entries.append((Line2D([], [], color=style.color, linestyle=style.line, linewidth=1.5), text))
-    kept = int(np.sum(marks == "kept"))
-    if kept:
-        entries.append((Line2D([], [], color="0.75", linewidth=1.5), f"about as before: {kept:,}" + left_out(len(marks))))
+    for kind, text in (("kept", "about as before"), ("plain", "other edges")):
+        count = int(np.sum(marks == kind))
+        if count:
+            entries.append((Line2D([], [], color="0.75", linewidth=1.5), f"{text}: {count:,}{left_out(len(marks))}"))
     return entries
+
+
+def word(kind: str) -> str:
+    """What a kind of edges is called in a legend."""
+    return "new" if kind == "switched on" else kind
 
 
 def left_out(m: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
@@ -63,7 +65,8 @@ def triangles(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Ints, Ints]:
 
 def _through_samples(points: Floats) -> Ints:
     """Triangles of near points: they overlap and close the surface that the points were sampled from."""
-    _, near = cKDTree(points).query(points, k=min(_NEAREST, len(points) - 1) + 1)
+    found: Any = cKDTree(points).query(points, k=min(_NEAREST, len(points) - 1) + 1)
+    near = found[1]
     ends = np.column_stack([np.repeat(near[:, 0], near.shape[1] - 1), near[:, 1:].ravel()])
     ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
     return triangles(len(points), ends[:, 0], ends[:, 1])[0]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.color import COLORS
-from cotherm.draw.edges import MOST_VECTORS, add_edges, checked_marks, heaviest
+from cotherm.draw.edges import MOST_VECTORS, PANEL, add_edges, checked_marks, heaviest
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -72,35 +72,46 @@ def draw_graph(
     >>> figure = Figure()
     >>> dots = ct.draw.draw_graph(graph, range(70), ax=figure.subplots())
     """
-    if not isinstance(graph, Graph):
-        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph")
-    if graph.coordinates is None or graph.coordinates.shape[1] < 2:
-        raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
+    points = checked_places(graph)
     marks = None if marked is None else checked_marks("marked", marked, graph.m)
     colors: dict[str, Any] = {"c": "0.3"}
     if values is not None:
         low, high = limits if limits is not None else (None, None)
         shown = validation.functions("values", values, graph.n)[:, 0]
         colors = {"c": shown, "cmap": COLORS, "vmin": low, "vmax": high}
-    area = dot_size(graph.n) if size is None else validation.real("size", size, positive=True)
-    return put_graph(ax, graph, graph.coordinates, area, marks=marks, **colors)
+    area = None if size is None else validation.real("size", size, positive=True)
+    return put_graph(ax, graph, points, size=area, marks=marks, **colors)
+
+
+def checked_places(graph: Graph) -> Floats:
+    """The positions of a graph that can be drawn."""
+    if not isinstance(graph, Graph):
+        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph")
+    if graph.coordinates is None or graph.coordinates.shape[1] < 2:
+        raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
+    return graph.coordinates[:, :2]
 
 
 def put_graph(
     ax: Any,
     graph: Graph,
     points: Floats,
-    size: float,
     *,
+    inches: float = PANEL,
+    size: float | None = None,
     marks: NDArray[np.str_] | None = None,
     top: float | None = None,
     **colors: Any,
 ) -> Any:
-    """A graph at points in the plane. Edges are as wide as their weights are beside ``top``, by default the heaviest."""
+    """A graph at points in the plane, in a panel so many inches wide.
+
+    Edges are as wide as their weights are beside ``top``, by default the heaviest.
+    """
     x, y = points[:, :2].T
-    add_edges(ax, graph, points[:, :2], marks, heaviest(graph) if top is None else top)
-    rim = 0.4 if size >= _RIMMED else 0.0
-    dots = ax.scatter(x, y, **colors, s=size, zorder=2, edgecolors="white" if rim else "none", linewidths=rim)
+    add_edges(ax, graph, points[:, :2], marks, top=heaviest(graph) if top is None else top, inches=inches)
+    area = dot_size(graph.n, inches) if size is None else size
+    rim = 0.4 if area >= _RIMMED else 0.0
+    dots = ax.scatter(x, y, **colors, s=area, zorder=2, edgecolors="white" if rim else "none", linewidths=rim)
     dots.set_rasterized(graph.n + graph.m > MOST_VECTORS)
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.05)
@@ -108,9 +119,9 @@ def put_graph(
     return dots
 
 
-def dot_size(n: int, inches: float = 4.8) -> float:
+def dot_size(n: int, inches: float = PANEL) -> float:
     """Area of a dot in points squared, with which so many of them leave room for edges in a panel."""
-    return float(np.clip(5_000.0 / n, 0.8, 36.0)) * (inches / 4.8) ** 2
+    return float(np.clip(5_000.0 / n, 0.8, 36.0)) * inches / PANEL
 
 
 def panel_height(places: list[Floats], width: float) -> float:

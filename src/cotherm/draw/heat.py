@@ -11,9 +11,9 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from cotherm.arrays import Floats
-from cotherm.draw.color import Scale, add_color_bar, scale_of
-from cotherm.draw.edges import STYLES, checked_marks
-from cotherm.draw.graph import dot_size, draw_graph, panel_height
+from cotherm.draw.color import add_color_bar, scale_of
+from cotherm.draw.edges import STYLES, checked_marks, word
+from cotherm.draw.graph import checked_places, panel_height, put_graph
 from cotherm.draw.names import beside, title, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -73,16 +73,19 @@ def draw_heat(
     _require_fitting(graphs, flows, times, names, marked)
     shown = [graph.name or "" for graph in graphs] if names is None else names
     scale = scale_of([flow[k] for flow in flows for k in range(len(times))])
-    ratios = np.array([panel_height([points], 1.0) for points in map(_placed, graphs)])
+    places = [checked_places(graph) for graph in graphs]
+    ratios = np.array([panel_height([points], 1.0) for points in places])
     width = float(np.clip(_LOWEST / ratios.min(), _WIDTH, _WIDEST))
     heights = (width * ratios).tolist()
     size = (width * len(times) + 1.3, sum(heights) + 0.15 * len(graphs) + 0.6)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(graphs), len(times), squeeze=False, height_ratios=heights)
     for row, graph in enumerate(graphs):
-        marks = None if marked is None else marked[row]
-        for column in range(len(times)):
-            _draw(axes[row, column], graph, flows[row][column], scale, marks, dot_size(graph.n, 1.2 * width))
+        given = None if marked is None else marked[row]
+        marks = None if given is None else checked_marks("marked", given, graph.m)
+        for ax, heat in zip(axes[row], flows[row], strict=True):
+            options = {"c": heat, "cmap": scale.colors, "norm": scale.norm}
+            put_graph(ax, graph, places[row], inches=width, marks=marks, **options)
         beside(axes[row, 0], shown[row], inches=heights[row])
     for column, text in enumerate(distinct(times)):
         title(axes[0, column], f"t = {text}", inches=width)
@@ -105,21 +108,10 @@ def _require_fitting(graphs: Any, flows: Any, times: Any, names: Any, marked: An
             raise CothermError(argument, f"{len(given)}", f"one for each of {len(graphs)} graphs")
 
 
-def _placed(graph: Graph) -> Floats:
-    """Positions, of which :func:`draw_graph` refuses those that cannot be drawn."""
-    return np.zeros((1, 2)) if graph.coordinates is None or graph.coordinates.shape[1] < 2 else graph.coordinates
-
-
-def _draw(ax: Any, graph: Graph, heat: Floats, scale: Scale, marks: ArrayLike | None, size: float) -> None:
-    dots = draw_graph(graph, heat, ax=ax, size=size, marked=marks)
-    dots.set_norm(scale.norm)
-    dots.set_cmap(scale.colors)
-
-
 def distinct(times: Sequence[float]) -> list[str]:
     """The times in as few digits as tell them apart, three at least."""
     for digits in range(3, 18):
-        texts = [f"{t:.{digits}g}" for t in times]
+        texts = [f"{word(kind)} edges" for kind in kinds]
         if len(set(texts)) == len(set(map(float, times))):
             break
     return texts
@@ -127,9 +119,15 @@ def distinct(times: Sequence[float]) -> list[str]:
 
 def _add_legend(figure: Figure, graphs: Sequence[Graph], marked: Sequence[ArrayLike | None]) -> None:
     found = [checked_marks("marked", m, g.m) for g, m in zip(graphs, marked, strict=True) if m is not None]
-    names = {"marked": "cut", "cut": "cut", "weakened": "weakened", "strengthened": "strengthened", "switched on": "new"}
+    names = {
+        "marked": "cut",
+        "cut": "cut",
+        "weakened": "weakened",
+        "strengthened": "strengthened",
+        "switched on": "new",
+    }
     kinds = [kind for kind in STYLES if any((marks == kind).any() for marks in found)]
     lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
     if kinds:
-        texts = [f"edges {names[kind]}" for kind in kinds]
+        texts = [f"{word(kind)} edges" for kind in kinds]
         write_legend(figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9)

@@ -143,8 +143,7 @@ def _heat(result: Coupling, function: int) -> Figure:
             graphs.append(graph)
             flows.append(heat_flow(graph, F[:, column], times)[:, :, 0])
             names.append(name + state)
-    cut = [change.kind == "cut" for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)]
-    marks: list[Any] = [None] * len(cut) + (cut if all(mask.mean() <= _FEW_CUT for mask in cut) else [None] * len(cut))
+    marks = [None] * len(result.graphs) + _cut(result)
     if all(is_mesh(graph) for graph in result.originals):
         return draw_bodies(
             [[graph] * len(times) for graph in graphs],
@@ -157,6 +156,14 @@ def _heat(result: Coupling, function: int) -> Figure:
     at = [places(graph) for graph in result.originals] * 2
     placed = [graph.replace(coordinates=points) for graph, points in zip(graphs, at, strict=True)]
     return draw_heat(placed, flows, times, names=names, marked=marks)
+
+
+def _cut(result: Coupling) -> list[Any]:
+    """For each view which edges were cut, where they are few; else nothing for all views."""
+    cut = [change.kind == "cut" for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)]
+    if any(mask.mean() > _FEW_CUT for mask in cut if mask.size):
+        return [None] * len(cut)
+    return [np.where(mask, "cut", "kept") for mask in cut]
 
 
 def places(graph: Graph) -> Floats:

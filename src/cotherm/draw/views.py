@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.color import Classes
-from cotherm.draw.edges import checked_marks, heaviest, left_out, legend_entries
-from cotherm.draw.graph import dot_size, panel_height, put_graph
+from cotherm.draw.edges import PANEL, checked_marks, heaviest, left_out, legend_entries
+from cotherm.draw.graph import panel_height, put_graph
 from cotherm.draw.names import beside, room, title, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-_WIDTH = 4.8
 # Size of the letters of legends, and the longest name of a class in them.
 _LEGEND, _LONGEST_CLASS = 8.5, 28
 
@@ -88,9 +87,9 @@ def draw_views(
         [validation.functions("points", p, g.n) for g, p in zip(row, at, strict=True)]
         for row, at in zip(graphs, points, strict=True)
     ]
-    heights = [panel_height(row, _WIDTH) for row in places]
+    heights = [panel_height(row, PANEL) for row in places]
     classes = None if labels is None else Classes(labels)
-    across = _WIDTH * width + 0.5
+    across = PANEL * width + 0.5
     legend, ncols = _fitted([] if classes is None else classes.legend(), across)
     below = 0.2 * -(-len(legend) // ncols)
     figure = Figure(figsize=(across, sum(heights) + 0.7 * count + 0.3 + below), layout="constrained")
@@ -103,11 +102,11 @@ def draw_views(
             mask = None if marked is None else marked[r][c]
             marks = None if mask is None else checked_marks("marked", mask, graph.m)
             dots: dict[str, Any] = {"c": "0.3" if colors is None else colors}
-            put_graph(axes[r, c], graph, places[r][c], dot_size(graph.n), marks=marks, top=heaviest(row[0]), **dots)
+            put_graph(axes[r, c], graph, places[r][c], marks=marks, top=heaviest(row[0]), **dots)
             _add_counts(axes[r, c], graph, marks, mark_names)
         beside(axes[r, 0], rows[r], inches=heights[r])
     for c, text in enumerate(columns or ()):
-        title(axes[0, c], text, inches=_WIDTH)
+        title(axes[0, c], text, inches=PANEL)
     if legend:
         _add_classes(figure, legend, ncols)
     return figure
@@ -120,10 +119,10 @@ def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Ma
         entries = [(Line2D([], [], color="0.6", linewidth=1.5), f"{live:,} edges{left_out(graph.m)}")]
     else:
         entries = legend_entries(marks, words)
-    options = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "frameon": False, "fontsize": _LEGEND}
-    ncols = 1 if len(entries) == 1 else 2
+    options: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.2}
+    options |= {"columnspacing": 1.0, "handlelength": 1.6, "handletextpad": 0.5}
     lines, texts = [line for line, _ in entries], [text for _, text in entries]
-    write_legend(ax, lines, texts, ncols=ncols, columnspacing=1.0, handlelength=1.6, handletextpad=0.5, borderaxespad=0.2, **options)
+    write_legend(ax, lines, texts, ncols=1 if len(entries) == 1 else 2, frameon=False, fontsize=_LEGEND, **options)
 
 
 def _fitted(entries: list[tuple[str, str]], inches: float) -> tuple[list[tuple[str, str]], int]:
@@ -134,7 +133,7 @@ def _fitted(entries: list[tuple[str, str]], inches: float) -> tuple[list[tuple[s
 
 def _add_classes(figure: Figure, entries: list[tuple[str, str]], ncols: int) -> None:
     dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in entries]
-    options = {"loc": "outside lower center", "ncols": ncols, "frameon": False, "fontsize": _LEGEND}
+    options: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "frameon": False, "fontsize": _LEGEND}
     write_legend(figure, dots, [name for _, name in entries], most=_LONGEST_CLASS, handletextpad=0.2, **options)
 
 
