@@ -130,8 +130,25 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     >>> import cotherm as ct
     >>> figure = ct.draw.draw_coupling([1, 10], before=[0.2, 0.5], after=[0.01, 0.02])
     """
-    curves = {"before coupling": (times, before), "after coupling": (times, after)}
-    y = "difference in heat between the views (coupling error)"
-    return draw_curves(
-        curves, x="diffusion time", y=y, log="xy", title="How much heat differs between the views at each time"
-    )
+    found = [np.asarray(one, dtype=np.float64).ravel() for one in (times, before, after)]
+    about = "How much heat differs between the views"
+    y = "difference in heat (coupling error)"
+    if len(found[0]) == 1:
+        return _draw_bars([float(one[0]) for one in found[1:]], y, f"{about} at t = {found[0][0]:.3g}")
+    curves = {"before coupling": (found[0], found[1]), "after coupling": (found[0], found[2])}
+    return draw_curves(curves, x="diffusion time", y=y, log="xy", title=f"{about} at each time")
+
+
+def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
+    """Before and after at one time, for which curves would be single dots."""
+    figure = Figure(figsize=(6.0, 2.4), layout="constrained")
+    ax: Any = figure.subplots()
+    shown = _drawn(heights, log=False)
+    bars = ax.barh(["before coupling", "after coupling"], np.nan_to_num(shown), color=_COLORS[:2], height=0.6)
+    ax.bar_label(bars, labels=[f"{height:.3g}" for height in heights], padding=4)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set_xlabel(y)
+    plain_frame(ax)
+    name_above(ax, title, inches=6.0)
+    return figure

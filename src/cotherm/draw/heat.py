@@ -111,7 +111,7 @@ def _require_fitting(graphs: Any, flows: Any, times: Any, names: Any, marked: An
 def distinct(times: Sequence[float]) -> list[str]:
     """The times in as few digits as tell them apart, three at least."""
     for digits in range(3, 18):
-        texts = [f"{word(kind)} edges" for kind in kinds]
+        texts = [f"{t:.{digits}g}" for t in times]
         if len(set(texts)) == len(set(map(float, times))):
             break
     return texts
@@ -119,13 +119,6 @@ def distinct(times: Sequence[float]) -> list[str]:
 
 def _add_legend(figure: Figure, graphs: Sequence[Graph], marked: Sequence[ArrayLike | None]) -> None:
     found = [checked_marks("marked", m, g.m) for g, m in zip(graphs, marked, strict=True) if m is not None]
-    names = {
-        "marked": "cut",
-        "cut": "cut",
-        "weakened": "weakened",
-        "strengthened": "strengthened",
-        "switched on": "new",
-    }
     kinds = [kind for kind in STYLES if any((marks == kind).any() for marks in found)]
     lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
     if kinds:

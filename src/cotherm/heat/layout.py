@@ -22,7 +22,7 @@ _SHARE, _FEWEST, _MOST = 1 / 15, 5.0, 30.0
 _MOVES = 4.0
 # Large graphs: how many groups of vertices are laid out, how far vertices are drawn to that of their own beside their
 # neighbors, and how often.
-_GROUPS, _OWN, _ROUNDS = 800, 0.7, 3
+_GROUPS, _OWN, _ROUNDS = 800, 0.85, 2
 
 
 def layout(graph: Graph, t: float | None = None, *, seed: int = 0) -> Floats:
