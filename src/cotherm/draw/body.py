@@ -117,8 +117,7 @@ def draw_bodies(
         for r, row in enumerate(drawn):
             _draw(axes[r, c], row[c], scale.norm, scale.colors)
         title(axes[0, c], text, inches=wide)
-    for r, name in enumerate(names):
-        beside(axes[r, 0], name, inches=tall[r])
+    beside(axes[:, 0], names, tall)
     if common_scale:
         add_color_bar(figure, axes, scale, "heat")
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ CLASS_COLORS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"),
     *("#6a3d9a", "#8c510a", "#1a1a1a", "#b2df8a", "#b2182b", "#80cdc1", "#fb9a99", "#cab2d6", "#01665e"),
 )
+_NUMBER = re.compile(r"([0-9]{1,18})")
 UNKNOWN_COLOR, OTHER_COLOR = "#d9d9d9", "#8a8a8a"
 
 
@@ -106,7 +108,9 @@ def _as_text(labels: ArrayLike) -> NDArray[Any]:
 
 
 def _sorted(names: list[str]) -> list[str]:
-    """By number where all are numbers, so that 10 comes after 9."""
-    if all(name.lstrip("-").isdecimal() for name in names):
-        return sorted(names, key=int)
-    return sorted(names)
+    """Numbers in names count as numbers, so that 10 comes after 9."""
+
+    def key(name: str) -> list[tuple[int, str]]:
+        return [(int(part), "") if part.isascii() and part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+    return sorted(names, key=key)

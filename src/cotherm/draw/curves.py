@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from cotherm.arrays import Floats
+from cotherm.draw.names import distinct, write_legend
 from cotherm.draw.names import title as name_above
-from cotherm.draw.names import write_legend
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -136,7 +136,12 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     if len(found[0]) == 1:
         return _draw_bars([float(one[0]) for one in found[1:]], y, f"{about} at t = {found[0][0]:.3g}")
     curves = {"before coupling": (found[0], found[1]), "after coupling": (found[0], found[2])}
-    return draw_curves(curves, x="diffusion time", y=y, log="xy", title=f"{about} at each time")
+    figure = draw_curves(curves, x="diffusion time", y=y, log="xy", title=f"{about} at each time")
+    if len(found[0]) <= _FEW:
+        ax: Any = figure.axes[0]
+        ax.set_xticks(found[0], labels=distinct(found[0].tolist()))
+        ax.minorticks_off()
+    return figure
 
 
 def _draw_bars(heights: list[float], y: str, title: str) -> Figure:

@@ -41,9 +41,9 @@ class _Style(NamedTuple):
 _DASHES = (0, (3.0, 1.5))
 STYLES: dict[str, _Style] = {
     "weakened": _Style("#f4a582", "-", False),
-    "cut": _Style("#ca0020", _DASHES, True),
-    "strengthened": _Style("#0571b0", "-", False),
     "switched on": _Style("#1b7837", "-", False),
+    "strengthened": _Style("#0571b0", "-", False),
+    "cut": _Style("#ca0020", _DASHES, True),
     "marked": _Style("#ca0020", _DASHES, True),
 }
 KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
@@ -77,7 +77,8 @@ def add_edges(
     drawn = drawn[plain[drawn] & (shade[drawn] > _FAINT)]
     # Among many that changed, what stayed is pale.
     pale = float(np.mean(plain)) < 1.0 - _MANY if graph.m else False
-    grays = np.repeat((0.94 if pale else 1.0) - (0.3 if pale else 0.75) * shade[drawn, np.newaxis], 3, axis=1)
+    ink = (0.3 if pale else 0.75) * float(np.clip(np.sqrt(2_000.0 / max(len(drawn), 1)), 0.4, 1.0))
+    grays = np.repeat((0.94 if pale else 1.0) - ink * shade[drawn, np.newaxis], 3, axis=1)
     _add(ax, graph, points, drawn, colors=grays, linewidths=widest * shade[drawn], zorder=1.0)
     if marks is None:
         return
@@ -85,8 +86,8 @@ def add_edges(
         chosen = _thinned(np.flatnonzero(marks == kind), MOST_MARKED)
         if len(chosen):
             heavy = np.full(len(chosen), 0.5) if style.fixed else shade[chosen]
-            width = np.maximum(widest * heavy, _THINNEST)
-            colors = [to_rgba(style.color, 0.2 + 0.8 * part) for part in np.sqrt(heavy)]
+            width = np.maximum((1.0 if style.fixed else 0.6) * widest * heavy, _THINNEST)
+            colors = [to_rgba(style.color, 0.2 + 0.6 * part) for part in np.sqrt(heavy)]
             options = {"colors": colors, "linestyles": style.line, "linewidths": width, "zorder": 1.1 + 0.1 * order}
             _add(ax, graph, points, chosen, **options)
 

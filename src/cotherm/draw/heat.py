@@ -14,7 +14,7 @@ from cotherm.arrays import Floats
 from cotherm.draw.color import add_color_bar, scale_of
 from cotherm.draw.edges import STYLES, checked_marks, word
 from cotherm.draw.graph import checked_places, panel_height, put_graph
-from cotherm.draw.names import beside, title, write_legend
+from cotherm.draw.names import beside, distinct, title, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -86,9 +86,9 @@ def draw_heat(
         for ax, heat in zip(axes[row], flows[row], strict=True):
             options = {"c": heat, "cmap": scale.colors, "norm": scale.norm}
             put_graph(ax, graph, places[row], inches=width, marks=marks, **options)
-        beside(axes[row, 0], shown[row], inches=heights[row])
     for column, text in enumerate(distinct(times)):
         title(axes[0, column], f"t = {text}", inches=width)
+    beside(axes[:, 0], shown, heights)
     add_color_bar(figure, axes, scale, "heat")
     if marked is not None:
         _add_legend(figure, graphs, marked)
@@ -106,15 +106,6 @@ def _require_fitting(graphs: Any, flows: Any, times: Any, names: Any, marked: An
     for argument, given in (("names", names), ("marked", marked)):
         if given is not None and len(given) != len(graphs):
             raise CothermError(argument, f"{len(given)}", f"one for each of {len(graphs)} graphs")
-
-
-def distinct(times: Sequence[float]) -> list[str]:
-    """The times in as few digits as tell them apart, three at least."""
-    for digits in range(3, 18):
-        texts = [f"{t:.{digits}g}" for t in times]
-        if len(set(texts)) == len(set(map(float, times))):
-            break
-    return texts
 
 
 def _add_legend(figure: Figure, graphs: Sequence[Graph], marked: Sequence[ArrayLike | None]) -> None:

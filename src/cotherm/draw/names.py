@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from cotherm.errors import visible
@@ -11,7 +12,7 @@ from cotherm.errors import visible
 _LONGEST = 60
 # Width of a character of the default font, in units of its size.
 _WIDTH = 0.6
-SIZE, _SMALLEST, _MOST_LINES = 11.0, 9.0, 3
+SIZE, _SMALLER, _MOST_LINES = 11.0, 9.0, 3
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
@@ -42,17 +43,30 @@ def title(ax: Any, name: str, *, inches: float, size: float = SIZE) -> None:
     ax.set_title(shown(name.replace("\n", " "), room(inches, size)), fontsize=size, parse_math=False)
 
 
-def beside(ax: Any, name: str, *, inches: float, size: float = SIZE) -> None:
-    """A name to the left of the axes, written upwards, on more lines where one is too short."""
-    if len(name) > room(inches, size):
-        size = max(_SMALLEST, size - 2.0)
-    most = room(inches, size)
+def beside(axes: Any, names: Sequence[str], inches: Sequence[float]) -> None:
+    """Names to the left of the rows of a figure, written upwards, all in one size; on more lines where one is short."""
+    fits = all(len(name) <= room(height) for name, height in zip(names, inches, strict=True))
+    size = SIZE if fits else _SMALLER
+    for ax, name, height in zip(axes, names, inches, strict=True):
+        place = {"transform": ax.transAxes, "rotation": 90, "ha": "right", "va": "center", "multialignment": "center"}
+        ax.text(-0.02, 0.5, "\n".join(_lines(name, room(height, size))), fontsize=size, parse_math=False, **place)
+
+
+def _lines(name: str, most: int) -> list[str]:
     lines = [piece for line in name.split("\n") for piece in textwrap.wrap(visible(line), most) or [""]]
-    if len(lines) > _MOST_LINES:
-        # The middle of all of it gives way.
-        lines = textwrap.wrap(shortened(" ".join(lines), (_MOST_LINES - 1) * most), most)[:_MOST_LINES]
-    place = {"transform": ax.transAxes, "rotation": 90, "ha": "right", "va": "center", "multialignment": "center"}
-    ax.text(-0.02, 0.5, "\n".join(lines), fontsize=size, parse_math=False, **place)
+    if len(lines) <= _MOST_LINES:
+        return lines
+    # The middle of all of it gives way; lines that break at spaces are not full.
+    return textwrap.wrap(shortened(" ".join(lines), (_MOST_LINES - 1) * most), most)[:_MOST_LINES]
+
+
+def distinct(numbers: Sequence[float]) -> list[str]:
+    """Numbers in as few digits as tell them apart, three at least."""
+    for digits in range(3, 18):
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(texts)) == len(set(map(float, numbers))):
+            break
+    return texts
 
 
 def write_legend(owner: Any, handles: list[Any], names: list[str], *, most: int = _LONGEST, **options: Any) -> Any:

@@ -15,7 +15,8 @@ from cotherm.draw.body import draw_bodies
 from cotherm.draw.convergence import best_route, draw_convergence
 from cotherm.draw.curves import draw_coupling
 from cotherm.draw.faces import is_mesh
-from cotherm.draw.heat import distinct, draw_heat
+from cotherm.draw.heat import draw_heat
+from cotherm.draw.names import distinct
 from cotherm.draw.views import draw_views, widest
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph

@@ -104,7 +104,7 @@ def draw_views(
             dots: dict[str, Any] = {"c": "0.3" if colors is None else colors}
             put_graph(axes[r, c], graph, places[r][c], marks=marks, top=heaviest(row[0]), **dots)
             _add_counts(axes[r, c], graph, marks, mark_names)
-        beside(axes[r, 0], rows[r], inches=heights[r])
+    beside(axes[:, 0], rows, heights)
     for c, text in enumerate(columns or ()):
         title(axes[0, c], text, inches=PANEL)
     if legend:
@@ -122,7 +122,8 @@ def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Ma
     options: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.2}
     options |= {"columnspacing": 1.0, "handlelength": 1.6, "handletextpad": 0.5}
     lines, texts = [line for line, _ in entries], [text for _, text in entries]
-    write_legend(ax, lines, texts, ncols=1 if len(entries) == 1 else 2, frameon=False, fontsize=_LEGEND, **options)
+    ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * room(PANEL, _LEGEND) else 1
+    write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
 
 
 def _fitted(entries: list[tuple[str, str]], inches: float) -> tuple[list[tuple[str, str]], int]:
