@@ -176,7 +176,7 @@ def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
     top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
     one, other = (top + 1) % 3, (top + 2) % 3
     usual = 0.0 if extent[other] >= extent[one] else -90.0
-    angle = np.deg2rad(usual if azimuth is None else validation.real("azimuth", azimuth))
+    angle = np.deg2rad(usual if azimuth is None else float(validation.numeric("azimuth", azimuth, ndim=(0,))))
     tilt = np.deg2rad(_ELEVATION)
     turned = np.array(
         [
