@@ -34,14 +34,15 @@ class _Style(NamedTuple):
     color: str
     line: Any
     fixed: bool  # one width for all, or by weight
+    least: float = 0.5  # opacity of the lightest; new edges are often many and hardly weigh
 
 
 # Red for less and blue for more, dashed for what is gone; and green for what was not there. Told apart with every kind
 # of color blindness by lightness or dashes.
 _DASHES = (0, (3.0, 1.5))
 STYLES: dict[str, _Style] = {
-    "weakened": _Style("#f4a582", "-", False),
-    "switched on": _Style("#1b7837", "-", False),
+    "weakened": _Style("#f4a582", "-", False, 0.35),
+    "switched on": _Style("#1b7837", "-", False, 0.08),
     "strengthened": _Style("#0571b0", "-", False),
     "cut": _Style("#ca0020", _DASHES, True),
     "marked": _Style("#ca0020", _DASHES, True),
@@ -87,7 +88,7 @@ def add_edges(
         if len(chosen):
             heavy = np.full(len(chosen), 0.5) if style.fixed else shade[chosen]
             width = np.maximum((1.0 if style.fixed else 0.6) * widest * heavy, _THINNEST)
-            colors = [to_rgba(style.color, 0.2 + 0.6 * part) for part in np.sqrt(heavy)]
+            colors = [to_rgba(style.color, style.least + (0.85 - style.least) * part) for part in heavy]
             options = {"colors": colors, "linestyles": style.line, "linewidths": width, "zorder": 1.1 + 0.1 * order}
             _add(ax, graph, points, chosen, **options)
 
