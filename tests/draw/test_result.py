@@ -231,3 +231,10 @@ def test_large_graphs_are_laid_out_by_groups() -> None:
     size = np.linalg.norm(places - places.mean(axis=0), axis=1).mean()
     assert np.median(near) < 0.1 * size
     assert np.array_equal(places, layout(both))
+
+
+@pytest.mark.parametrize("m", [0, 1_700])
+def test_odd_large_graphs_are_laid_out(m: int) -> None:
+    """Without edges, or with weights of sizes that cannot be divided by each other."""
+    w = np.where(np.arange(m) < 50, 1e200, 1e-200)
+    assert np.isfinite(layout(ct.Graph(1_701, np.arange(m), np.arange(m) + 1, w))).all()

@@ -68,7 +68,9 @@ def _by_groups(graph: Graph, rng: np.random.Generator) -> Floats:
 def _grouped(graph: Graph, W: sp.csr_array, rng: np.random.Generator) -> Ints:
     """For every vertex the number of the nearest of some random ones; what none of them reaches is the last group."""
     chosen = np.sort(rng.choice(graph.n, _GROUPS, replace=False))
-    steps = sp.csr_array((W.data.max() / W.data, W.indices, W.indptr), shape=W.shape) if W.nnz else W
+    # An edge is long where its weight is small; beyond a million times the shortest it makes no difference.
+    long = 1.0 / np.maximum(W.data / W.data.max(initial=1e-300), 1e-6)
+    steps = sp.csr_array((long, W.indices, W.indptr), shape=W.shape)
     _, _, source = dijkstra(steps, directed=False, indices=chosen, min_only=True, return_predecessors=True)
     found = np.searchsorted(chosen, source)
     return np.unique(np.where(source >= 0, found, _GROUPS), return_inverse=True)[1]
