@@ -6,7 +6,7 @@ READY := .venv/.ready
 DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
 
-.PHONY: help demo test fuzz lint bench reproduce docs clean
+.PHONY: help demo test fuzz lint bench reproduce figures docs clean
 
 help:
 	@echo "make demo   run the main job on embedded data and draw it"
@@ -14,6 +14,7 @@ help:
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
+	@echo "make figures  the figures of docs/figures.md; some need real data (COTHERM_DATA); one of them: FIGURE=wine"
 	@echo "make bench  the heat benchmark, about ten minutes; another: BENCH=routes, with options: ARGS=--quick"
 	@echo "make docs   the pages, the reference and the gallery as a site in out/docs"
 	@echo "make clean  remove .venv and caches"
@@ -74,6 +75,10 @@ lint: $(DEV)
 # Some experiments use extras where they are installed.
 reproduce: $(DEV)
 	@$(BIN)/python -m cotherm reproduce all
+
+FIGURE ?=
+figures: $(DEV)
+	@$(BIN)/python tools/draw_figures.py $(FIGURE)
 
 BENCH ?= heat
 ARGS ?=

@@ -37,8 +37,6 @@ figure = ct.draw.draw_bodies(
     up=2,
     azimuth=65.0,
 )
-for ax, graph in zip(figure.axes, [joined] * 3 + [apart] * 3, strict=True):
-    ax.set_box_aspect(np.ptp(graph.coordinates, axis=0), zoom=1.05)
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/match.png")
 picture.parent.mkdir(parents=True, exist_ok=True)
 figure.savefig(picture, dpi=110)

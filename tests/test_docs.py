@@ -131,3 +131,15 @@ def test_cohorts_as_they_are_copied(
     assert "all items, common graph" in capsys.readouterr().out
     by_commands, by_python = ct.Coupling.load("coupled.npz").graphs, names["result"].graphs
     assert all(np.allclose(a.w, b.w) for a, b in zip(by_commands, by_python, strict=True))
+
+
+def test_figures_are_shown_small_and_drawn_by_a_command_each() -> None:
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(figures/([\w-]+\.png)\)", page)
+    stored = sorted((ROOT / "docs" / "figures").iterdir())
+    assert sorted(shown) == [path.name for path in stored]
+    assert all(path.stat().st_size < 150_000 for path in stored)
+    tool = (ROOT / "tools" / "draw_figures.py").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^FIGURES[^{]*\{\n(.*?)^\}", tool, re.DOTALL | re.MULTILINE)
+    names = re.findall(r'^    "(\w+)":', table, re.MULTILINE)
+    assert sorted(names) == sorted(re.findall(r"^python tools/draw_figures\.py (\w+)", page, re.MULTILINE))

@@ -65,8 +65,8 @@ def _table(times: list[float], before: list[Floats], after: list[Floats]) -> lis
 def _draw(result: Coupling, flows: list[Floats], times: list[float], picture: Path) -> None:
     graphs = [*result.originals, *result.graphs]
     names = [f"{g.name}" for g in result.originals] + [f"{g.name},\ncoupled" for g in result.originals]
-    cut = [changes.kind == "cut" for changes in result.changes()]
-    marks = [np.zeros_like(mask) for mask in cut] + cut
+    cut = [np.where(changes.kind == "cut", "cut", "kept") for changes in result.changes()]
+    marks = [None] * len(cut) + cut
     try:
         picture.parent.mkdir(parents=True, exist_ok=True)
         draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)

@@ -58,7 +58,7 @@ ALL_DISTANCES = 4_096
 NEAREST_VERTICES = 40_000_000
 # Parts of a graph that only weights too small to be seen beside the others join; more are refused.
 WEAKLY_JOINED_PARTS = 2_000
-# Up to this many vertices a layout looks at all pairs of distances (t-SNE); above it is the diffusion map.
+# Up to this many vertices a layout looks at all pairs of distances (t-SNE); above, at those of groups of vertices.
 LAYOUT = 1_500
 
 # Up to this many vertices Q(t) and its derivative come from an eigendecomposition, above from Chebyshev series.

@@ -1,9 +1,12 @@
 """Figures with matplotlib. Names are drawn as they are: a $ does not start a formula."""
 
 from cotherm.draw.body import draw_bodies
-from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves
-from cotherm.draw.graph import draw_graph, draw_heat
+from cotherm.draw.convergence import draw_convergence
+from cotherm.draw.curves import draw_coupling, draw_curves
+from cotherm.draw.graph import draw_graph
+from cotherm.draw.heat import draw_heat
 from cotherm.draw.panels import draw_neighbors
+from cotherm.draw.result import draw_result
 from cotherm.draw.views import draw_views, widest
 
 __all__ = [
@@ -14,6 +17,7 @@ __all__ = [
     "draw_graph",
     "draw_heat",
     "draw_neighbors",
+    "draw_result",
     "draw_views",
     "widest",
 ]

@@ -1,24 +1,46 @@
-"""Values on points in space, such as heat on a body."""
+"""Values on surfaces in space, such as heat on a body: shaded faces, the nearest drawn last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats
-from cotherm.draw.graph import COLORS
-from cotherm.draw.names import shown as in_figure
+from cotherm.arrays import Floats, Ints
+from cotherm.draw.color import ON_SURFACES, add_color_bar, scale_of
+from cotherm.draw.edges import STYLES, checked_marks
+from cotherm.draw.faces import faces_of
+from cotherm.draw.names import beside, title
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Edges below this part of the largest weight do not show.
+# Edges below this part of the largest weight were cut, for what can be seen.
 _FAINT = 1e-3
+_ELEVATION = 8.0
+# Where light comes from, seen from the front: right, up, towards the reader; and what is left in the shade.
+_LIGHT = np.array([0.4, 0.5, 0.77])
+_SHADE = 0.45
+# Edges that are marked: heat is red, so they are not.
+_MARK = "#0571b0"
+# Height of a body in inches.
+_TALL = 3.4
+
+
+class _Drawn(NamedTuple):
+    """A graph as it is seen: across, up, and towards the reader."""
+
+    graph: Graph
+    places: Floats
+    faces: Ints
+    values: Floats
+    marks: NDArray[np.bool_]
 
 
 def draw_bodies(
@@ -27,12 +49,16 @@ def draw_bodies(
     *,
     titles: Sequence[str],
     names: Sequence[str],
-    up: int = 1,
-    azimuth: float = -75.0,
+    faces: Sequence[ArrayLike] | None = None,
+    marked: Sequence[Sequence[ArrayLike | None]] | None = None,
+    common_scale: bool = False,
+    up: int | None = None,
+    azimuth: float | None = None,
 ) -> Figure:
-    """Draw values on graphs in space: a row for each view, a column for each quantity.
+    """Draw values on surfaces in space: a row for each view, a column for each quantity.
 
-    Each column has one color scale. Edges below a thousandth of the largest weight are not drawn.
+    Faces are colored by the values and shaded by how they are turned to the light. Vertices without a face are dots,
+    and where there are few faces, edges are drawn too.
 
     Parameters
     ----------
@@ -44,10 +70,17 @@ def draw_bodies(
         Titles of the columns.
     names : sequence of str
         Names of the rows.
-    up : int, default 1
-        Axis of the coordinates that points up.
-    azimuth : float, default -75.0
-        Viewing angle around that axis, in degrees.
+    faces : sequence of array_like of int of shape (f, 3), optional
+        Corners of the triangles of each row, as in ``Mesh.faces``. By default they are found: of a mesh all triangles
+        of its edges, of sampled points, such as a graph of nearest neighbors, a surface through them.
+    marked : sequence of sequence of array_like of bool or None, optional
+        For each graph edges to draw as dashed lines, such as those that a coupling cut.
+    common_scale : bool, default False
+        One color scale for the whole figure, with a color bar, instead of one for each column.
+    up : int, optional
+        Axis of the coordinates that points up. By default the one along which the first graph is longest.
+    azimuth : float, optional
+        Viewing angle around that axis, in degrees. By default the broadest side is seen.
 
     Returns
     -------
@@ -57,7 +90,7 @@ def draw_bodies(
     Raises
     ------
     CothermError
-        If the rows have different lengths, or if a graph has no coordinates in space.
+        If the rows have different lengths, if a graph has no coordinates in space, or if faces do not fit.
 
     See Also
     --------
@@ -71,34 +104,129 @@ def draw_bodies(
     >>> bodies = [[graph] for graph in views.graphs]
     >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
-    rows, columns = len(graphs), len(titles)
-    if rows != len(names) or any(len(row) != columns for row in (*graphs, *values)):
-        raise CothermError("graphs", "rows of different lengths", f"{len(names)} rows of {columns} graphs and values")
-    figure = Figure(figsize=(2.6 * columns, 3.8 * rows), layout="constrained")
-    for r in range(rows):
-        for c in range(columns):
-            ax: Any = figure.add_subplot(rows, columns, r * columns + c + 1, projection="3d")
-            shown = [validation.functions("values", values[k][c], graphs[k][c].n)[:, 0] for k in range(rows)]
-            limits = (min(v.min() for v in shown), max(v.max() for v in shown))
-            _draw(ax, graphs[r][c], shown[r], limits, up)
-            ax.view_init(elev=8, azim=azimuth)
-            if r == 0:
-                ax.set_title(in_figure(titles[c]), fontsize=11, parse_math=False)
-            if c == 0:
-                beside = {"transform": ax.transAxes, "rotation": 90, "va": "center", "fontsize": 11}
-                ax.text2D(-0.02, 0.5, in_figure(names[r]), parse_math=False, **beside)
+    drawn = _checked(graphs, values, titles, names, faces, marked, up, azimuth)
+    extents = [np.ptp(row[0].places[:, :2], axis=0) for row in drawn]
+    inches = [_TALL * extent / max(float(extent[1]), 0.6 * float(extent[0]), 1e-300) for extent in extents]
+    wide = max(1.7, *(float(size[0]) + 0.3 for size in inches))
+    tall = [float(size[1]) + 0.2 for size in inches]
+    figure = Figure(figsize=(wide * len(titles) + 0.4 + 0.8 * common_scale, sum(tall) + 0.4), layout="constrained")
+    axes = figure.subplots(len(drawn), len(titles), squeeze=False, height_ratios=tall)
+    every = [one.values for row in drawn for one in row]
+    for c, text in enumerate(titles):
+        scale = scale_of(every if common_scale else [row[c].values for row in drawn], ON_SURFACES)
+        for r, row in enumerate(drawn):
+            _draw(axes[r, c], row[c], scale.norm, scale.colors)
+        title(axes[0, c], text, inches=wide)
+    beside(axes[:, 0], names, tall)
+    if common_scale:
+        add_color_bar(figure, axes, scale, "heat")
     return figure
 
 
-def _draw(ax: Any, graph: Graph, values: Floats, limits: tuple[float, float], up: int) -> None:
-    if graph.coordinates is None or graph.coordinates.shape[1] != 3:
-        raise CothermError("graphs", "no coordinates in space", "graphs with (n, 3) coordinates")
-    # Matplotlib's third axis points up.
-    X = graph.coordinates[:, [(up + 1) % 3, (up + 2) % 3, up]]
-    # Edges that were cut are not drawn.
-    live = graph.w > _FAINT * graph.w.max(initial=0.0)
-    segments = np.stack([X[graph.i[live]], X[graph.j[live]]], axis=1)
-    ax.add_collection3d(Line3DCollection(segments, colors="0.6", linewidths=0.4))
-    ax.scatter(*X.T, c=values, cmap=COLORS, vmin=limits[0], vmax=limits[1], s=7, depthshade=False)
-    ax.set_box_aspect(np.ptp(X, axis=0), zoom=1.25)
-    ax.set_axis_off()
+def _checked(
+    graphs: Sequence[Sequence[Graph]],
+    values: Sequence[Sequence[ArrayLike]],
+    titles: Sequence[str],
+    names: Sequence[str],
+    faces: Sequence[ArrayLike] | None,
+    marked: Sequence[Sequence[ArrayLike | None]] | None,
+    up: int | None,
+    azimuth: float | None,
+) -> list[list[_Drawn]]:
+    rows, columns = len(names), len(titles)
+    if not rows or not columns or rows != len(graphs) or rows != len(values):
+        raise CothermError("graphs", f"{len(graphs)} rows of graphs", f"as many as names and values, {rows}")
+    if any(len(row) != columns for row in (*graphs, *values)):
+        raise CothermError("graphs", "rows of different lengths", f"{rows} rows of {columns} graphs and values")
+    if faces is not None and len(faces) != rows:
+        raise CothermError("faces", f"{len(faces)}", f"the faces of each of {rows} rows")
+    for graph in (graph for row in graphs for graph in row):
+        if graph.coordinates is None or graph.coordinates.shape[1] != 3:
+            raise CothermError("graphs", "no coordinates in space", "graphs with (n, 3) coordinates")
+    view = _view(graphs[0][0], up, azimuth)
+    drawn = []
+    for r, (row, shown) in enumerate(zip(graphs, values, strict=True)):
+        corners = faces_of(row[0]) if faces is None else _faces(faces[r], min(graph.n for graph in row))
+        vectors = [validation.functions("values", v, g.n)[:, 0] for g, v in zip(row, shown, strict=True)]
+        marks = [_marks(None if marked is None else marked[r][c], graph.m) for c, graph in enumerate(row)]
+        bodies = zip(row, vectors, marks, strict=True)
+        drawn.append([_Drawn(graph, _points(graph) @ view, corners, vector, mask) for graph, vector, mask in bodies])
+    return drawn
+
+
+def _points(graph: Graph) -> Floats:
+    assert graph.coordinates is not None
+    return graph.coordinates
+
+
+def _marks(given: ArrayLike | None, m: int) -> NDArray[np.bool_]:
+    return np.zeros(m, dtype=bool) if given is None else np.isin(checked_marks("marked", given, m), ("marked", "cut"))
+
+
+def _faces(given: ArrayLike, n: int) -> Ints:
+    array = np.asarray(given)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), the corners of triangles")
+    return validation.indices("faces", array.ravel(), below=n).reshape(-1, 3)
+
+
+def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
+    """(3, 3), to be multiplied from the right: the directions that are across, up, and towards the reader."""
+    extent = np.ptp(_points(graph), axis=0)
+    top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
+    one, other = (top + 1) % 3, (top + 2) % 3
+    usual = 0.0 if extent[other] >= extent[one] else -90.0
+    angle = np.deg2rad(usual if azimuth is None else float(validation.numeric("azimuth", azimuth, ndim=(0,))))
+    tilt = np.deg2rad(_ELEVATION)
+    turned = np.array(
+        [
+            [-np.sin(angle), np.cos(angle), 0.0],
+            [-np.sin(tilt) * np.cos(angle), -np.sin(tilt) * np.sin(angle), np.cos(tilt)],
+            [np.cos(tilt) * np.cos(angle), np.cos(tilt) * np.sin(angle), np.sin(tilt)],
+        ]
+    )
+    view = np.empty((3, 3))
+    view[[one, other, top]] = turned.T
+    return view
+
+
+def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
+    shown = body.faces
+    ends = np.column_stack([body.graph.i, body.graph.j])
+    palette = matplotlib.colormaps[colors]
+    places = body.places
+    if 2 * len(np.unique(shown)) < body.graph.n:  # no surface: its edges hold it together for the eye
+        live = body.graph.w > _FAINT * body.graph.w.max(initial=0.0)
+        ax.add_collection(LineCollection(list(places[ends[live]][:, :, :2]), colors="0.7", linewidths=0.4, zorder=1))
+    corners = places[shown]
+    order = np.argsort(corners[:, :, 2].mean(axis=1), kind="stable")
+    shaded = palette(norm(body.values[shown].mean(axis=1)))
+    shaded[:, :3] *= _light(corners)[:, np.newaxis]
+    # Edges of the same color close the seams between faces.
+    surface = PolyCollection(
+        list(corners[order][:, :, :2]), facecolors=shaded[order], edgecolors=shaded[order], zorder=2
+    )
+    surface.set_linewidth(0.3)
+    ax.add_collection(surface)
+    alone = np.setdiff1d(np.arange(body.graph.n), shown)
+    ax.scatter(*places[alone, :2].T, c=body.values[alone], cmap=palette, norm=norm, s=5, linewidths=0, zorder=3)
+    style = STYLES["marked"]
+    lines = LineCollection(
+        list(places[ends[body.marks]][:, :, :2]), colors=_MARK, linestyles=style.line, linewidths=0.9
+    )
+    lines.set_zorder(4)
+    ax.add_collection(lines)
+    low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)
+    ax.update_datalim([low, high])
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.02)
+    ax.axis("off")
+
+
+def _light(corners: Floats) -> Floats:
+    """How bright each face is. Which side is outside is not known, but only that towards the reader is seen."""
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normals, axis=1)
+    unit = normals / np.where(length > 0.0, length, 1.0)[:, np.newaxis]
+    unit *= np.where(unit[:, 2:] < 0.0, -1.0, 1.0)
+    return _SHADE + (1.0 - _SHADE) * np.clip(unit @ _LIGHT, 0.0, 1.0)

@@ -1,8 +1,8 @@
-"""Curves: precision against recall, coupling against time, cost against steps."""
+"""Curves: precision against recall, coupling error against time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,16 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from cotherm.arrays import Floats
-from cotherm.draw.names import write_legend
+from cotherm.draw.names import distinct, write_legend
+from cotherm.draw.names import title as name_above
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 # Beyond these the limits of the axes would overflow.
-_LEAST, _LARGEST = 1e-300, 1e300
+LEAST, LARGEST = 1e-300, 1e300
+# Curves of so few points show them: a single one has no line.
+_FEW = 12
 
 
 def draw_curves(
@@ -26,6 +29,7 @@ def draw_curves(
     y: str,
     styles: Mapping[str, tuple[int, int]] | None = None,
     log: str = "",
+    title: str | None = None,
 ) -> Figure:
     """Draw named curves in one frame.
 
@@ -39,6 +43,8 @@ def draw_curves(
         For a name the numbers of a color and of a line style, so that related curves look alike.
     log : {"", "x", "y", "xy"}, default ""
         Axes with a logarithmic scale.
+    title : str, optional
+        A title of one line.
 
     Returns
     -------
@@ -48,7 +54,7 @@ def draw_curves(
     See Also
     --------
     draw_coupling : Coupling error against time.
-    draw_convergence : Cost against steps.
+    draw_convergence : Agreement of the views step by step.
 
     Examples
     --------
@@ -66,6 +72,8 @@ def draw_curves(
             color=_COLORS[color % len(_COLORS)],
             linestyle=_STYLES[style % len(_STYLES)],
             linewidth=1.8,
+            marker="o" if np.size(horizontal) <= _FEW else None,
+            markersize=4,
         )
     # A logarithmic scale needs something to show: a coupling of equal graphs has no error above zero.
     if "x" in log and any(np.isfinite(line.get_xdata()).any() for line in lines):
@@ -74,52 +82,27 @@ def draw_curves(
         ax.set_yscale("log")
     ax.set_xlabel(x)
     ax.set_ylabel(y)
+    plain_frame(ax)
+    write_legend(ax, lines, list(curves), frameon=False, fontsize=9)
+    if title is not None:
+        name_above(ax, title, inches=6.0)
+    return figure
+
+
+def plain_frame(ax: Any) -> None:
+    """A pale grid, and axes on two sides only."""
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    write_legend(ax, lines, list(curves), frameon=False, fontsize=9)
-    return figure
 
 
 def _drawn(values: ArrayLike, *, log: bool) -> Floats:
     """The values that can be shown on the scale; others become NaN."""
     array = np.asarray(values, dtype=np.float64)
     size = np.abs(array)
-    shown = (array > _LEAST) & (size < _LARGEST) if log else size < _LARGEST
+    shown = (array > LEAST) & (size < LARGEST) if log else size < LARGEST
     return np.where(shown, array, np.nan)
-
-
-def draw_convergence(history: Sequence[Mapping[str, Any]]) -> Figure:
-    """Draw the cost after every step of a coupling, one curve for each route.
-
-    Parameters
-    ----------
-    history : sequence of dict
-        The steps, ``result.history`` of a :class:`cotherm.Coupling`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-
-    See Also
-    --------
-    cotherm.couple : Has the history in its result.
-    draw_coupling : Coupling error against time.
-
-    Examples
-    --------
-    >>> import cotherm as ct
-    >>> views = ct.datasets.ring(30)
-    >>> figure = ct.draw.draw_convergence(ct.couple(views.graphs, views.functions).history)
-    """
-    routes: dict[str, tuple[list[float], list[float]]] = {}
-    for number, row in enumerate(history):
-        steps, costs = routes.setdefault(str(row["route"]), ([], []))
-        steps.append(float(number))
-        costs.append(float(row["cost"]))
-    return draw_curves(routes, x="step", y="cost of the stage", log="y")
 
 
 def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figure:
@@ -140,11 +123,37 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     See Also
     --------
     cotherm.coupling_error : Compute the error.
-    draw_convergence : Cost against steps.
+    draw_convergence : Agreement of the views step by step.
 
     Examples
     --------
     >>> import cotherm as ct
     >>> figure = ct.draw.draw_coupling([1, 10], before=[0.2, 0.5], after=[0.01, 0.02])
     """
-    return draw_curves({"before": (times, before), "after": (times, after)}, x="time", y="coupling error", log="xy")
+    found = [np.asarray(one, dtype=np.float64).ravel() for one in (times, before, after)]
+    about = "How much heat differs between the views"
+    y = "difference in heat (coupling error)"
+    if len(found[0]) == 1:
+        return _draw_bars([float(one[0]) for one in found[1:]], y, f"{about} at t = {found[0][0]:.3g}")
+    curves = {"before coupling": (found[0], found[1]), "after coupling": (found[0], found[2])}
+    figure = draw_curves(curves, x="diffusion time", y=y, log="xy", title=f"{about} at each time")
+    if len(found[0]) <= _FEW:
+        ax: Any = figure.axes[0]
+        ax.set_xticks(found[0], labels=distinct(found[0].tolist()))
+        ax.minorticks_off()
+    return figure
+
+
+def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
+    """Before and after at one time, for which curves would be single dots."""
+    figure = Figure(figsize=(6.0, 2.4), layout="constrained")
+    ax: Any = figure.subplots()
+    shown = _drawn(heights, log=False)
+    bars = ax.barh(["before coupling", "after coupling"], np.nan_to_num(shown), color=_COLORS[:2], height=0.6)
+    ax.bar_label(bars, labels=[f"{height:.3g}" for height in heights], padding=4)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set_xlabel(y)
+    plain_frame(ax)
+    name_above(ax, title, inches=6.0)
+    return figure

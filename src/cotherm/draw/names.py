@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from cotherm.errors import visible
 
-# Longer lines would leave no room for what they name.
+# Longer lines would leave no room for what they name, wherever they are.
 _LONGEST = 60
+# Width of a character of the default font, in units of its size.
+_WIDTH = 0.6
+SIZE, _SMALLER, _MOST_LINES = 11.0, 9.0, 3
 
 
-def shown(name: str) -> str:
-    """A name with control characters escaped and long lines truncated."""
-    lines = map(visible, name.split("\n"))
-    return "\n".join(line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…" for line in lines)
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """A text of at most so many characters: the middle gives way, since names often differ in their ends."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
+def shown(name: str, most: int = _LONGEST) -> str:
+    """A name with control characters escaped and long lines shortened."""
+    return "\n".join(shortened(visible(line), most) for line in name.split("\n"))
+
+
+def room(inches: float, size: float = SIZE) -> int:
+    """How many characters fit in a line."""
+    return max(8, int(inches * 72.0 / (_WIDTH * size)))
 
 
 def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
@@ -21,8 +38,40 @@ def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
     ax.text(x, y, shown(name), parse_math=False, **options)
 
 
-def write_legend(owner: Any, handles: list[Any], names: list[str], **options: Any) -> None:
+def title(ax: Any, name: str, *, inches: float, size: float = SIZE) -> None:
+    """A title of one line above the axes, no wider than them."""
+    ax.set_title(shown(name.replace("\n", " "), room(inches, size)), fontsize=size, parse_math=False)
+
+
+def beside(axes: Any, names: Sequence[str], inches: Sequence[float]) -> None:
+    """Names to the left of the rows of a figure, written upwards, all in one size; on more lines where one is short."""
+    fits = all(len(name) <= room(height) for name, height in zip(names, inches, strict=True))
+    size = SIZE if fits else _SMALLER
+    for ax, name, height in zip(axes, names, inches, strict=True):
+        place = {"transform": ax.transAxes, "rotation": 90, "ha": "right", "va": "center", "multialignment": "center"}
+        ax.text(-0.02, 0.5, "\n".join(_lines(name, room(height, size))), fontsize=size, parse_math=False, **place)
+
+
+def _lines(name: str, most: int) -> list[str]:
+    lines = [piece for line in name.split("\n") for piece in textwrap.wrap(visible(line), most) or [""]]
+    if len(lines) <= _MOST_LINES:
+        return lines
+    # The middle of all of it gives way; lines that break at spaces are not full.
+    return textwrap.wrap(shortened(" ".join(lines), (_MOST_LINES - 1) * most), most)[:_MOST_LINES]
+
+
+def distinct(numbers: Sequence[float]) -> list[str]:
+    """Numbers in as few digits as tell them apart, three at least."""
+    for digits in range(3, 18):
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(texts)) == len(set(map(float, numbers))):
+            break
+    return texts
+
+
+def write_legend(owner: Any, handles: list[Any], names: list[str], *, most: int = _LONGEST, **options: Any) -> Any:
     """A legend of a figure or of axes, with all names, also those with a leading _, which Matplotlib leaves out."""
-    legend = owner.legend(handles, list(map(shown, names)), **options)
+    legend = owner.legend(handles, [shown(name, most) for name in names], **options)
     for text in legend.get_texts():
         text.set_parse_math(False)
+    return legend

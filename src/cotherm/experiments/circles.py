@@ -9,13 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cotherm.datasets import circles
-from cotherm.draw import draw_convergence, draw_coupling, draw_heat
+from cotherm.draw import draw_coupling, draw_heat, draw_result
 from cotherm.experiments.report import Claim, Experiment, Picture, Table
 from cotherm.experiments.surgery import components, error_table, heat_of, others_below, wrong_weight_left
 from cotherm.heat.coupling import coupling_error
 from cotherm.methods.coupling.couple import couple
 
 _TIMES = [0.0, 1.0, 3.0, 5.0, 10.0]
+_STEPS = "How the views come to agree, step by step, and how far they move for it"
 _NAMES = ("G₁", "G₂", "G₁ coupled", "G₂ coupled")
 
 
@@ -66,7 +67,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:  # noqa: ARG0
                     times, *(coupling_error(g, views.functions, times) for g in (result.originals, result.graphs))
                 ),
             ),
-            Picture("convergence", "Cost after every step, by route", lambda: draw_convergence(result.history)),
+            Picture("convergence", _STEPS, lambda: draw_result(result, "convergence")),
         ],
         seconds=time.perf_counter() - began,
     )

@@ -9,14 +9,16 @@ from cotherm.cli import parser as options_of
 
 HELP = "draw a graph or a coupling"
 ABOUT = """\
-Draws a coupling: each view before and after, with classes in color, weights as the width and gray
-level of edges, and cut edges marked. Graphs without coordinates are laid out by their diffusion
-distances.
+Draws a coupling: each view before and after, with classes in color and weights as the width and
+gray level of edges. Every view is laid out once and keeps its positions. Edges that were cut,
+weakened, strengthened or are new are marked and counted. Graphs without coordinates are laid out
+by their diffusion distances.
 
   --kind graphs       before and after (the default)
-  --kind heat         heat from one function at the coupling's times, before and after
-  --kind coupling     the difference in heat at each time, before and after
-  --kind convergence  the cost after every step
+  --kind heat         heat from one function at the coupling's times, before and after, in one color
+                      scale
+  --kind coupling     how much heat differs between the views at each time, before and after
+  --kind convergence  how the views come to agree step by step, and how far they move for it
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:

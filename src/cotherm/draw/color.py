@@ -1,0 +1,116 @@
+"""Colors: of values, with one scale for all panels that are compared, and of classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize, PowerNorm
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm.errors import CothermError
+
+# Perceptually uniform, and distinct for color-blind readers; red and blue on both sides of white where signs matter;
+# and one that begins bright, which shading needs.
+COLORS, SIGNED, ON_SURFACES = "viridis", "RdBu_r", "OrRd"
+# Values below minus this part of the largest are negative, not rounding.
+_ROUNDING = 1e-6
+# If the smallest of the panels' maxima is below this part of the largest, small values get more of the colors.
+_FAR_APART = 0.25
+_FAR_FROM_ZERO = 0.3
+
+# Okabe and Ito's first, told apart with every kind of color blindness; those beyond are as far from these as can be.
+CLASS_COLORS = (
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"),
+    *("#6a3d9a", "#8c510a", "#1a1a1a", "#b2df8a", "#b2182b", "#80cdc1", "#fb9a99", "#cab2d6", "#01665e"),
+)
+_NUMBER = re.compile(r"([0-9]{1,18})")
+UNKNOWN_COLOR, OTHER_COLOR = "#d9d9d9", "#8a8a8a"
+
+
+class Scale(NamedTuple):
+    """One color scale, and whether it stretches small values."""
+
+    norm: Normalize
+    colors: str
+    stretched: bool
+
+    @property
+    def mappable(self) -> ScalarMappable:
+        """What a color bar is made of."""
+        return ScalarMappable(self.norm, self.colors)
+
+
+def scale_of(panels: Sequence[ArrayLike], colors: str = COLORS) -> Scale:
+    """A scale that holds all panels: from 0 up, or alike on both sides of 0 where there are negative values.
+
+    Values that are all far from 0 have a scale from the smallest on.
+    """
+    arrays = [np.asarray(panel, dtype=np.float64) for panel in panels]
+    tops = [float(np.abs(array).max(initial=0.0)) for array in arrays]
+    top = max(tops, default=0.0) or 1.0
+    if min((float(array.min(initial=0.0)) for array in arrays), default=0.0) < -_ROUNDING * top:
+        return Scale(Normalize(-top, top), SIGNED, False)
+    if min(tops, default=top) < _FAR_APART * top:
+        return Scale(PowerNorm(0.5, 0.0, top, clip=True), colors, True)
+    least = min((float(array.min()) for array in arrays if array.size), default=0.0)
+    return Scale(Normalize(least if least > _FAR_FROM_ZERO * top else 0.0, top), colors, False)
+
+
+def add_color_bar(figure: Figure, axes: Any, scale: Scale, quantity: str) -> None:
+    """The one color bar of a figure."""
+    bar = figure.colorbar(scale.mappable, ax=axes, shrink=min(1.0, 3.0 / figure.get_figheight()), aspect=24, pad=0.02)
+    low, top = float(scale.norm.vmin or 0.0), float(scale.norm.vmax or 1.0)
+    between = [0.04 * top, 0.25 * top] if scale.stretched else [0.5 * (low + top)]
+    bar.set_ticks([low, *between, top], labels=[f"{tick:.2g}" for tick in (low, *between, top)])
+    bar.ax.minorticks_off()
+    bar.set_label(f"{quantity} (colors by its square root)" if scale.stretched else quantity)
+
+
+class Classes:
+    """The classes of all views, with a color each. Where there are too many, the rarest share a gray."""
+
+    def __init__(self, labels: Sequence[ArrayLike]) -> None:
+        self._names = [_as_text(one) for one in labels]
+        found, counts = np.unique(np.concatenate(self._names), return_counts=True)
+        known = found != ""
+        self._any_unknown = bool((~known).any())
+        found, counts = found[known], counts[known]
+        most = len(CLASS_COLORS)
+        frequent = np.argsort(-counts, kind="stable")[:most] if len(found) > most else np.arange(len(found))
+        self.names = _sorted(found[frequent].tolist())
+        self.others = len(found) - len(self.names)
+
+    def colors(self, view: int, n: int) -> list[Any]:
+        """The color of every vertex of a view."""
+        names = self._names[view]
+        if names.shape != (n,):
+            raise CothermError("labels", f"shape {names.shape}", f"one for each of {n} vertices")
+        color: dict[str, str] = {"": UNKNOWN_COLOR} | dict(zip(self.names, CLASS_COLORS, strict=False))
+        return [color.get(name, OTHER_COLOR) for name in names.tolist()]
+
+    def legend(self) -> list[tuple[str, str]]:
+        """Colors and names, last those of the classes that have no color of their own and of the unknown."""
+        entries = list(zip(CLASS_COLORS, self.names, strict=False))
+        if self.others:
+            entries.append((OTHER_COLOR, f"and {self.others:,} more classes"))
+        if self._any_unknown:
+            entries.append((UNKNOWN_COLOR, "class not known"))
+        return entries
+
+
+def _as_text(labels: ArrayLike) -> NDArray[Any]:
+    return np.asarray(labels).astype(str)
+
+
+def _sorted(names: list[str]) -> list[str]:
+    """Numbers in names count as numbers, so that 10 comes after 9."""
+
+    def key(name: str) -> list[tuple[int, str]]:
+        return [(int(part), "") if part.isascii() and part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+
+    return sorted(names, key=key)

@@ -1,0 +1,133 @@
+"""Edges in the plane: weights as width and gray, and what became of them in color."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+
+# No more plain edges than this in a panel, and no more of each marked kind: more would be a gray cloud, and slow.
+MOST_EDGES, MOST_MARKED = 8_000, 2_000
+# Above this many lines and dots a panel is a picture within a .pdf or .svg.
+MOST_VECTORS = 4_000
+_WIDEST, _THINNEST = 2.2, 0.3
+# Width of a panel, in inches, that dots and lines have their usual size in.
+PANEL = 4.8
+# Edges with less than this part of the largest weight do not show.
+_FAINT = 1e-3
+_HEAVY = 0.95
+# Part of the edges that are marked from which on the others are pale.
+_MANY = 0.1
+
+
+class _Style(NamedTuple):
+    color: str
+    line: Any
+    fixed: bool  # one width for all, or by weight
+    least: float = 0.5  # opacity of the lightest; new edges are often many and hardly weigh
+
+
+# Red for less and blue for more, dashed for what is gone; and green for what was not there. Told apart with every kind
+# of color blindness by lightness or dashes.
+_DASHES = (0, (3.0, 1.5))
+STYLES: dict[str, _Style] = {
+    "weakened": _Style("#f4a582", "-", False, 0.35),
+    "switched on": _Style("#1b7837", "-", False, 0.08),
+    "strengthened": _Style("#0571b0", "-", False),
+    "cut": _Style("#ca0020", _DASHES, True),
+    "marked": _Style("#ca0020", _DASHES, True),
+}
+KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
+
+
+def checked_marks(argument: str, value: ArrayLike, m: int) -> NDArray[np.str_]:
+    """For each edge what became of it; truth values mean marked or not."""
+    marks = np.asarray(value)
+    if marks.shape == (m,) and marks.dtype == np.bool_:
+        return np.where(marks, "marked", "plain")
+    if marks.shape == (m,) and marks.dtype.kind == "U" and bool(np.isin(marks, KINDS).all()):
+        return marks
+    needed = f"one truth value for each of {m} edges, or one of {', '.join(KINDS)}"
+    raise CothermError(argument, validation.describe(value), needed)
+
+
+def heaviest(graph: Graph) -> float:
+    """The weight that is drawn widest and darkest. A few that are heavier are drawn like it, not the others fainter."""
+    live = graph.w[graph.w > 0.0]
+    return float(np.quantile(live, _HEAVY)) if len(live) else 1.0
+
+
+def add_edges(
+    ax: Any, graph: Graph, points: Floats, marks: NDArray[np.str_] | None, *, top: float, inches: float
+) -> None:
+    """The edges of a graph, as wide as their weights are beside ``top``; marked kinds are above the others."""
+    shade = np.minimum(graph.w / top, 1.0)
+    plain = np.ones(graph.m, dtype=bool) if marks is None else np.isin(marks, ("kept", "plain"))
+    drawn = _thinned(np.arange(graph.m), MOST_EDGES)
+    widest = float(np.clip(_WIDEST * np.sqrt(400.0 / max(len(drawn), 1)), 0.5, _WIDEST)) * np.sqrt(inches / PANEL)
+    drawn = drawn[plain[drawn] & (shade[drawn] > _FAINT)]
+    # Among many that changed, what stayed is pale.
+    pale = float(np.mean(plain)) < 1.0 - _MANY if graph.m else False
+    ink = (0.3 if pale else 0.75) * float(np.clip(np.sqrt(2_000.0 / max(len(drawn), 1)), 0.4, 1.0))
+    grays = np.repeat((0.94 if pale else 1.0) - ink * shade[drawn, np.newaxis], 3, axis=1)
+    _add(ax, graph, points, drawn, colors=grays, linewidths=widest * shade[drawn], zorder=1.0)
+    if marks is None:
+        return
+    for order, (kind, style) in enumerate(STYLES.items()):
+        chosen = _thinned(np.flatnonzero(marks == kind), MOST_MARKED)
+        if len(chosen):
+            heavy = np.full(len(chosen), 0.5) if style.fixed else shade[chosen]
+            width = np.maximum((1.0 if style.fixed else 0.6) * widest * heavy, _THINNEST)
+            colors = [to_rgba(style.color, style.least + (0.85 - style.least) * part) for part in heavy]
+            options = {"colors": colors, "linestyles": style.line, "linewidths": width, "zorder": 1.1 + 0.1 * order}
+            _add(ax, graph, points, chosen, **options)
+
+
+def _add(ax: Any, graph: Graph, points: Floats, chosen: NDArray[Any], **options: Any) -> None:
+    segments = np.stack([points[graph.i[chosen]], points[graph.j[chosen]]], axis=1)
+    lines = LineCollection(segments, **options)  # type: ignore[arg-type]
+    lines.set_rasterized(graph.n + graph.m > MOST_VECTORS)
+    ax.add_collection(lines)
+
+
+def _thinned(chosen: NDArray[Any], most: int) -> NDArray[Any]:
+    """Evenly fewer: before and after a change of weights the same edges."""
+    return chosen[:: -(-len(chosen) // most)] if len(chosen) > most else chosen
+
+
+def legend_entries(marks: NDArray[np.str_], words: Mapping[str, str] | None) -> list[tuple[Any, str]]:
+    """A line and a text with a count for every kind that there is, and what is left out."""
+    entries = []
+    for kind in (*KINDS, "marked"):
+        count = int(np.sum(marks == kind))
+        if kind in STYLES and count:
+            style = STYLES[kind]
+            drawn = len(_thinned(np.flatnonzero(marks == kind), MOST_MARKED))
+            text = f"{(words or {}).get(kind, word(kind))}: {count:,}"
+            text += f" ({drawn:,} drawn)" if drawn < count else ""
+            entries.append((Line2D([], [], color=style.color, linestyle=style.line, linewidth=1.5), text))
+    for kind, text in (("kept", "about as before"), ("plain", "other edges")):
+        count = int(np.sum(marks == kind))
+        if count:
+            entries.append((Line2D([], [], color="0.75", linewidth=1.5), f"{text}: {count:,}{left_out(len(marks))}"))
+    return entries
+
+
+def word(kind: str) -> str:
+    """What a kind of edges is called in a legend."""
+    return "new" if kind == "switched on" else kind
+
+
+def left_out(m: int) -> str:
+    """Which part of the edges is drawn, where it is not all."""
+    return f" (1 in {-(-m // MOST_EDGES)} drawn)" if m > MOST_EDGES else ""

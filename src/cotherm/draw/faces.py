@@ -1,0 +1,72 @@
+"""Faces of a graph in space: those of a mesh found again from its edges, or a surface through sampled points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import cKDTree
+
+from cotherm.arrays import Floats, Ints
+from cotherm.graphs.graph import Graph
+
+# Paths of two edges for each vertex; a graph with more of them is no surface.
+_MOST_PATHS = 200
+# Part of the edges of a mesh that belong to one or two triangles. Nearest neighbors on a surface leave many with none.
+_MESH = 0.95
+# Neighbors among which triangles close a surface without holes, and the most points this is done for.
+_NEAREST, _MOST_SAMPLES = 8, 10_000
+
+
+def faces_of(graph: Graph) -> Ints:
+    """(f, 3): the faces of a mesh, or else of a surface that runs through the vertices.
+
+    Weights do not matter: before and after a coupling the faces are the same.
+    """
+    found, is_mesh = _mesh(graph)
+    if is_mesh or graph.n < 4 or graph.n > _MOST_SAMPLES or graph.coordinates is None:
+        return found
+    return _through_samples(graph.coordinates)
+
+
+def is_mesh(graph: Graph) -> bool:
+    """Whether the graph has the edges of a triangle mesh in space: nearly all belong to one or two triangles."""
+    return graph.coordinates is not None and graph.coordinates.shape[1] == 3 and _mesh(graph)[1]
+
+
+def _mesh(graph: Graph) -> tuple[Ints, bool]:
+    found, on_edges = triangles(graph.n, graph.i, graph.j)
+    return found, bool(len(on_edges) and np.mean((on_edges == 1) | (on_edges == 2)) >= _MESH)
+
+
+def triangles(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Ints, Ints]:
+    """All threes of vertices that edges (i, j), i < j, join to each other; for each edge in how many of them it is.
+
+    Of a mesh these are its faces, and sometimes a ring of three edges around a thin neck.
+    """
+    keys = np.sort(np.asarray(i, dtype=np.int64) * n + np.asarray(j))
+    low, high = np.divmod(keys, n)
+    # From every edge (i, j) on to all (j, k), i < j < k: a triangle where (i, k) is an edge too.
+    first = np.searchsorted(low, np.arange(n + 1))
+    onward = np.diff(first)[high]
+    if not 0 < onward.sum() <= _MOST_PATHS * n:
+        return np.empty((0, 3), dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
+    before = np.concatenate([[0], np.cumsum(onward)[:-1]])
+    edge = np.repeat(np.arange(len(keys)), onward)
+    second = np.arange(len(edge)) + (first[high] - before)[edge]
+    wanted = low[edge] * n + high[second]
+    third = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    closed = keys[third] == wanted
+    sides = np.column_stack([edge, second, third])[closed]
+    corners = np.column_stack([low[sides[:, 0]], high[sides[:, 0]], high[sides[:, 1]]])
+    return corners, np.bincount(sides.ravel(), minlength=len(keys))
+
+
+def _through_samples(points: Floats) -> Ints:
+    """Triangles of near points: they overlap and close the surface that the points were sampled from."""
+    found: Any = cKDTree(points).query(points, k=min(_NEAREST, len(points) - 1) + 1)
+    near = found[1]
+    ends = np.column_stack([np.repeat(near[:, 0], near.shape[1] - 1), near[:, 1:].ravel()])
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    return triangles(len(points), ends[:, 0], ends[:, 1])[0]

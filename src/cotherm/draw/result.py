@@ -1,0 +1,194 @@
+"""A coupling in one picture: its graphs, its heat, how far the views agree, or the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.draw.body import draw_bodies
+from cotherm.draw.convergence import best_route, draw_convergence
+from cotherm.draw.curves import draw_coupling
+from cotherm.draw.faces import is_mesh
+from cotherm.draw.heat import draw_heat
+from cotherm.draw.names import distinct
+from cotherm.draw.views import draw_views, widest
+from cotherm.errors import CothermError
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import heat_flow
+from cotherm.heat.layout import layout
+from cotherm.methods.coupling.result import Coupling
+
+KINDS = ("graphs", "heat", "coupling", "convergence")
+# An edge below or above these parts of its weight is marked; the legend says so.
+_CUT, _WEAK, _STRONG = 0.02, 0.5, 2.0
+_MARK_NAMES = {
+    "cut": f"cut (below {_CUT:.0%} of its weight)",
+    "weakened": "weakened (below half)",
+    "strengthened": "strengthened (above twice)",
+    "switched on": "new (no weight before)",
+}
+# More times than these are not drawn, nor two that are nearly the same.
+_MOST_TIMES, _NEARLY = 5, 1.05
+# Cut edges are marked in pictures of heat where they are no more than this part of all, else they would cover it.
+_FEW_CUT = 0.1
+_TOLERANCE = 0.02
+
+
+def draw_result(
+    result: Coupling, kind: str = "graphs", *, labels: Sequence[ArrayLike] | None = None, function: int = 0
+) -> Figure:
+    """Draw a coupling.
+
+    Every view is laid out once, as it was given, and keeps its positions: what is seen to change has changed. Graphs
+    without coordinates are laid out by their diffusion distances.
+
+    Parameters
+    ----------
+    result : Coupling
+        What :func:`cotherm.couple` or :func:`cotherm.couple_pairs` returned.
+    kind : {"graphs", "heat", "coupling", "convergence"}, default "graphs"
+        What to draw:
+
+        - "graphs": each view before and after, with edges marked that were cut (below 2% of their weight), weakened
+          (below half), strengthened (above twice) or are new, and how many there are of each.
+        - "heat": heat from one function on each view, before and after, at the times of the coupling.
+        - "coupling": how much heat differs between the views at each time, before and after.
+        - "convergence": how the views came to agree, step by step, and how far they moved for it.
+    labels : sequence of array_like of str, optional
+        For "graphs", the class of every vertex of each view, shown in color; "" is unknown. By default the labels
+        stored in the graphs.
+    function : int, default 0
+        For "heat", which function heat starts from.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Raises
+    ------
+    CothermError
+        If an argument cannot be used.
+
+    See Also
+    --------
+    draw_views : Any graphs side by side.
+    draw_heat : Heat on any graphs.
+
+    Examples
+    --------
+    >>> import cotherm as ct
+    >>> views = ct.datasets.ring()
+    >>> result = ct.couple(views.graphs, views.functions)
+    >>> figure = ct.draw.draw_result(result)
+    >>> figure = ct.draw.draw_result(result, "heat", function=1)
+    """
+    if not isinstance(result, Coupling):
+        raise CothermError("result", validation.describe(result), "a Coupling, as couple and couple_pairs return")
+    kind = validation.choice("kind", kind, KINDS)
+    if kind == "coupling":
+        return draw_coupling(result.times, result.coupling_before, result.coupling)
+    if kind == "convergence":
+        return _convergence(result)
+    if kind == "heat":
+        return _heat(result, function)
+    return _graphs(result, labels)
+
+
+def _convergence(result: Coupling) -> Figure:
+    """The way there; what its last step does not bear out, where weights of views or a stop changed it, is left out."""
+    before, after = (float(np.linalg.norm(errors)) for errors in (result.coupling_before, result.coupling))
+    rows = best_route(result.history)
+    if not rows:
+        return draw_convergence(result.history)
+    error = max(float(rows[-1]["coupling"]), 0.0)
+    distance = float(rows[-1]["cost"]) - result.alpha * error
+    return draw_convergence(
+        result.history,
+        alpha=result.alpha if _near(distance, result.distance) else None,
+        before=before if _near(np.sqrt(error), after) else None,
+    )
+
+
+def _near(found: float, expected: float) -> bool:
+    return bool(abs(found - expected) <= _TOLERANCE * abs(expected))
+
+
+def _graphs(result: Coupling, labels: Sequence[ArrayLike] | None) -> Figure:
+    changes = result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)
+    points = [places(graph) for graph in result.originals]
+    return draw_views(
+        [[old, new] for old, new in zip(result.originals, result.graphs, strict=True)],
+        [[at, at] for at in points],
+        rows=_names(result),
+        columns=["before", "coupled"],
+        labels=_stored(result.originals) if labels is None else labels,
+        marked=[[None, change.kind] for change in changes],
+        mark_names=_MARK_NAMES,
+    )
+
+
+def _heat(result: Coupling, function: int) -> Figure:
+    q = result.functions[0].shape[1]
+    column = validation.integer("function", function, least=0, most=q - 1)
+    times = _few(result.times)
+    graphs, flows, names = [], [], []
+    for state, members in (("", result.originals), (", coupled", result.graphs)):
+        for name, graph, F in zip(_names(result), members, result.functions, strict=True):
+            graphs.append(graph)
+            flows.append(heat_flow(graph, F[:, column], times)[:, :, 0])
+            names.append(name + state)
+    marks = [None] * len(result.graphs) + _cut(result)
+    if all(is_mesh(graph) for graph in result.originals):
+        return draw_bodies(
+            [[graph] * len(times) for graph in graphs],
+            [list(flow) for flow in flows],
+            titles=[f"t = {text}" for text in distinct(times)],
+            names=names,
+            marked=[[mask] * len(times) for mask in marks],
+            common_scale=True,
+        )
+    at = [places(graph) for graph in result.originals] * 2
+    placed = [graph.replace(coordinates=points) for graph, points in zip(graphs, at, strict=True)]
+    return draw_heat(placed, flows, times, names=names, marked=marks)
+
+
+def _cut(result: Coupling) -> list[Any]:
+    """For each view which edges were cut, where they are few; else nothing for all views."""
+    cut = [change.kind == "cut" for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)]
+    if any(mask.mean() > _FEW_CUT for mask in cut if mask.size):
+        return [None] * len(cut)
+    return [np.where(mask, "cut", "kept") for mask in cut]
+
+
+def places(graph: Graph) -> Floats:
+    """(n, 2): where the vertices are, or where their diffusion distances would have them."""
+    given = graph.coordinates
+    if given is None or given.shape[1] < 2:
+        return layout(graph)
+    return widest(given) if given.shape[1] > 2 else given
+
+
+def _few(times: Sequence[float]) -> list[float]:
+    """The start and some of the times, none of them nearly twice."""
+    chosen: list[float] = []
+    for t in sorted(t for t in times if t > 0.0):
+        if not chosen or t > _NEARLY * chosen[-1]:
+            chosen.append(t)
+    picked = np.unique(np.round(np.linspace(0, len(chosen) - 1, min(len(chosen), _MOST_TIMES - 1))).astype(int))
+    return [0.0, *(chosen[k] for k in picked)]
+
+
+def _names(result: Coupling) -> list[str]:
+    return [graph.name or f"view {k + 1}" for k, graph in enumerate(result.originals)]
+
+
+def _stored(graphs: Sequence[Graph]) -> list[Any] | None:
+    labels = [graph.labels for graph in graphs]
+    return None if any(one is None for one in labels) else labels
