@@ -25,6 +25,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "link_names",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "_templates"]

@@ -21,6 +21,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cotherm as ct
 
+# %%
+# Each row is a digit of 8 × 8 pixels. Its first 32 columns are the upper half, the other 32 the lower half:
+# ``view_columns`` says so.
+
 X, y = load_digits(return_X_y=True)
 chosen = np.random.default_rng(0).permutation(len(X))[:400]
 X, y, known = X[chosen], y[chosen], 300
@@ -32,6 +36,11 @@ models = {
         **shared, correspondence="landmarks", n_landmarks=8, continuation="times", tolerance=1e-3
     ),
 }
+
+
+# %%
+# Every model is fitted twice, to all digits and to 300 of them. The other 100 are then placed by ``transform``. Modes of
+# two fits differ by a rotation, so coordinates are compared after the best one.
 
 
 def away(found, wanted):
@@ -47,7 +56,6 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     full = model.fit_transform(X)
     part = model.fit_transform(X[:known])
     new = model.transform(X[known:])
-    # The modes of two fits differ by a rotation, and by what the missing digits change in them.
     turn = np.linalg.lstsq(part, full[:known], rcond=None)[0]
     seen = cross_val_score(read, part, y[:known]).mean()
     unseen = read.fit(part, y[:known]).score(new, y[known:])
@@ -62,12 +70,15 @@ axes[0].set_xlabel("first two coordinates; dots: fitted, +: new; colors: digits"
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/estimators.png")
 picture.parent.mkdir(parents=True, exist_ok=True)
 figure.savefig(picture, dpi=110)
+# %%
+# New digits are hardly further off than those of the fit, and are read nearly as well.
+
 sys.stdout.write(f"{'':<22}{'coordinates off, fitted':>24}{'new':>8}{'read right, fitted':>22}{'new':>8}\n")
 for name, off_seen, off_new, seen, unseen in rows:
     sys.stdout.write(f"{name:<22}{off_seen:>24.2f}{off_new:>8.2f}{seen:>22.1%}{unseen:>8.1%}\n")
 sys.stdout.write(f"Picture: {picture}\n")
 
 for name, off_seen, off_new, seen, unseen in rows:
-    assert off_new < off_seen + 0.15, name  # new digits are hardly further off than those of the fit
+    assert off_new < off_seen + 0.15, name
     assert unseen > seen - 0.08, name
     assert unseen > 0.8, name

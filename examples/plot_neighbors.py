@@ -15,9 +15,16 @@ from matplotlib.figure import Figure
 
 import cotherm as ct
 
+# %%
+# Two circles, one inside the other. In the first graph they touch on the right, in the second on the left: no bridge is
+# in both graphs.
+
 views = ct.datasets.circles()
 first, second = views.graphs
 outer = np.arange(first.n) < first.n // 2
+
+# %%
+# Methods that give graphs, then methods that give coordinates.
 
 average = ct.average(views.graphs)
 commuting = ct.closest_commuting(views.graphs, valid=True, restarts=0)
@@ -25,6 +32,9 @@ coupled = ct.couple(views.graphs, views.functions, views.times, alpha=1e6)
 joint = ct.joint_diagonalize(views.graphs)
 bases = ct.coupled_bases(views.graphs, views.functions, k=6)
 aligned = ct.align(views.graphs, views.functions, k=6)
+
+# %%
+# The average keeps both bridges at half their weight. Coupling cuts them in both graphs.
 
 figure = Figure(figsize=(11, 8.4), layout="constrained")
 axes = figure.subplots(3, 3)
@@ -55,6 +65,9 @@ picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/neighbors.png")
 picture.parent.mkdir(parents=True, exist_ok=True)
 figure.savefig(picture, dpi=110)
 sys.stdout.write(f"{coupled}\n\n{commuting}\n\nPicture: {picture}\n")
+
+# %%
+# What the picture shows, in numbers:
 
 bridges = views.wrong[0]
 assert coupled.graphs[0].w[bridges].sum() < 1e-2 * first.w[bridges].sum()

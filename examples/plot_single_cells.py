@@ -23,6 +23,9 @@ from matplotlib.figure import Figure
 
 import cotherm as ct
 
+# %%
+# The cells of three modalities, none of which was measured twice. Without data, a path through four stages is made up.
+
 STAGES = ["E4.5", "E5.5", "E6.5", "E7.5"]
 MODALITIES = ["expression", "methylation", "accessibility"]
 
@@ -45,10 +48,10 @@ def made_up(random):
         )
 
 
-# It warns that graphs are not made by UMAP, which these are not.
-sc.settings.verbosity = "error"
+# %%
+# In scanpy: an AnnData for each modality, with its graph of neighbors. Half of the stages are known.
 
-# The cells, as scanpy knows them; half of the stages are known.
+sc.settings.verbosity = "error"  # it warns that graphs are not made by UMAP, which these are not
 random = np.random.default_rng(0)
 data = os.environ.get("COTHERM_DATA")
 cells = []
@@ -59,7 +62,10 @@ for X, stage in scnmt(Path(data) / "scnmt") if data else made_up(random):
     sc.pp.neighbors(adata, use_rep="X", n_neighbors=15)
     cells.append(adata)
 
-# Graphs that agree on how heat flows from stage to stage, and a space that all cells share.
+# %%
+# In cotherm: graphs that agree on how heat flows from stage to stage, and a space that all cells share. Both are written
+# back.
+
 graphs = ct.interop.anndata_graphs(cells)
 functions, stages = ct.interop.anndata_functions(cells, "known")
 coupled = ct.couple(graphs, functions, times=[1.0], alpha=1e3, continuation="direct")
@@ -67,7 +73,9 @@ aligned = ct.align(graphs, functions, k=10, normalized=True)
 ct.interop.to_anndata(coupled, cells)
 ct.interop.to_anndata(aligned, cells, key="aligned")
 
+# %%
 # Written and read again, scanpy works on them as on its own.
+
 with tempfile.TemporaryDirectory() as folder:
     for v, adata in enumerate(cells):
         adata.write_h5ad(Path(folder) / f"{v}.h5ad")
@@ -79,7 +87,9 @@ for adata in cells:
             adata, neighbors_key=key, key_added=f"leiden_{key}", flavor="igraph", n_iterations=2, directed=False
         )
 
-# Judged on the cells whose stages were not used.
+# %%
+# Judged on the cells whose stages were not used: clusters of each modality, and stages carried from one to another.
+
 known = [adata.obs["known"].notna().to_numpy() for adata in cells]
 truth = [adata.obs["stage"].cat.codes.to_numpy() for adata in cells]
 rows = []
@@ -97,6 +107,8 @@ transfer = np.mean(
     ]
 )
 chance = np.bincount(np.concatenate(truth)).max() / sum(map(len, truth))
+
+# %%
 
 figure = Figure(figsize=(10.5, 9.6), layout="constrained")
 axes = figure.subplots(3, 3)
