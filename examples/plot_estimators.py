@@ -39,8 +39,8 @@ models = {
 
 
 # %%
-# Every model is fitted twice, to all digits and to 300 of them. The other 100 are then placed by ``transform``. Modes of
-# two fits differ by a rotation, so coordinates are compared after the best one.
+# Every model is fitted twice, to all digits and to 300 of them. The other 100 are then placed by ``transform``. Modes
+# of two fits differ by a rotation, so coordinates are compared after the best one.
 
 
 def away(found, wanted):

@@ -63,8 +63,8 @@ for X, stage in scnmt(Path(data) / "scnmt") if data else made_up(random):
     cells.append(adata)
 
 # %%
-# In cotherm: graphs that agree on how heat flows from stage to stage, and a space that all cells share. Both are written
-# back.
+# In cotherm: graphs that agree on how heat flows from stage to stage, and a space that all cells share. Both are
+# written back.
 
 graphs = ct.interop.anndata_graphs(cells)
 functions, stages = ct.interop.anndata_functions(cells, "known")
