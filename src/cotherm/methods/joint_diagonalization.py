@@ -233,16 +233,15 @@ def allowed_steps(given: int | None, n: int) -> int:
 
 
 def watched_diagonalize(A: Floats, tolerance: float, iterations: int) -> tuple[OrthogonalDescent, float]:
-    """The best basis and the cost before, in units that suit any size of entries, with a bar for large problems."""
+    """The best basis and the cost before, in units that suit any size of entries, with progress for large problems."""
     unit = float(np.abs(A).max()) or 1.0
     costs: list[float] = []
-    with Meter(total=0) as meter:
+    with Meter() as meter:
 
         def watch(what: str, cost: float) -> None:
             costs.append(cost)
-            meter.extend(1)
-            meter.advance("Jacobi sweeps" if what == "sweep" else "Newton steps")
-            meter.show(off=unit**2 * cost)
+            meter.advance(f"joint diagonalization: {'Jacobi sweeps' if what == 'sweep' else 'Newton steps'}")
+            meter.show(step=len(costs), off=unit**2 * cost)
 
         found = diagonalize(A / unit, tolerance=tolerance, iterations=iterations, watch=watch)
     cost = unit**2 * found.cost

@@ -26,6 +26,7 @@ _ENDINGS = {
     "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached: functions that "
     "differ at t = 0, a smaller α or weights of one size may help.",
     "out of budget": "More iterations may lower the cost: raise max_iterations, or start from this answer (start=).",
+    "time limit": "The best weights found in the time allowed: raise max_seconds for better ones.",
     "interrupted": "The best weights found until the interruption.",
 }
 
@@ -122,7 +123,7 @@ class Coupling(JointGraphs, HasStatus):
     mismatch : float
         How much the functions differ at t = 0: ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size. No weights can change it.
     status : str
-        "converged", "stalled", "out of budget" or "interrupted".
+        "converged", "stalled", "out of budget", "time limit" or "interrupted".
     optimality : float
         Projected gradient relative to the gradients of the two terms that balance in it.
     history : tuple of dict
