@@ -25,9 +25,12 @@ _BAR = 20
 _PATIENCE = 1.0
 
 
-def track(items: Iterable[Item], *, total: int, label: str) -> Iterator[Item]:
-    """Yield the items, which take equally long, with a bar and an estimate of the time that is left."""
-    work = _Counted(label, total)
+def track(items: Iterable[Item], *, total: int, label: str, alike: bool = True) -> Iterator[Item]:
+    """Yield the items, with a bar and an estimate of the time that is left.
+
+    Unless they are alike: they do not take equally long, or there may be fewer of them. Then they are only counted.
+    """
+    work = _Counted(label, total, alike)
     with _Display(work.text, leaves_with_package=True) as display:
         for item in items:
             yield item
@@ -103,11 +106,13 @@ def duration(seconds: float) -> str:
 class _Counted:
     """So many of so many parts are done; the latest of them after so many seconds."""
 
-    def __init__(self, label: str, total: int) -> None:
-        self._label, self._total = label, total
+    def __init__(self, label: str, total: int, alike: bool) -> None:
+        self._label, self._total, self._alike = label, total, alike
         self.done, self.latest = 0, 0.0
 
     def text(self, elapsed: float) -> str:
+        if not self._alike:
+            return f"{self._label}, {min(self.done + 1, self._total)} of up to {self._total}, {duration(elapsed)}"
         part = min(self.done / self._total, 1.0) if self._total else 1.0
         full = int(part * _BAR)
         bar = "#" * full + "-" * (_BAR - full)

@@ -3,6 +3,7 @@
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_convergence, draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph, draw_heat
+from cotherm.draw.notebook import show_figures
 from cotherm.draw.panels import draw_neighbors
 from cotherm.draw.views import draw_views, widest
 
@@ -17,3 +18,5 @@ __all__ = [
     "draw_views",
     "widest",
 ]
+
+show_figures()

@@ -13,6 +13,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.methods.coupling.continuation import Stage, default_route, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Iterate, descend
 
@@ -26,8 +27,8 @@ _ROUGH_TOLERANCE = 1e-3
 _NEAR = 1.05
 
 
-@dataclass(frozen=True)
-class Step:
+@dataclass(frozen=True, repr=False)
+class Step(ArraysInShort):
     """State of the search after one step, as passed to the callback of couple.
 
     Attributes
