@@ -53,9 +53,9 @@ class Meter:
         self._stage, self._label = 0, ""
         self._figures: dict[str, float] = {}
 
-    def advance(self, label: str) -> None:
-        """A new stage begins; the one before it is done."""
-        self._stage, self._label = self._stage + 1, label
+    def advance(self, label: str, **figures: float) -> None:
+        """A new stage begins with these figures; the one before it is done."""
+        self._stage, self._label, self._figures = self._stage + 1, label, figures
 
     def show(self, **figures: float) -> None:
         """The latest figures; those that were shown before stay."""
@@ -64,8 +64,8 @@ class Meter:
     def _text(self, elapsed: float) -> str:
         of = "" if self._total is None else f" ({min(self._stage, self._total)} of {self._total})"
         figures = [f"{name} {_number(value)}" for name, value in self._figures.items()]
-        limit = "" if self._limit is None else f" of at most {duration(self._limit)}"
-        return ", ".join([f"{self._label}{of}", *figures, duration(elapsed) + limit])
+        limit = "" if self._limit is None else f" of {duration(self._limit)}"
+        return ", ".join([f"{self._label}{of}", duration(elapsed) + limit, *figures])
 
     def __enter__(self) -> Meter:
         self._display = _Display(self._text).__enter__()

@@ -18,8 +18,8 @@ from cotherm.errors import CothermError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# The picture in a notebook: at most so many bytes, which are 60,000 characters of HTML, in the first of these resolutions
-# with which it has fewer.
+# The picture in a notebook: at most so many bytes, which are 60,000 characters of HTML, in the first of these
+# resolutions with which it has fewer.
 _MOST_BYTES = 45_000
 _RESOLUTIONS = (60, 45, 30)
 _COLORS = 128

@@ -332,7 +332,8 @@ class _Coupler:
         # What was not measured to the end does not decide: then the likeliest is taken, as without pairs kept back.
         best = choice.best(settings, [one.gain(self._linked)[0] if finished else 0.0 for one in measured])
         helps = self._helps(measured[best])
-        self._meter.advance(f"coupling {len(trials) + 1} of {len(trials) + 1}, by all pairs")
+        known = measured[best].agreement()
+        self._meter.advance("coupling by all pairs", **({} if np.isnan(known) else {"agreement": known}))
         solved = self._solved(settings[best], self._given.pairs, final=True, couple=helps)
         return self._result(settings[best], measured[best], solved, helps, "" if finished else _HURRIED)
 
@@ -340,8 +341,9 @@ class _Coupler:
         """Couple by the pairs that are not kept back, and look at those that are; whether the time sufficed for all."""
         given, views = self._given, [one.views for one in self._relations]
         found = [KeptBack(given.graphs, views, self._numbers.seed, given.engine) for _ in settings]
+        agreement: dict[str, float] = {}
         for done, (number, rows) in enumerate(trials, 1):
-            self._meter.advance(f"coupling {done} of {len(trials) + 1}, without the pairs kept back")
+            self._meter.advance(f"trial coupling {done} of {len(trials)}", **agreement)
             solved = self._solved(settings[number], given.pairs.without(rows), final=False)
             status = solved.outcome.status
             if self._trial is None or status != "interrupted":
@@ -351,7 +353,7 @@ class _Coupler:
             if status == "time limit":
                 return found, False
             found[number].add(solved.after, given.pairs, rows)
-            self._meter.show(agreement=found[number].agreement())
+            agreement = {"agreement": found[number].agreement()}
         return found, True
 
     def _helps(self, measured: KeptBack) -> bool:
