@@ -192,6 +192,16 @@ def test_figures_are_shown_unless_others_decided(monkeypatch: pytest.MonkeyPatch
     figures.show_figures()  # nothing to tell
 
 
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (QUICK_START.parent.parent / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), names)
+    assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
+    assert names["quick"].settings["max_seconds"] == 30
+    assert f"up to {limits.PICTURED_VERTICES}\nvertices" in text
+
+
 def test_the_quick_start_has_no_outputs_and_is_small() -> None:
     book = nbformat.read(QUICK_START, as_version=4)
     nbformat.validate(book)
