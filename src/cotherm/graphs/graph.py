@@ -521,7 +521,6 @@ class Graph:
             ("vertices", self.n),
             ("edges", self.m),
             ("weights", weights if len(live) == self.m else f"{weights}, {self.m - len(live):,} edges without"),
-            ("connected parts", self.component_count),
         ]
         for name, given in (("labels", self.labels), ("names", self.vertex_names)):
             if given is not None:
