@@ -1,18 +1,23 @@
-"""Progress bars: seen where a person watches, and never the end of a computation."""
+"""Progress: seen where a person watches, and never the end of a computation."""
 
 from __future__ import annotations
 
 import io
+import os
+import sys
+import threading
+import time
 from collections.abc import Callable
-from itertools import count
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
-import tqdm
-import tqdm.std
 
 import cotherm as ct
-from cotherm.progress import Meter, track
+from cotherm import progress
+from cotherm.progress import Meter, duration, shown, track, working
 
 
 class Terminal(io.StringIO):
@@ -56,28 +61,142 @@ NO_TERMINAL: list[Callable[[], Any]] = [lambda: None, closed, object, Doubtful]
 
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten seconds pass whenever a bar looks at the clock."""
-    clock = count(0.0, 10.0)
-    monkeypatch.setattr(tqdm.std, "time", lambda: next(clock))
-    monkeypatch.setattr(tqdm.tqdm, "monitor_interval", 0)
+    """Lines are written at once, and often; tests count as a part of the package."""
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    monkeypatch.setattr(progress, "_EVERY", 0.001)
+    monkeypatch.setattr(progress, "_inside_package", lambda _: True)
 
 
-def used() -> list[int]:
-    with Meter(total=3) as meter:
-        for label in ("first", "second"):
-            meter.advance(label)
-            meter.show(cost=1.0)
-        meter.extend(2)
-        meter.advance("third")
-    return list(track(range(5), total=5, label="items"))
+def watched(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal for standard error; no fixture, since pytest sets its own once more when a test begins."""
+    found = Terminal()
+    monkeypatch.setattr("sys.stderr", found)
+    return found
 
 
-def test_a_terminal_shows_both_bars(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr("sys.stderr", screen)
-    assert used() == [0, 1, 2, 3, 4]
-    assert "second" in screen.getvalue()
-    assert "items" in screen.getvalue()
+def wait_for(happened: Callable[[], object]) -> None:
+    """Until a thread has done something; a minute is for ever."""
+    end = time.monotonic() + 60.0
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def used(seen: Callable[[str], object]) -> list[int]:
+    """All kinds of progress, each until it has been seen."""
+    with Meter() as meter:
+        meter.advance("first")
+        meter.advance("second", step=1)
+        meter.show(cost=0.5)
+        wait_for(lambda: seen("second, 0 s, step 1, cost 0.5"))
+    with working("reading"):
+        wait_for(lambda: seen("reading, 0 s"))
+    done = []
+    for item in track(range(4), total=4, label="items"):
+        done.append(item)
+        wait_for(lambda: seen(f"items [{'#' * (5 * (len(done) - 1)):-<20}] {25 * (len(done) - 1)}%, 0 s"))
+    return done
+
+
+def test_a_terminal_shows_all_kinds_and_is_clean_in_the_end(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    assert used(lambda text: "\r" + text in screen.getvalue()) == [0, 1, 2, 3]
+    assert screen.getvalue().endswith(" \r")
+    assert "\n" not in screen.getvalue()
+
+
+def test_only_the_outermost_is_shown(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    with working("outer"):
+        assert list(track(range(3), total=3, label="inner")) == [0, 1, 2]
+        wait_for(lambda: "outer" in screen.getvalue())
+    assert "inner" not in screen.getvalue()
+
+
+def test_lines_are_cut_at_the_width_of_the_terminal(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    with working("x" * 500):
+        wait_for(screen.getvalue)
+    assert max(map(len, screen.getvalue().split("\r"))) == 79
+
+
+def test_what_is_left_is_estimated_from_parts_that_are_alike() -> None:
+    work = progress._Counted("items", 4, True)
+    assert work.text(7.0) == "items [--------------------] 0%, 7 s"
+    work.done, work.latest = 1, 10.0
+    assert work.text(12.0) == "items [#####---------------] 25%, 12 s, about 28 s left"
+    assert work.text(100.0) == "items [#####---------------] 25%, 1 min 40 s"  # overdue: no guess
+    unlike = progress._Counted("rounds", 4, False)
+    unlike.done = 2
+    assert unlike.text(9.0) == "rounds, 3 of up to 4, 9 s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0, "0 s"), (59.9, "59 s"), (200.0, "3 min 20 s"), (7500.0, "2 h 5 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_nothing_is_shown_before_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    assert progress._DELAY == 2.0
+    with working("short"):
+        pass
+    assert screen.getvalue() == ""
+
+
+def test_silence_on_request(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched(monkeypatch)
+    threads = threading.active_count()
+    with shown(False), working("work"):
+        assert threading.active_count() == threads
+    with working("work"):
+        assert threading.active_count() == threads + 1
+
+
+def test_a_log_on_request(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    with working("unasked"):
+        pass
+    with shown(True), working("asked"):
+        wait_for(lambda: log.getvalue().count("\n") > 1)
+    assert set(log.getvalue().splitlines()) == {"asked, 0 s"}
+
+
+def test_an_abandoned_line_goes(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that fails leaves its generator to whoever holds the traceback."""
+    screen = watched(monkeypatch)
+    items = track(range(3), total=3, label="items")
+    next(items)
+    wait_for(lambda: "items" in screen.getvalue())
+    monkeypatch.setattr(progress, "_inside_package", lambda _: False)
+    wait_for(lambda: progress._current is None)
+    assert screen.getvalue().endswith(" \r")
+    assert list(items) == [1, 2]
+
+
+def test_inside_the_package_is_where_its_functions_run() -> None:
+    own = threading.get_ident()
+
+    def seen_by_another_thread() -> bool:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(progress._inside_package, own).result()
+
+    assert not seen_by_another_thread()
+    here = ModuleType("cotherm.somewhere")
+    exec("def call(function):\n    return function()", vars(here))
+    assert here.call(seen_by_another_thread)
+
+
+def test_clear_removes_the_line(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    with working("work"):
+        wait_for(lambda: "work" in screen.getvalue())
+        progress.clear()
+        assert screen.getvalue().endswith(" \r")
+    progress.clear()  # nothing is there
 
 
 @pytest.mark.parametrize("failure", BROKEN, ids=lambda failure: type(failure).__name__)
@@ -87,8 +206,8 @@ def test_a_terminal_that_breaks_costs_nothing(
 ) -> None:
     screen = Broken(failure, good)
     monkeypatch.setattr("sys.stderr", screen)
-    assert used() == [0, 1, 2, 3, 4]
-    assert screen.failures > 0
+    assert used(lambda _: screen.failures > 1) == [0, 1, 2, 3]
+    assert screen.failures > 1
 
 
 @pytest.mark.parametrize("make", NO_TERMINAL, ids=["none", "closed", "no isatty", "isatty fails"])
@@ -96,7 +215,7 @@ def test_no_terminal_is_needed(monkeypatch: pytest.MonkeyPatch, make: Callable[[
     views = ct.datasets.ring()
     with monkeypatch.context() as patch:  # pytest wants its own back before it reports
         patch.setattr("sys.stderr", make())
-        assert used() == [0, 1, 2, 3, 4]
+        assert used(lambda _: True) == [0, 1, 2, 3]
         coupled = ct.couple(views.graphs, views.functions, [1.0], max_iterations=2)
         places = ct.diffusion_map(views.graphs[0], 1.0, k=2)
     assert coupled.cost > 0.0
@@ -107,3 +226,68 @@ def test_a_failure_of_the_computation_is_seen(hurry: None, monkeypatch: pytest.M
     monkeypatch.setattr("sys.stderr", Broken(BrokenPipeError(32, "gone")))
     with pytest.raises(ZeroDivisionError):
         list(track((1 // x for x in (1, 0)), total=2, label="items"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_of_a_fork_is_silent(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = watched(monkeypatch)
+    with working("parent"):
+        wait_for(lambda: "parent" in screen.getvalue())
+        child = os.fork()
+        if not child:
+            before = screen.getvalue()
+            with working("child"):
+                time.sleep(0.01)
+            os._exit(screen.getvalue() != before)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+class Handle:
+    """An output of a notebook."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def update(self, data: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self.texts.append(data["text/plain"])
+
+
+@pytest.fixture
+def cells(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
+    """The outputs of a notebook whose kernel this is, without widgets."""
+    found: list[Handle] = []
+
+    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        assert display_id
+        found.append(Handle())
+        found[-1].update(data, raw=raw)
+        return found[-1]
+
+    shell = ModuleType("IPython")
+    shell.get_ipython = type("Shell", (), {"kernel": object()})  # type: ignore[attr-defined]
+    outputs = ModuleType("IPython.display")
+    outputs.display = display  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", outputs)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    return found
+
+
+def test_a_notebook_shows_one_output_that_is_empty_in_the_end(hurry: None, cells: list[Handle]) -> None:
+    def seen(text: str) -> bool:
+        return any(text in cell.texts for cell in cells)
+
+    assert used(seen) == [0, 1, 2, 3]
+    assert len(cells) == 3
+    assert all(cell.texts[-1] == "" for cell in cells)
+
+
+def test_estimators_are_silent_unless_asked(hurry: None, cells: list[Handle]) -> None:
+    X = np.random.default_rng(0).random((60, 4))
+    quick: dict[str, Any] = {"view_columns": [2, 2], "kept_back": 0.0, "max_iterations": 2}
+    ct.HeatKernelCoupling(**quick).fit(X)
+    assert cells == []
+    ct.HeatKernelCoupling(**quick, verbose=1).fit(X)
+    assert any("coupling by all pairs" in text for cell in cells for text in cell.texts)

@@ -89,6 +89,8 @@ HEAT_CLUSTERS = 4_096
 # Up to this many vertices coupling by pairs computes heat from all of them to see which edges it supports; beyond, heat
 # is estimated from random functions.
 EXACT_SUPPORT = 8_192
+# Up to this many vertices of all graphs a notebook shows a coupling with its picture.
+PICTURED_VERTICES = 400
 # Newton steps of a joint diagonalization: (rows up to which, steps).
 NEWTON_STEPS = ((500, 200), (1_000, 60))
 # Vertices, and edges of all graphs, that the search for valid commuting Laplacians can take; more are refused.

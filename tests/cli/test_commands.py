@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import cotherm as ct
 from cotherm.cli.main import GROUPS
+from cotherm.progress import Meter
 from tests.cli.conftest import Run
 
 COMMANDS = [name for names in GROUPS.values() for name in names]
@@ -67,15 +69,80 @@ def test_known_share_keeps_labels_back(run: Run, tables: Path) -> None:
     assert "kept back" in report["note"]
 
 
-def test_an_interrupted_coupling_leaves_nothing(run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_before_anything_is_found_leaves_nothing(
+    run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cotherm.methods.coupling.search.descend", interrupted)
     files = [tables / name for name in ("first.csv", "second.csv")]
     answer = run("couple", *files, "--labels", tables / "labels.csv", "--out", tables / "c.npz")
-    assert (answer.code, answer.out) == (130, "")
+    assert (answer.code, answer.err) == (130, "cotherm: interrupted\n")
     assert not (tables / "c.npz").exists()
+
+
+@pytest.mark.parametrize("by_pairs", [True, False])
+def test_an_interrupted_coupling_is_saved_as_such(
+    run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch, by_pairs: bool
+) -> None:
+    """Ctrl-C at the third step: the best so far is in the file, and every command that reads it says so."""
+    steps = []
+
+    def show(self: Meter, **figures: float) -> None:
+        steps.append(figures)
+        if len(steps) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    files = [tables / name for name in ("first.csv", "second.csv")]
+    more = [] if by_pairs else ["--labels", tables / "labels.csv"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Meter, "show", show)
+        answer = run("couple", *files, *more, "--out", tables / "c.npz")
+    assert answer.code == 130
+    assert "Heat kernel coupling of 2 graphs: interrupted" in answer.out
+    said = answer.err.splitlines()[-1]
+    assert said.startswith("cotherm: interrupted: the best so far is in ")
+    assert said.endswith(f"cotherm info {tables / 'c.npz'}")
+    assert ct.Coupling.load(tables / "c.npz").status == "interrupted"
+    assert "interrupted" in run("info", tables / "c.npz").out
+    assert run("info", tables / "c.npz").err == ""
+    for command in (
+        ["retrieve", tables / "c.npz", "--query", "item-1", "--json"],
+        ["cluster", tables / "c.npz", "--clusters", 3],
+        ["show", tables / "c.npz", "--kind", "convergence", "--out", tables / "c.png"],
+    ):
+        told = run(*command)
+        assert told.code == 0
+        assert told.err == (
+            f"cotherm: note: {tables / 'c.npz'}: status interrupted. The best weights found until the interruption.\n"
+        )
+
+
+def test_a_time_limit_is_a_result(run: Run, tables: Path) -> None:
+    files = [tables / name for name in ("first.csv", "second.csv")]
+    answer = run("couple", *files, "--max-seconds", 1e-9, "--out", tables / "c.npz")
+    assert answer.code == 0
+    assert ": time limit," in answer.out
+    assert ct.Coupling.load(tables / "c.npz").settings["max_seconds"] == 1e-9
+    assert "status time limit" in run("cluster", tables / "c.npz", "--clusters", 3).err
+
+
+def test_how_files_were_read_comes_before_the_work(run: Run, tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise ct.CothermError("X", "a stop", "none")
+
+    monkeypatch.setattr("cotherm.graphs.build.knn_graph", stop)
+    views = [tables / "first.csv", tables / "second.csv"]
+    for command in ("couple", "average", "diagonalize", "graph"):
+        given = views[:1] if command == "graph" else views
+        for as_json, expected in (([], f"{views[0]}: 60 rows"), (["--json"], "")):
+            answer = run(
+                command, *given, "--out", tables / ("o.npy" if command == "diagonalize" else "o.npz"), *as_json
+            )
+            assert answer.code == 2
+            assert answer.out.startswith(expected)
+            assert answer.out.count("\n") == (0 if as_json else 1)
 
 
 def test_views_of_different_sizes(run: Run, tables: Path) -> None:

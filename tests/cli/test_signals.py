@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cotherm.cli.signals import ended_in_order
+import cotherm as ct
+from cotherm.cli.signals import ended_in_order, told_of_interrupts
 
 # The disk takes so long that the signal comes in the middle; cleaning up, too, takes long enough for another signal.
 WRITER = """
@@ -128,3 +130,74 @@ def test_other_threads_are_left_alone() -> None:
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGTERM)]
+
+
+COUPLER = """
+import os, sys, time
+from cotherm import cli
+from cotherm.progress import Meter
+
+def show(self, **figures):
+    print("step", flush=True)
+    time.sleep(0.1)
+
+def slow(_):
+    print("writing", flush=True)
+    time.sleep(60)
+
+Meter.show = show
+if "slow" in sys.argv:
+    os.fsync = slow
+    sys.argv.remove("slow")
+cli.main(sys.argv[1:])
+"""
+
+
+def interrupted(tables: Path, *more: str) -> subprocess.Popen[str]:
+    """A coupling in a process of its own, which was interrupted at its third step."""
+    files = [str(tables / name) for name in ("first.csv", "second.csv")]
+    command = [sys.executable, "-c", COUPLER, "couple", *files, "--out", str(tables / "c.npz"), "--json", *more]
+    coupler = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert coupler.stdout is not None
+    for _ in range(3):
+        assert coupler.stdout.readline() == "step\n"
+    coupler.send_signal(signal.SIGINT)
+    return coupler
+
+
+def test_one_interrupt_saves_the_best_so_far(tables: Path) -> None:
+    with interrupted(tables) as coupler:
+        out, err = coupler.communicate(timeout=120)
+    assert coupler.returncode == 130
+    assert json.loads(out[out.index("{") :])["status"] == "interrupted"
+    assert "Ctrl-C again stops at once" in err
+    assert err.splitlines()[-1].startswith("cotherm: interrupted: the best so far is in ")
+    assert ct.Coupling.load(tables / "c.npz").status == "interrupted"
+
+
+def test_a_second_interrupt_stops_at_once_and_leaves_nothing(tables: Path) -> None:
+    before = sorted(tables.iterdir())
+    with interrupted(tables, "slow") as coupler:
+        assert coupler.stdout is not None
+        while (line := coupler.stdout.readline()) == "step\n":
+            pass
+        assert line == "writing\n"
+        coupler.send_signal(signal.SIGINT)
+        out, err = coupler.communicate(timeout=30)
+    assert (coupler.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == "cotherm: interrupted"
+    assert sorted(tables.iterdir()) == before
+
+
+def test_handlers_of_interrupts_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with pytest.raises(KeyboardInterrupt), told_of_interrupts():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a shell
+        with told_of_interrupts():
+            assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

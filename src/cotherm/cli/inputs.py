@@ -14,8 +14,9 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, add_header, as_options, header_of
 from cotherm.cli.names import names_of, view_number
+from cotherm.cli.notices import announce, tell_unfinished
 from cotherm.cli.parser import integer, number_or
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
 from cotherm.graphs.formats.edges import require_proportion
@@ -25,6 +26,7 @@ from cotherm.io.number_table import SUFFIXES
 from cotherm.io.table import Table, read_table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
+from cotherm.progress import working
 
 KINDS = (
     "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply, with meshio "
@@ -91,7 +93,12 @@ def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[V
     """Views of the same items. Those with names are put in the order of the first, the others come row by row."""
     views = read_views(paths, options)
     first = next((view.names for view in views if view.names is not None), None)
-    return views if first is None else [_in_order(view, first) for view in views]
+    if first is None:
+        return views
+    ordered = [_in_order(view, first) for view in views]
+    moved = [new.graph.name for old, new in zip(views, ordered, strict=True) if new is not old]
+    announce((f"{name}: put in the order of the first view, by name" for name in moved), as_json=options.json)
+    return ordered
 
 
 def _in_order(view: View, names: tuple[str, ...]) -> View:
@@ -122,14 +129,22 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     place = atomic.as_path(path)
     suffix = place.suffix.lower()
     if suffix in _GRAPHS or is_edge_list(place):
-        graph = _titled(read_graph(place), place)
-        return View(graph, reading=f"{place}: a graph of {graph.n} vertices and {graph.m} edges")
+        with working(f"reading {visible(place.name)}"):
+            graph = _titled(read_graph(place), place)
+        reading = f"{place}: a graph of {graph.n} vertices and {graph.m} edges"
+        announce([reading], as_json=options.json)
+        return View(graph, reading=reading)
     if suffix in MESH_SUFFIXES:
         graph = _of_mesh(place, options)
-        return View(graph, reading=f"{place}: a mesh of {graph.n} vertices")
-    points = read_points(place, header_of(options))
+        reading = f"{place}: a mesh of {graph.n} vertices"
+        announce([reading], as_json=options.json)
+        return View(graph, reading=reading)
+    with working(f"reading {visible(place.name)}"):
+        points = read_points(place, header_of(options))
+    reading = f"{place}: {points.reading}"
+    announce([reading], as_json=options.json)
     graph = _of_points(points.values, place, options)
-    return View(graph.replace(vertex_names=points.names), f"{place}: {points.reading}")
+    return View(graph.replace(vertex_names=points.names), reading)
 
 
 def read_points(place: Path, header: Header = NOTHING_SAID) -> Table:
@@ -146,11 +161,14 @@ def is_edge_list(place: Path) -> bool:
     return place.suffix.lower() in SUFFIXES and edge_list.begins_like_one(first_line(place))
 
 
-def read_result(path: str) -> Coupling | Graph:
-    """What `cotherm couple` or `cotherm graph` wrote, or a graph from elsewhere."""
+def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
+    """What `cotherm couple` or `cotherm graph` wrote, or a graph from elsewhere; people are told of unfinished ones."""
     place = atomic.as_path(path)
     if is_coupling(place):
-        return Coupling.load(place)
+        result = Coupling.load(place)
+        if told:
+            tell_unfinished(place, result)
+        return result
     if place.suffix.lower() in _GRAPHS or is_edge_list(place):
         return _titled(read_graph(place), place)
     raise CothermError(

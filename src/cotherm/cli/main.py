@@ -15,6 +15,7 @@ from typing import IO
 from cotherm.cli.parser import Parser
 from cotherm.cli.signals import ended_in_order
 from cotherm.errors import CothermError, visible
+from cotherm.progress import clear as clear_progress
 
 # In the order people need them; under each name a module in cotherm.cli.commands.
 GROUPS = {
@@ -139,6 +140,7 @@ def _real(path: str) -> str:
 
 
 def _stop(name: str, code: int, message: str | None) -> None:
+    clear_progress()
     with suppress(OSError, ValueError):  # no one reads it, and the code says it too
         if message is not None:
             print(f"{name}: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)

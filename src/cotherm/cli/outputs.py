@@ -148,9 +148,9 @@ def _with_nulls(value: Any) -> Any:
 def say_written(
     report: dict[str, Any], text: str, places: Sequence[Path], *, reading: Sequence[str] = (), as_json: bool
 ) -> None:
-    """The same with how files were read before it, and where the result is behind it."""
+    """The same with where the result is behind it, and for machines how files were read; people know that already."""
     written = "Written: " + ", ".join(map(str, places))
-    lines = "\n".join([*map(visible, reading), text, visible(written)])
+    lines = f"{text}\n{visible(written)}"
     say({"read": list(reading), **report}, lines, as_json=as_json)
 
 

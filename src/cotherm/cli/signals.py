@@ -1,4 +1,7 @@
-"""SIGTERM and SIGHUP end a command as an interrupt does: whatever it was doing cleans up after itself."""
+"""SIGTERM and SIGHUP end a command as an interrupt does: whatever it was doing cleans up after itself.
+
+An interrupt itself may be answered with what there is, which takes a moment; people are told.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -18,6 +21,7 @@ _ASKED = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sig
 _PATIENCE = 5.0
 # Seconds after which a signal that is known to be lost is sent again: by then the code that lost it has returned.
 _AGAIN = 0.05
+_HEARD = b"\ncotherm: interrupted: ending with the best so far, if there is any. Ctrl-C again stops at once.\n"
 
 
 class _Ended(SystemExit):
@@ -86,3 +90,27 @@ def ended_in_order() -> Iterator[None]:
         sys.unraisablehook = hook
         for number in taken:
             signal.signal(number, signal.SIG_DFL)
+
+
+@contextmanager
+def told_of_interrupts() -> Iterator[None]:
+    """While this lasts, the first interrupt says that it was heard, and that a second one stops at once.
+
+    Both raise KeyboardInterrupt, as ever. An interrupt that is ignored, as in the background of a shell, stays so.
+    """
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def first(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with suppress(Exception):  # not by print: it may be what was interrupted
+            os.write(sys.stderr.fileno(), _HEARD)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -24,7 +24,7 @@ def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     place = atomic.as_path(path)
     suffix = place.suffix.lower()
     if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
-        result = read_result(path)
+        result = read_result(path, told=False)  # its status is in what is printed
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
+from cotherm.notebook import ArraysInShort
 
 
-@dataclass(frozen=True)
-class Views:
+@dataclass(frozen=True, repr=False)
+class Views(ArraysInShort):
     """Data set with several views of the same items: a graph and corresponding functions for each view.
 
     Parameters

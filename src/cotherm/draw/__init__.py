@@ -5,6 +5,7 @@ from cotherm.draw.convergence import draw_convergence
 from cotherm.draw.curves import draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph
 from cotherm.draw.heat import draw_heat
+from cotherm.draw.notebook import show_figures
 from cotherm.draw.panels import draw_neighbors
 from cotherm.draw.result import draw_result
 from cotherm.draw.views import draw_views, widest
@@ -21,3 +22,5 @@ __all__ = [
     "draw_views",
     "widest",
 ]
+
+show_figures()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from cotherm.estimators.out_of_sample import extended, factors, votes
 from cotherm.estimators.splitting import columns_of_views, is_list_of_views
 from cotherm.graphs.graph import Graph
 from cotherm.methods.result import JointResult
+from cotherm.progress import shown
 
 _AFFINITIES = ("nearest_neighbors", "precomputed")
 
@@ -80,6 +82,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         single view; with one view there is nothing to couple.
     random_state : int, RandomState or None
         Random state of k-means and of everything else that is random.
+    verbose : int
+        1 shows progress on anything that takes over two seconds; 0 is silent.
 
     Attributes
     ----------
@@ -114,6 +118,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         affinity: str,
         view_columns: Any,
         random_state: Any,
+        verbose: int,
     ) -> None:
         self.n_components = n_components
         self.t = t
@@ -127,6 +132,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.affinity = affinity
         self.view_columns = view_columns
         self.random_state = random_state
+        self.verbose = verbose
 
     @abstractmethod
     def _solve(self, given: Given) -> JointResult:
@@ -173,7 +179,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         CothermError
             If X, y or a parameter cannot be used.
         """
-        return self._fit(self._split(X, reset=True), y, functions)
+        with self._progress():
+            return self._fit(self._split(X, reset=True), y, functions)
 
     def _fit(self, named: Sequence[tuple[str, Any]], y: Any, functions: Any) -> Self:
         seed = self._seed()
@@ -328,6 +335,12 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         return Kernel(
             self.n_neighbors, self.scale, self.scale_neighbor, self.scale_factor, self.metric, self.symmetrize
         )
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """While this lasts, progress is shown if ``verbose`` says so."""
+        if not isinstance(self.verbose, bool | np.bool_):  # scikit-learn takes those, too
+            validation.integer("verbose", self.verbose, least=0)
+        return shown(bool(self.verbose))
 
     def _seed(self) -> int:
         try:

@@ -67,6 +67,8 @@ class CoupledBases(MultiviewEstimator):
         single view; with one view there is nothing to couple.
     random_state : int, RandomState or None, default 0
         Random state of k-means and of everything else that is random.
+    verbose : int, default 0
+        1 shows progress on anything that takes over two seconds; 0 is silent.
 
     Attributes
     ----------
@@ -130,6 +132,7 @@ class CoupledBases(MultiviewEstimator):
         affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_components=n_components,
@@ -144,6 +147,7 @@ class CoupledBases(MultiviewEstimator):
             affinity=affinity,
             view_columns=view_columns,
             random_state=random_state,
+            verbose=verbose,
         )
         self.strength = strength
         self.n_modes = n_modes

@@ -77,6 +77,9 @@ class HeatKernelCoupling(PairingEstimator):
         When to stop, see :func:`cotherm.couple` and :func:`cotherm.couple_pairs`, whose defaults these are.
     max_iterations : int, optional
         Maximum number of steps, by default that of these functions.
+    max_seconds : float, optional
+        Stop coupling after this time with the best weights so far; ``result_.status`` is then "time limit". By default
+        there is no limit.
     memory : "auto", str or float, default "auto"
         How much memory coupling may take, in bytes or as "8GiB", see :func:`cotherm.couple`. Not with pairs.
     precision : {"float64", "float32"}, default "float64"
@@ -113,6 +116,8 @@ class HeatKernelCoupling(PairingEstimator):
         single view; with one view there is nothing to couple.
     random_state : int, RandomState or None, default 0
         Random state of k-means and of everything else that is random.
+    verbose : int, default 0
+        1 shows progress on anything that takes over two seconds; 0 is silent.
 
     Attributes
     ----------
@@ -195,6 +200,7 @@ class HeatKernelCoupling(PairingEstimator):
         continuation: Any = "auto",
         tolerance: float | None = None,
         max_iterations: int | None = None,
+        max_seconds: float | None = None,
         memory: str | float = "auto",
         precision: str = "float64",
         n_modes: int | str = "auto",
@@ -212,6 +218,7 @@ class HeatKernelCoupling(PairingEstimator):
         affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_components=n_components,
@@ -226,6 +233,7 @@ class HeatKernelCoupling(PairingEstimator):
             affinity=affinity,
             view_columns=view_columns,
             random_state=random_state,
+            verbose=verbose,
         )
         self.times = times
         self.alpha = alpha
@@ -238,6 +246,7 @@ class HeatKernelCoupling(PairingEstimator):
         self.continuation = continuation
         self.tolerance = tolerance
         self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
         self.memory = memory
         self.precision = precision
         self.n_modes = n_modes
@@ -289,7 +298,8 @@ class HeatKernelCoupling(PairingEstimator):
             self._refuse(
                 _FOR_FUNCTIONS, "rows paired", 'Set correspondence="labels" or "landmarks", or give functions.'
             )
-            return self._fit_pairs(named, functions, masks, pairs)
+            with self._progress():
+                return self._fit_pairs(named, functions, masks, pairs)
         for argument, given in (("masks", masks), ("pairs", pairs)):
             if given is not None:
                 where = "a single view" if len(named) == 1 else "labels or functions, which say what corresponds"
@@ -298,7 +308,8 @@ class HeatKernelCoupling(PairingEstimator):
                 )
         if len(named) > 1:
             self._refuse(_FOR_PAIRS, "corresponding functions", 'Set correspondence="pairs".')
-        return self._fit(named, y, functions)
+        with self._progress():
+            return self._fit(named, y, functions)
 
     def fit_transform(
         self,
@@ -477,7 +488,11 @@ class HeatKernelCoupling(PairingEstimator):
 
     def _stopping(self) -> dict[str, Any]:
         """When to stop, where that was said: each function has defaults of its own."""
-        given = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
+        given = {
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+            "max_seconds": self.max_seconds,
+        }
         return {name: value for name, value in given.items() if value is not None}
 
     def _solve(self, given: Given) -> Coupling:

@@ -54,6 +54,8 @@ class LaplacianAverage(MultiviewEstimator):
         single view; with one view there is nothing to couple.
     random_state : int, RandomState or None, default 0
         Random state of k-means and of everything else that is random.
+    verbose : int, default 0
+        1 shows progress on anything that takes over two seconds; 0 is silent.
 
     Attributes
     ----------
@@ -103,6 +105,7 @@ class LaplacianAverage(MultiviewEstimator):
         affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             n_components=n_components,
@@ -117,6 +120,7 @@ class LaplacianAverage(MultiviewEstimator):
             affinity=affinity,
             view_columns=view_columns,
             random_state=random_state,
+            verbose=verbose,
         )
         self.graph_weights = graph_weights
         self.power = power

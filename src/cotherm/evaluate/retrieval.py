@@ -17,10 +17,11 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.lazy import lazy
+from cotherm.notebook import ArraysInShort
 
 
-@dataclass(frozen=True, eq=False)
-class Retrieval:
+@dataclass(frozen=True, eq=False, repr=False)
+class Retrieval(ArraysInShort):
     """Ranked items for every query, and scores of the ranking.
 
     Only items that have others of their class are queries.

@@ -511,6 +511,22 @@ class Graph:
         total = f", total weight {self.w.sum():.6g}" if self.m else ""
         return f"Graph({title}n={self.n}, m={self.m}{total})"
 
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from cotherm.notebook import page
+
+        live = self.w[self.w > 0.0]
+        weights = f"{live.min():.3g} to {live.max():.3g}" if len(live) else "none"
+        rows: list[tuple[str, object]] = [
+            ("vertices", self.n),
+            ("edges", self.m),
+            ("weights", weights if len(live) == self.m else f"{weights}, {self.m - len(live):,} edges without"),
+        ]
+        for name, given in (("labels", self.labels), ("names", self.vertex_names)):
+            if given is not None:
+                rows.append((name, ", ".join(map(str, given[:3].tolist())) + (", …" if self.n > 3 else "")))
+        return page(f"Graph {self.name}" if self.name else "Graph", [(("", ""), rows)])
+
 
 def _rebuild(
     n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None, vertex_names: Any = None

@@ -18,6 +18,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat import accurate_spectrum
 from cotherm.heat.chebyshev import apply_exponential, engine_laplacian
+from cotherm.notebook import ArraysInShort
 from cotherm.progress import track
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
@@ -36,8 +37,8 @@ _SHORT = 1e3
 _TINY = (1e-22, 1e-10)
 
 
-@dataclass(frozen=True)
-class Spectrum:
+@dataclass(frozen=True, repr=False)
+class Spectrum(ArraysInShort):
     """Eigenvalues and eigenvectors of a symmetric matrix, such as a Laplacian.
 
     Attributes
@@ -188,7 +189,7 @@ def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.
     width = min(k + max(8, k // 2), graph.n - P.shape[1])
     block = random.standard_normal((graph.n, width))
     time = _FILTER_STRENGTH / matrix.bound
-    for _ in track(range(_MOST_ROUNDS), total=_MOST_ROUNDS, label="eigenvectors"):
+    for _ in track(range(_MOST_ROUNDS), total=_MOST_ROUNDS, label="eigenvectors", alike=False):
         block = _filtered(matrix, block, time)
         values, block = _ritz_pairs(L, block - P @ (P.T @ block))
         residual = np.linalg.norm(L @ block[:, :k] - block[:, :k] * values[:k], axis=0).max()

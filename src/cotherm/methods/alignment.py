@@ -24,7 +24,7 @@ from cotherm.methods.validation import checked_views, moderate, sized, versions
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Alignment(JointBases):
     """Result of align: the modes of one graph that contains all graphs.
 
@@ -65,11 +65,14 @@ class Alignment(JointBases):
         return self.spectra
 
     def __str__(self) -> str:
-        sizes = ", ".join(str(graph.n) for graph in self.originals)
         low = ", ".join(f"{value:.4g}" for value in self.spectra[0].values[:6])
+        return f"{self._headline()}\n  smallest eigenvalues of the joint Laplacian {low}"
+
+    def _headline(self) -> str:
+        sizes = ", ".join(str(graph.n) for graph in self.originals)
         return (
             f"Alignment of {len(self.originals)} graphs ({sizes} vertices), {len(self.spectra[0].values)} modes, "
-            f"{self.seconds:.2g} s\n  smallest eigenvalues of the joint Laplacian {low}"
+            f"{self.seconds:.2g} s"
         )
 
 

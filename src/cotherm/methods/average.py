@@ -19,7 +19,7 @@ from cotherm.methods.validation import checked_graphs, share
 KINDS = {"arithmetic": 1.0, "geometric": 0.0, "harmonic": -1.0}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Average(JointGraphs):
     """Result of average: one graph that all views share.
 
@@ -53,16 +53,21 @@ class Average(JointGraphs):
         return (self.graph,) * len(self.originals)
 
     def __str__(self) -> str:
-        live = int(np.sum(self.graph.w > 0.0))
         lines = [
-            f"Average of {len(self.originals)} graphs, power {self.settings['power']:g}: "
-            f"{self.graph.n} vertices, {live} edges with weight",
+            self._headline(),
             f"  {'graph':<20}{'edges':>9}{'of them kept':>14}",
         ]
         for k, graph in enumerate(self.originals):
             kept = int(np.sum(_lookup(self.graph, graph) > 0.0))
             lines.append(f"  {shortened(graph.name or str(k), 20):<20}{graph.m:>9}{kept:>14}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        live = int(np.sum(self.graph.w > 0.0))
+        return (
+            f"Average of {len(self.originals)} graphs, power {self.settings['power']:g}: "
+            f"{self.graph.n} vertices, {live} edges with weight"
+        )
 
 
 def average(

@@ -33,7 +33,7 @@ _ENDINGS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coregularization(JointBases, HasStatus):
     """Result of coregularize: modes of every view that span nearly the same space.
 
@@ -96,10 +96,8 @@ class Coregularization(JointBases, HasStatus):
         return (Spectrum(self.values.mean(axis=0)[:k], self.centroid[:, :k]),) * len(self.vectors)
 
     def __str__(self) -> str:
-        n, k = self.vectors[0].shape
         lines = [
-            f"Co-regularized modes of {len(self.vectors)} graphs, {self.settings['kind']}, "
-            f"strength {self.settings['strength']:g}: {n} vertices, {k} modes, {self.status}, {self.seconds:.2g} s",
+            self._headline(),
             f"  objective {self.history[-1]:.6g}, of the views alone {self.history[0]:.6g} "
             f"({len(self.history) - 1} rounds)",
         ]
@@ -109,6 +107,13 @@ class Coregularization(JointBases, HasStatus):
             low = ", ".join(f"{value:.3g}" for value in values[:6])
             lines.append(f"  {shortened(graph.name or f'graph {v}', 20):<20} values {low}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        n, k = self.vectors[0].shape
+        return (
+            f"Co-regularized modes of {len(self.vectors)} graphs, {self.settings['kind']}, "
+            f"strength {self.settings['strength']:g}: {n} vertices, {k} modes, {self.status}, {self.seconds:.2g} s"
+        )
 
 
 def coregularize(
@@ -227,7 +232,7 @@ def _alternate(K: list[sp.csr_array], k: int, lam: float, centered: bool, tolera
     U = [_top(A, [], lam, k) for A in K]
     center = _middle(U, k) if centered else None
     history = [_objective(K, U, center, lam)]
-    for _ in track(range(budget), total=budget, label="co-regularization"):
+    for _ in track(range(budget), total=budget, label="co-regularization", alike=False):
         for v, A in enumerate(K):
             U[v] = _top(A, U[:v] + U[v + 1 :] if center is None else [center], lam, k)
         if center is not None:

@@ -29,7 +29,7 @@ _ROUNDING = 1e-13
 _FEWEST_STEPS = 30
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagonalization(JointBases, HasStatus):
     """Result of joint_diagonalize: one orthonormal basis for all views.
 
@@ -109,9 +109,8 @@ class Diagonalization(JointBases, HasStatus):
         return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
 
     def __str__(self) -> str:
-        n = len(self.basis)
         lines = [
-            f"Joint diagonalization of {len(self.values)} matrices of {n} rows: {self.status}, {self.seconds:.2g} s",
+            self._headline(),
             f"  off-diagonal squares {self.off:.6g}, in the eigenbasis of the mean {self.off_before:.6g}"
             f"   (optimality {self.optimality:.1e}, {self.iterations} steps)",
         ]
@@ -123,6 +122,10 @@ class Diagonalization(JointBases, HasStatus):
                 left = f"leaves L(V, E), condition {failed}" if failed else "still in L(V, E)"
                 lines.append(f"  {getattr(self.originals[k], 'name', None) or f'graph {k}'}: {left}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        n = len(self.basis)
+        return f"Joint diagonalization of {len(self.values)} matrices of {n} rows: {self.status}, {self.seconds:.2g} s"
 
 
 def joint_diagonalize(
@@ -233,16 +236,15 @@ def allowed_steps(given: int | None, n: int) -> int:
 
 
 def watched_diagonalize(A: Floats, tolerance: float, iterations: int) -> tuple[OrthogonalDescent, float]:
-    """The best basis and the cost before, in units that suit any size of entries, with a bar for large problems."""
+    """The best basis and the cost before, in units that suit any size of entries, with progress for large problems."""
     unit = float(np.abs(A).max()) or 1.0
     costs: list[float] = []
-    with Meter(total=0) as meter:
+    with Meter() as meter:
 
         def watch(what: str, cost: float) -> None:
             costs.append(cost)
-            meter.extend(1)
-            meter.advance("Jacobi sweeps" if what == "sweep" else "Newton steps")
-            meter.show(off=unit**2 * cost)
+            meter.advance(f"joint diagonalization: {'Jacobi sweeps' if what == 'sweep' else 'Newton steps'}")
+            meter.show(step=len(costs), off=unit**2 * cost)
 
         found = diagonalize(A / unit, tolerance=tolerance, iterations=iterations, watch=watch)
     cost = unit**2 * found.cost

@@ -24,7 +24,7 @@ from cotherm.methods.validation import checked_graphs, moderate, share, symmetri
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PowerMean(JointBases):
     """Result of power_mean: one matrix for all views.
 
@@ -58,9 +58,12 @@ class PowerMean(JointBases):
 
     def __str__(self) -> str:
         low = ", ".join(f"{value:.4g}" for value in self.bases[0].values[:6])
+        return f"{self._headline()}\n  smallest eigenvalues {low}"
+
+    def _headline(self) -> str:
         return (
             f"Power mean of {len(self.originals)} Laplacians, power {self.settings['power']:g}, "
-            f"shift {self.settings['shift']:g}: {len(self.matrix)} vertices\n  smallest eigenvalues {low}"
+            f"shift {self.settings['shift']:g}: {len(self.matrix)} vertices"
         )
 
 

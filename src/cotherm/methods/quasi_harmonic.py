@@ -34,7 +34,7 @@ _SPARE = 4
 _REPEATED = 1e-7
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QuasiHarmonic(JointBases, HasStatus):
     """Result of coupled_bases: modes that correspond between graphs of any sizes.
 
@@ -99,15 +99,20 @@ class QuasiHarmonic(JointBases, HasStatus):
         return self.spectra
 
     def __str__(self) -> str:
-        sizes = ", ".join(str(graph.n) for graph in self.originals)
         lines = [
-            f"Coupled bases of {len(self.originals)} graphs ({sizes} vertices), {self.rotations.shape[1]} modes: "
-            f"{self.status}, {self.seconds:.2g} s",
+            self._headline(),
             f"  cost {self.cost:.6g} = off {self.off:.6g} + μ coupling² {self.cost - self.off:.6g}, "
             f"μ = {self.strength:.4g}",
             f"  functions in the bases differ by {self.coupling:.4g}, before by {self.coupling_before:.4g}",
         ]
         return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
+
+    def _headline(self) -> str:
+        sizes = ", ".join(str(graph.n) for graph in self.originals)
+        return (
+            f"Coupled bases of {len(self.originals)} graphs ({sizes} vertices), {self.rotations.shape[1]} modes: "
+            f"{self.status}, {self.seconds:.2g} s"
+        )
 
 
 def coupled_bases(
@@ -267,7 +272,7 @@ def _best(problem: CoupledModes, tolerance: float, iterations: int, restarts: in
     starts += [_nearest_orthogonal(paired + _turn(paired.shape, random)) for _ in range(restarts)]
     found = [
         descend_orthogonal(problem, start, tolerance=tolerance, iterations=iterations)
-        for start in track(starts, total=len(starts), label="coupled bases")
+        for start in track(starts, total=len(starts), label="coupled bases", alike=False)
     ]
     return min(found, key=lambda descent: descent.cost)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from cotherm.heat.distance import diffusion_distance, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
 from cotherm.lazy import lazy
 from cotherm.methods.validation import require_same_names
+from cotherm.notebook import Shown, Table
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -62,7 +63,7 @@ DESCENT = {
 }
 
 
-class JointResult(ABC):
+class JointResult(Shown, ABC):
     """Base class of all results: one geometry for each view, in the order in which the views were given.
 
     ``modes``, ``embedding``, ``distances`` and ``clusters`` work alike for all methods. Each returns a tuple with one
@@ -232,6 +233,14 @@ class JointResult(ABC):
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         return self.modes(k)
 
+    def _tables(self) -> Sequence[Table]:
+        """The views as they were given."""
+        rows = [_described(k, view) for k, view in enumerate(getattr(self, "originals", ()))]
+        return [(("view", "vertices", "edges"), rows)]
+
+    def _remarks(self) -> Sequence[str]:
+        return tuple(filter(None, [getattr(self, "advice", "")]))
+
     @abstractmethod
     def _most_modes(self) -> int:
         """How many modes there are in the view that has the fewest."""
@@ -334,6 +343,13 @@ class JointBases(JointResult):
             raise CothermError(
                 "t", f"{t:g}, with an eigenvalue of {worst:.3g}", f"a time at which e^(-tλ) is below e^{_MOST_GROWTH:g}"
             )
+
+
+def _described(k: int, view: Any) -> tuple[object, ...]:
+    """Name, vertices and edges of a view, which may be a matrix."""
+    if isinstance(view, Graph):
+        return view.name or f"view {k + 1}", view.n, view.m
+    return f"view {k + 1}", int(view.shape[0]), ""
 
 
 def once_each(items: Sequence[Item], function: Callable[[Item], Answer]) -> tuple[Answer, ...]:

@@ -18,7 +18,7 @@ from cotherm.methods.validation import checked_graphs
 from cotherm.progress import track
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimilarityFusion(JointGraphs):
     """Result of fuse_similarity: one graph that all views share.
 
@@ -52,10 +52,12 @@ class SimilarityFusion(JointGraphs):
         return (self.graph,) * len(self.originals)
 
     def __str__(self) -> str:
+        return f"{self._headline()}\n  the last step changed similarities by {self.changes[-1]:.1e}"
+
+    def _headline(self) -> str:
         return (
             f"Similarity network fusion of {len(self.originals)} graphs, {self.settings['n_neighbors']} neighbors, "
-            f"{self.settings['steps']} steps: {self.graph.n} vertices, {self.graph.m} edges\n"
-            f"  the last step changed similarities by {self.changes[-1]:.1e}"
+            f"{self.settings['steps']} steps: {self.graph.n} vertices, {self.graph.m} edges"
         )
 
 

@@ -40,7 +40,7 @@ _LARGEST_VALUE = 1e140
 _SIMPLEX_STEPS = 10_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transport(JointBases, HasStatus):
     """Result of transport: the plan that moves one graph onto another.
 
@@ -121,16 +121,20 @@ class Transport(JointBases, HasStatus):
         return modes, Spectrum(modes.values, _carried(self.plan, modes.vectors))
 
     def __str__(self) -> str:
-        n1, n2 = self.plan.shape
+        n1 = len(self.plan)
         there, back = self.match()
         mutual = int(np.sum(back[there] == np.arange(n1)))
         lines = [
-            f"Transport between graphs of {n1} and {n2} vertices: {self.status}, {self.seconds:.2g} s",
+            self._headline(),
             f"  cost {self.cost:.4g}: features {self.feature_cost:.4g}, structure {self.structure_cost:.4g}, "
             f"alpha {self.settings['alpha']:g} ({self.iterations} steps)",
             f"  {mutual} of {n1} vertices are matched both ways",
         ]
         return "\n".join([*lines, f"  {self.advice}"] if self.advice else lines)
+
+    def _headline(self) -> str:
+        n1, n2 = self.plan.shape
+        return f"Transport between graphs of {n1} and {n2} vertices: {self.status}, {self.seconds:.2g} s"
 
 
 def transport(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -315,6 +317,21 @@ def test_an_interrupt_returns_the_best_so_far() -> None:
     assert result.status == "interrupted"
     assert "interruption" in result.advice
     assert (result.coupling < result.coupling_before).all()
+
+
+def test_a_time_limit_returns_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    views = ct.datasets.ring(n=30)
+    clock = count(time.perf_counter() + 1_000.0, 1_000.0)  # so many seconds pass whenever the search looks
+    monkeypatch.setattr(search, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, max_seconds=20_500.0)
+    assert result.status == "time limit"
+    assert len(result.history) == 21
+    assert (result.coupling < result.coupling_before).all()
+    result.save(tmp_path / "c.npz")
+    assert ct.Coupling.load(tmp_path / "c.npz").status == "time limit"
+    for seconds in (0.0, -1.0, np.inf):
+        with pytest.raises(ct.CothermError, match="max_seconds"):
+            ct.couple(views.graphs, views.functions, max_seconds=seconds)
 
 
 def test_a_budget_is_kept() -> None:

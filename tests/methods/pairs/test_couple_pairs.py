@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm.progress import Meter
 from tests import problems
 from tests.problems import refused
 
@@ -169,7 +170,67 @@ def test_callback_stops_the_search() -> None:
     assert steps[-1].cost <= steps[0].cost
 
 
-def test_an_interrupt_while_trying_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def interrupt_at(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    """A keyboard interrupt at a step, counted over all couplings of a call."""
+    done: list[object] = []
+
+    def show(self: Meter, **figures: float) -> None:
+        done.append(figures)
+        if len(done) == steps:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Meter, "show", show)
+
+
+def test_an_interrupt_while_trying_returns_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = [clustered(1), clustered(2)]
+    interrupt_at(monkeypatch, 3)
+    result = ct.couple_pairs(views)
+    assert result.status == "interrupted"
+    assert result.pairs is not None
+    assert "Interrupted before" in result.pairs.notes[-1]
+    assert result.pairs.agreement[0].kept_back == 0  # nothing was measured yet
+    assert len(result.history) == 3
+    assert not np.array_equal(result.graphs[0].w, result.originals[0].w)
+    assert result.cost < result.alpha * float(np.sum(result.coupling_before**2))
+
+
+def test_an_interrupt_of_the_second_trial_returns_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first was finished, and its pairs kept back were looked at."""
+    views = [clustered(1), clustered(2)]
+    begun: list[str] = []
+
+    def advance(self: Meter, label: str, **figures: float) -> None:
+        begun.append(label)
+        if label.startswith("trial coupling 2 of"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Meter, "advance", advance)
+    result = ct.couple_pairs(views)
+    assert "trial coupling 2 of" in begun[-1]
+    assert result.status == "interrupted"
+    assert result.pairs is not None
+    assert result.pairs.agreement[0].kept_back > 0
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e9])
+def test_time_limits(seconds: float) -> None:
+    views = [clustered(1), clustered(2)]
+    result = ct.couple_pairs(views, max_seconds=seconds)
+    free = ct.couple_pairs(views)
+    assert result.pairs is not None
+    assert result.settings["max_seconds"] == seconds
+    if seconds > 1.0:
+        assert result.status == free.status
+        assert_allclose(result.graphs[0].w, free.graphs[0].w)
+    else:
+        assert result.status == "time limit"
+        assert len(result.history) == 1
+        assert "Time was too short" in result.pairs.notes[-1]
+        assert "max_seconds" in result.advice
+
+
+def test_an_interrupt_before_the_first_step_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
     ]
     report: dict[str, Any] = {"read": reading, "views": names, "clusters": [found.tolist() for found in clusters]}
     sizes = [f"{visible(name)}: sizes {_sizes(found)}" for name, found in zip(names, clusters, strict=True)]
-    lines = [*map(visible, reading), *sizes]
+    lines = sizes
     if len(names) > 1:
         lines.append(_about_numbers(names[0], same))
     if labels is not None:
@@ -74,6 +74,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
     from cotherm.cli.header import header_of
     from cotherm.cli.inputs import View, is_coupling, name_of, read_result, read_same_items
     from cotherm.cli.labels import read_labels
+    from cotherm.cli.notices import announce
     from cotherm.errors import CothermError
     from cotherm.io.atomic import as_path
     from cotherm.methods.average import average
@@ -102,6 +103,7 @@ def _joined(options: argparse.Namespace) -> tuple[list[str], Any, Any, list[str]
     if options.labels:
         read = read_labels(views, options.labels, options.column, header_of(options))
         labels, reading = read.of, reading + read.reading
+        announce(read.reading, as_json=options.json)
     elif all(view.graph.labels is not None for view in views):
         labels = [view.graph.labels.astype(str) for view in views if view.graph.labels is not None]
     return names, result, labels, reading, [view.graph for view in views]

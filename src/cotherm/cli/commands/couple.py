@@ -23,6 +23,9 @@ Rows with the same id are taken to be the same item, and nothing else is needed:
 landmarks. A part of the pairs is kept back to see how far the views agree before and after. Views
 that have nothing in common with the others are left as they are, and the report says so.
 
+Ctrl-C saves the best so far, marked as interrupted, and ends with exit code 130; a second Ctrl-C
+stops at once and saves nothing.
+
 Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
 every vertex and describe the same thing in each view (--functions).
 
@@ -41,6 +44,9 @@ then:
   cotherm retrieve coupled.npz --query photo-012
   cotherm common by-id.npz --clusters 7 --out by-id.csv
 """
+
+
+_STOPPING = ("tolerance", "max_iterations", "max_seconds")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +108,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--max-iterations", type=options_of.integer, metavar="N", help="maximum number of steps (2000; for pairs 1000)"
     )
     group.add_argument(
+        "--max-seconds",
+        type=options_of.number,
+        metavar="S",
+        help="stop coupling after this time with the best so far (no limit)",
+    )
+    group.add_argument(
         "--memory",
         default="auto",
         metavar="SIZE",
@@ -121,6 +133,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.inputs import read_views
+    from cotherm.cli.notices import tell
+    from cotherm.cli.signals import told_of_interrupts
     from cotherm.cli.summary import about_coupling
     from cotherm.errors import CothermError, visible
     from cotherm.methods.coupling import file as coupling_file
@@ -130,20 +144,23 @@ def run(options: argparse.Namespace) -> None:
     place = outputs.free_place(options.out, (".npz",), force=options.force)
     views = read_views(options.views, options)
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
-    result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)
-    if result.status == "interrupted":  # half a coupling would pass for a whole one
-        raise KeyboardInterrupt
+    with told_of_interrupts():
+        result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)
     outputs.write(place, coupling_file.render(result), force=options.force)
     reading = [*(view.reading for view in views), *how]
     report, text = about_coupling(result)
-    text = "\n".join([*map(visible, reading), "", text, "", visible(f"Written: {place}")])
+    text = f"\n{text}\n\nWritten: {visible(str(place))}"
     outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)
+    if result.status == "interrupted":
+        tell(f"interrupted: the best so far is in {place}, marked as interrupted. See it: cotherm info {place}")
+        raise SystemExit(130)
 
 
 def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Path) -> tuple[Coupling, list[str]]:
     """Couple by what the options name, and say how that was read."""
     from cotherm.cli import outputs
     from cotherm.cli.correspondence import read_functions
+    from cotherm.cli.notices import announce
     from cotherm.errors import CothermError
     from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.coupling.couple import couple
@@ -151,12 +168,13 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
     if options.borrow != "auto":
         raise CothermError("--borrow", str(options.borrow), "to be left out: only views coupled by pairs borrow")
     known = read_functions(views, options)
+    announce(known.reading, as_json=options.json)
     graphs = [view.graph for view in views]
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "tolerance", "max_iterations", "memory")
-    with _as_options(named):
+    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory")
+    with _as_options((*named, *_STOPPING)):
         result = couple(
             graphs,
             known.functions,
@@ -168,6 +186,7 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
             continuation=options.continuation,
             tolerance=1e-6 if options.tolerance is None else options.tolerance,
             max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
+            max_seconds=options.max_seconds,
             memory=options.memory,
             precision=options.precision,
         )
@@ -181,6 +200,7 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
     from cotherm.cli import outputs
     from cotherm.cli.header import header_of
     from cotherm.cli.labels import read_labels
+    from cotherm.cli.notices import announce
     from cotherm.cli.pairing import paired_rows
     from cotherm.methods.coupling import file as coupling_file
     from cotherm.methods.pairs.couple_pairs import couple_pairs
@@ -192,8 +212,9 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
         labels = read_labels(views, options.labels, options.column, header_of(options))
         graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
+    announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "borrow", "rigidity", "tolerance", "max_iterations")):
+    with _as_options(("times", "alpha", "borrow", "rigidity", *_STOPPING)):
         result = couple_pairs(
             graphs,
             pairs.table,
@@ -203,6 +224,7 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
             rigidity=options.rigidity,
             tolerance=1e-5 if options.tolerance is None else options.tolerance,
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
+            max_seconds=options.max_seconds,
         )
     return result, reading
 

@@ -37,11 +37,13 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.correspondence import read_functions
     from cotherm.cli.inputs import name_of, read_views
+    from cotherm.cli.notices import announce
     from cotherm.errors import visible
 
     places = outputs.free_places(options.out, len(options.views), (".csv", ".npy"), force=options.force)
     views = read_views(options.views, options)
     known = read_functions(views, options)
+    announce(known.reading, as_json=options.json)
     functions = known.functions
     titles = [f"function {c + 1}" for c in range(functions[0].shape[1])]
     contents = [
@@ -59,4 +61,4 @@ def run(options: argparse.Namespace) -> None:
         visible(f"{name_of(view.graph, k)}: {len(titles)} functions on {view.graph.n} vertices, written: {place}")
         for k, (view, place) in enumerate(zip(views, places, strict=True))
     ]
-    outputs.say(report, "\n".join([*map(visible, reading), *lines]), as_json=options.json)
+    outputs.say(report, "\n".join(lines), as_json=options.json)

@@ -106,10 +106,12 @@ def _nearest(result: Any, t: float, options: argparse.Namespace) -> None:
 def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> None:
     from cotherm import validation
     from cotherm.cli import outputs
-    from cotherm.errors import known_as, visible
+    from cotherm.cli.notices import announce
+    from cotherm.errors import known_as
     from cotherm.evaluate.retrieval import retrieval
     from cotherm.heat.distance import diffusion_distance
 
+    announce(judged.reading, as_json=options.json)
     top = validation.integer("--top", options.top, least=1)
     header = ["", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
     rows, report = [], []
@@ -125,6 +127,6 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
             {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
         )
     table = "Retrieval by diffusion distance, percent\n" + outputs.table_text(header, rows)
-    text = "\n".join(filter(None, [*map(visible, judged.reading), table, judged.note]))
+    text = "\n".join(filter(None, [table, judged.note]))
     answer = {"read": judged.reading, "times": times, "scores": report, "note": judged.note}
     outputs.say(answer, text, as_json=options.json)

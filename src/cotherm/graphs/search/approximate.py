@@ -13,6 +13,7 @@ from cotherm.graphs.search.candidates import best
 from cotherm.graphs.search.exact import nearest_of
 from cotherm.graphs.search.points import Points, centered, row_maxima
 from cotherm.graphs.validation import Rows
+from cotherm.progress import working
 
 INSTALL = "pip install 'cotherm[neighbors]'"
 
@@ -52,8 +53,9 @@ def recall(points: Points, distances: Floats, seed: int) -> float:
 
 
 def _descend(rows: Any, listed: int, seed: int) -> Ints:
+    label = f"approximate neighbors of {rows.shape[0]:,} points"
     # It warns of its own options, and of rows it did not complete, which are completed afterwards.
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings(action="ignore"), working(label):
         from pynndescent import NNDescent
 
         found: NDArray[Any] = NNDescent(rows, n_neighbors=listed, random_state=seed).neighbor_graph[0]

@@ -39,7 +39,7 @@ _ENDINGS = DESCENT | {
 _ROUNDING = 1e-14
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Commuting(JointBases, HasStatus):
     """Result of closest_commuting: matrices that commute, and their joint eigenbasis.
 
@@ -119,10 +119,8 @@ class Commuting(JointBases, HasStatus):
         return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
 
     def __str__(self) -> str:
-        kind = "valid Laplacians" if self.graphs is not None else "matrices"
         lines = [
-            f"Closest commuting {kind} to {len(self.laplacians)} of {len(self.laplacians[0])} rows: {self.status}, "
-            f"{self.seconds:.2g} s",
+            self._headline(),
             f"  distance {self.distance:.6g}, commutator {self.commutator:.3g} (before {self.commutator_before:.3g})",
         ]
         if self.advice:
@@ -133,6 +131,13 @@ class Commuting(JointBases, HasStatus):
                 gone = int(np.sum((old.w > 0.0) & (new.w == 0.0)))
                 lines.append(f"  {(old.name or str(k))[:20]:<20}{old.m:>9}{gone:>7}")
         return "\n".join(lines)
+
+    def _headline(self) -> str:
+        kind = "valid Laplacians" if self.graphs is not None else "matrices"
+        return (
+            f"Closest commuting {kind} to {len(self.laplacians)} of {len(self.laplacians[0])} rows: {self.status}, "
+            f"{self.seconds:.2g} s"
+        )
 
 
 def closest_commuting(

@@ -31,7 +31,6 @@ ROUTES = ("direct", "times", "alpha")
 _HORIZON_STEP = np.sqrt(10.0)
 _ALPHA_STEP = 10.0
 _ROBUST_FRACTION = 0.3
-_TYPICAL_DECADES = 8
 # A route has no more stages than this, whatever times and α: over more decades its steps are longer.
 _MOST_STAGES = 40
 
@@ -77,11 +76,6 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
     if name == "times":
         return [Stage(reached, problem.alpha) for reached in _horizons(times, first_horizon(problem.graphs))]
     return [Stage(times, alpha) for alpha in _decades(problem)]
-
-
-def expected_stages(name: str, problem: CouplingProblem) -> int:
-    """About how many stages a route will have, for a progress bar: α's decades are only known once it is reached."""
-    return _TYPICAL_DECADES if name == "alpha" else len(default_route(name, problem))
 
 
 def robust_scale(problem: CouplingProblem) -> float:

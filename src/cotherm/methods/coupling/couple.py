@@ -36,6 +36,7 @@ def couple(
     start: Sequence[Graph] | Coupling | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 2_000,
+    max_seconds: float | None = None,
     memory: str | float = "auto",
     precision: str = "float64",
     callback: Callable[[Step], Any] | None = None,
@@ -92,6 +93,9 @@ def couple(
         this.
     max_iterations : int, default 2000
         Maximum number of steps in all.
+    max_seconds : float, optional
+        Stop after this time with the best weights so far and the status "time limit". The clock is looked at after
+        every step, and evaluating the result comes on top. By default there is no limit.
     memory : "auto", float or str, default "auto"
         Memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto" is the
         memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed or read from a
@@ -171,12 +175,13 @@ def couple(
         start=start,
         tolerance=tolerance,
         max_iterations=max_iterations,
+        max_seconds=max_seconds,
         memory_budget=memory,
         precision=precision,
         callback=callback,
         engine=engine,
     )
-    solution = solve(options)
+    solution = solve(options, began)
     return report(options, solution, began)
 
 

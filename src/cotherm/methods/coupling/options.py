@@ -46,6 +46,7 @@ class Options:
     start: list[Floats] | None
     tolerance: float
     max_iterations: int
+    max_seconds: float | None
     budget: int | None
     precision: str
     callback: Callable[[Step], Any] | None
@@ -67,6 +68,7 @@ class Options:
         start: Sequence[Graph] | Coupling | None,
         tolerance: float,
         max_iterations: int,
+        max_seconds: float | None,
         memory_budget: str | float,
         precision: str,
         callback: Callable[[Step], Any] | None,
@@ -82,6 +84,7 @@ class Options:
         omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
         tolerance = validation.real("tolerance", tolerance, positive=True)
         max_iterations = validation.integer("max_iterations", max_iterations, least=1)
+        max_seconds = checked_seconds(max_seconds)
         is_free = isinstance(memory_budget, str) and memory_budget == "auto"
         budget = None if is_free else memory.amount("memory", memory_budget)
         precision = checked_precision(precision)
@@ -103,6 +106,7 @@ class Options:
             start=begin,
             tolerance=tolerance,
             max_iterations=max_iterations,
+            max_seconds=max_seconds,
             budget=budget,
             precision=precision,
             callback=callback,
@@ -147,6 +151,11 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
 
 def checked_precision(precision: str) -> str:
     return validation.choice("precision", precision, ("float64", "float32"))
+
+
+def checked_seconds(max_seconds: object) -> float | None:
+    """The seconds that a search may take; None for any number."""
+    return None if max_seconds is None else validation.real("max_seconds", max_seconds, positive=True)
 
 
 def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:

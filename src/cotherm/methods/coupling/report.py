@@ -73,6 +73,7 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "warm_start": options.start is not None,
         "tolerance": options.tolerance,
         "max_iterations": options.max_iterations,
+        "max_seconds": options.max_seconds,
         "memory": {"derivatives": plan.way, "precision": plan.precision, "peak": plan.peak},
         "engine": options.engine.name,
     }

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, shortened, visible
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.report import PairReport
+from cotherm.lazy import lazy
+from cotherm.methods.pairs.report import PairReport, agreement_table
+from cotherm.methods.picture import figure_of, small_png
 from cotherm.methods.result import HasStatus, JointGraphs
+from cotherm.notebook import Shown, Table
 from cotherm.pairs import Pairs
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cotherm.methods.pairs.common import CommonGraph
 
 _ENDINGS = {
@@ -26,6 +31,7 @@ _ENDINGS = {
     "stalled": "No step lowers the cost by more than rounding, though the optimality is not reached: functions that "
     "differ at t = 0, a smaller α or weights of one size may help.",
     "out of budget": "More iterations may lower the cost: raise max_iterations, or start from this answer (start=).",
+    "time limit": "The best weights found in the time allowed: raise max_seconds for better ones.",
     "interrupted": "The best weights found until the interruption.",
 }
 
@@ -36,8 +42,8 @@ STATUSES = tuple(_ENDINGS)
 _MISMATCH = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class Changes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes(Shown):
     """Edges of one graph before and after coupling.
 
     The arrays have one entry for each edge, in the order of the graph's edges.
@@ -90,13 +96,20 @@ class Changes:
         """
         return {kind: int(np.sum(self.kind == kind)) for kind in _KINDS}
 
+    def _headline(self) -> str:
+        counted = ", ".join(f"{count} {kind}" for kind, count in self.counts().items() if count)
+        return f"Changes of {len(self.kind)} edges: {counted}" if counted else "Changes of no edges"
+
+    def _tables(self) -> Sequence[Table]:
+        return [(("change", "edges"), list(self.counts().items()))]
+
 
 # Names of graphs in tables are shown in so many characters at most.
 _WIDEST = 40
 _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coupling(JointGraphs, HasStatus):
     """Result of couple: the coupled graphs, the cost and how the search ended.
 
@@ -124,7 +137,7 @@ class Coupling(JointGraphs, HasStatus):
     mismatch : float
         How much the functions differ at t = 0: ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size. No weights can change it.
     status : str
-        "converged", "stalled", "out of budget" or "interrupted".
+        "converged", "stalled", "out of budget", "time limit" or "interrupted".
     optimality : float
         Projected gradient relative to the gradients of the two terms that balance in it.
     history : tuple of dict
@@ -199,10 +212,10 @@ class Coupling(JointGraphs, HasStatus):
         CothermError
             Unless 0 ≤ cut ≤ weak ≤ 1 ≤ strong.
         """
-        limits = [validation.real("cut", cut), validation.real("weak", weak), validation.real("strong", strong)]
-        if sorted(limits) != limits or limits[1] > 1.0 or limits[2] < 1.0:
-            raise CothermError("cut, weak, strong", str(tuple(limits)), "0 <= cut <= weak <= 1 <= strong")
-        return tuple(_changes(old, new, *limits) for old, new in zip(self.originals, self.graphs, strict=True))
+        bounds = [validation.real("cut", cut), validation.real("weak", weak), validation.real("strong", strong)]
+        if sorted(bounds) != bounds or bounds[1] > 1.0 or bounds[2] < 1.0:
+            raise CothermError("cut, weak, strong", str(tuple(bounds)), "0 <= cut <= weak <= 1 <= strong")
+        return tuple(_changes(old, new, *bounds) for old, new in zip(self.originals, self.graphs, strict=True))
 
     def common_graph(self) -> CommonGraph:
         """Merge the coupled graphs into one over all items, paired or not.
@@ -235,6 +248,39 @@ class Coupling(JointGraphs, HasStatus):
             )
         sizes = tuple(graph.n for graph in self.graphs)
         return merged(self.graphs, Pairs(self.pairs.table, sizes), self.pairs.trust())
+
+    def plot(self, kind: str = "graphs", *, labels: Sequence[ArrayLike] | None = None, function: int = 0) -> Figure:
+        """Draw the coupling, as ``cotherm show`` does.
+
+        Parameters
+        ----------
+        kind : {"graphs", "heat", "coupling", "convergence"}, default "graphs"
+            What to draw: the views before and after; heat from one function on them; how much heat differs at each
+            time, before and after; or the cost after every step.
+        labels : sequence of array_like of str, optional
+            For "graphs", the class of every vertex of each view, shown in color; "" is unknown. By default the labels
+            stored in the graphs.
+        function : int, default 0
+            For "heat", which function heat starts from.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure. Notebooks show it; ``figure.savefig`` writes it.
+
+        Raises
+        ------
+        CothermError
+            If an argument cannot be used, or if matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> views = ct.datasets.ring()
+        >>> result = ct.couple(views.graphs, views.functions)
+        >>> figure = result.plot("coupling")
+        """
+        return figure_of(self, kind, labels=labels, function=function)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the whole result to a ``.npz`` file, without pickles.
@@ -279,22 +325,66 @@ class Coupling(JointGraphs, HasStatus):
     def __str__(self) -> str:
         tables = [self._coupling_table(), self._graph_table()]
         if self.pairs is not None:
-            names = [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
-            tables.append(self.pairs.lines(names))
-        return "\n".join([*self._headline(), *(line for table in tables for line in ("", *table))])
+            tables.append(self.pairs.lines([visible(name) for name in self._names()]))
+        return "\n".join([*self._first_lines(), *(line for table in tables for line in ("", *table))])
 
-    def _headline(self) -> list[str]:
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{graph.n:,}" for graph in self.graphs)
+        changed = ", ".join(f"{_changed(change):,} of {len(change.kind):,}" for change in self.changes())
+        return (
+            f"<{self._headline()}; {sizes} vertices; edges changed: {changed};\n "
+            f"coupling error {_sum(self.coupling_before):.3g} before, {_sum(self.coupling):.3g} after>"
+        )
+
+    def _names(self) -> list[str]:
+        return [graph.name or f"view {k + 1}" for k, graph in enumerate(self.graphs)]
+
+    def _tables(self) -> Sequence[Table]:
+        titles = ("view", "vertices", "edges", "changed", "cut", "weakened", "strengthened")
+        rows = []
+        for name, graph, change in zip(self._names(), self.graphs, self.changes(), strict=True):
+            count = change.counts()
+            strong = count["strengthened"] + count["switched on"]
+            rows.append([name, graph.n, graph.m, _changed(change), count["cut"], count["weakened"], strong])
+        errors = ["coupling error", f"{_sum(self.coupling_before):.4g}", f"{_sum(self.coupling):.4g}"]
+        tables: list[Table] = [(titles, rows), (("", "before", "after"), [errors])]
+        if self.pairs is not None:
+            tables.append(agreement_table(self.pairs.agreement, self._names()))
+        return tables
+
+    def _picture(self) -> bytes | None:
+        return self._small_picture
+
+    @lazy
+    def _small_picture(self) -> bytes | None:
+        """Computed once: graphs without coordinates take a moment to lay out."""
+        if sum(graph.n for graph in self.graphs) > limits.PICTURED_VERTICES:
+            return None
+        return small_png(self)
+
+    def _headline(self) -> str:
+        return f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s"
+
+    def _first_lines(self) -> list[str]:
         lines = [
-            f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s",
+            self._headline(),
             f"  cost {self.cost:.6g} = distance {self.distance:.6g} + α · coupling {self.cost - self.distance:.3g}"
             f"   (α = {self.alpha:g}, optimality {self.optimality:.1e})",
         ]
         if self.mismatch > _MISMATCH:
-            lines.append(
-                f"  The functions themselves differ by {self.mismatch:.0%} at t = 0, which no weights can mend: "
-                "make them alike or lower α."
-            )
+            lines.append(f"  {self._mismatched()}")
         return lines if not self.advice else [*lines, f"  {self.advice}"]
+
+    def _remarks(self) -> Sequence[str]:
+        mismatched = self._mismatched() if self.mismatch > _MISMATCH else ""
+        notes = () if self.pairs is None else self.pairs.notes
+        return tuple(filter(None, [self.advice, mismatched, *notes]))
+
+    def _mismatched(self) -> str:
+        return (
+            f"The functions themselves differ by {self.mismatch:.0%} at t = 0, which no weights can mend: make them "
+            "alike or lower α."
+        )
 
     def _coupling_table(self) -> list[str]:
         lines = [f"  {'time':>8}{'error before':>16}{'after':>12}"]
@@ -313,6 +403,15 @@ class Coupling(JointGraphs, HasStatus):
                 f"{count['strengthened'] + count['switched on']:>14}"
             )
         return lines
+
+
+def _changed(change: Changes) -> int:
+    return int(np.sum(change.kind != "kept"))
+
+
+def _sum(errors: Floats) -> float:
+    """The error at all times together."""
+    return float(np.linalg.norm(errors))
 
 
 def _changes(old: Graph, new: Graph, cut: float, weak: float, strong: float) -> Changes:

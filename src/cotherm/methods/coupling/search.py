@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
-from cotherm.methods.coupling.continuation import Stage, default_route, expected_stages, robust_scale
+from cotherm.methods.coupling.continuation import Stage, default_route, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import Iterate, descend
 
@@ -25,8 +27,8 @@ _ROUGH_TOLERANCE = 1e-3
 _NEAR = 1.05
 
 
-@dataclass(frozen=True)
-class Step:
+@dataclass(frozen=True, repr=False)
+class Step(ArraysInShort):
     """State of the search after one step, as passed to the callback of couple.
 
     Attributes
@@ -75,7 +77,7 @@ class _Stop(Exception):  # noqa: N818 (an end, not an error)
 
 
 class Search:
-    """One run. ``history`` grows with every step."""
+    """One run. ``history`` grows with every step; ``deadline`` is a reading of ``time.perf_counter``."""
 
     def __init__(
         self,
@@ -84,9 +86,12 @@ class Search:
         tolerance: float,
         max_iterations: int,
         callback: Callable[[Step], Any] | None,
+        deadline: float | None,
+        meter: Meter,
     ) -> None:
         self._problem, self._routes, self._tolerance = problem, routes, tolerance
         self._left, self._callback = max_iterations, callback
+        self._deadline, self._meter = deadline, meter
         self._robust = robust_scale(problem)
         self.history: list[dict[str, Any]] = []
         self._current: Array | None = None
@@ -98,27 +103,21 @@ class Search:
         if not len(start) or not np.any(self._problem.times > 0.0):
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
-        expected = {
-            name: expected_stages(name, self._problem) if given is None else len(given) for name, given in self._routes
-        }
-        with Meter(total=sum(expected.values()) + len(expected) + 1) as meter:
-            self._meter = meter
-            try:
-                rough = [self._follow(name, given, start, expected[name]) for name, given in self._routes]
-                best = self._polished(rough)
-                if best.cost > self._cost(start):  # every route led away; from the start it only goes down
-                    best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
-                return best
-            except _Stop as stop:
-                status = str(stop)
-            except KeyboardInterrupt:
-                status = "interrupted"
+        try:
+            rough = [self._follow(name, given, start) for name, given in self._routes]
+            best = self._polished(rough)
+            if best.cost > self._cost(start):  # every route led away; from the start it only goes down
+                best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
+            return best
+        except _Stop as stop:
+            status = str(stop)
+        except KeyboardInterrupt:
+            status = "interrupted"
         # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)
 
-    def _follow(self, name: str, given: list[Stage] | None, u: Array, expected: int) -> Found:
+    def _follow(self, name: str, given: list[Stage] | None, u: Array) -> Found:
         stages = default_route(name, self._problem) if given is None else given
-        self._meter.extend(len(stages) - expected)
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             u = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True).u
@@ -141,7 +140,7 @@ class Search:
         return best
 
     def _descend(self, problem: CouplingProblem, u: Array, route: str, stage: int, steps: int, *, rough: bool) -> Found:
-        self._meter.advance(f"{route}, stage {stage + 1}")
+        self._meter.advance(f"coupling: {route}, stage {stage + 1}")
 
         def watch(iterate: Iterate) -> None:
             self._record(problem, iterate, route, stage)
@@ -170,7 +169,7 @@ class Search:
             "optimality": iterate.optimality,
         }
         self.history.append(row)
-        self._meter.show(cost=iterate.cost, coupling=row["coupling"])
+        self._meter.show(step=len(self.history), cost=iterate.cost, coupling=row["coupling"])
         if self._callback is not None:
             weights = tuple(problem.engine.to_numpy(w) for w in problem.weights(iterate.u))
             if self._callback(Step(**row, weights=weights)):
@@ -179,6 +178,8 @@ class Search:
             self._left -= 1
             if self._left <= 0:
                 raise _Stop("out of budget")
+        if self._deadline is not None and time.perf_counter() > self._deadline:
+            raise _Stop("time limit")
 
     def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]

@@ -20,6 +20,7 @@ from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.reordering import Reordering
 from cotherm.methods.coupling.search import Search
+from cotherm.progress import Meter
 
 log = logging.getLogger("cotherm")
 
@@ -39,15 +40,25 @@ class Solution:
     plan: MemoryPlan
 
 
-def solve(options: Options) -> Solution:
-    """Couple; what the search needs is freed before this returns."""
+def solve(options: Options, began: float) -> Solution:
+    """Couple; what the search needs is freed before this returns.
+
+    ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count.
+    """
+    deadline = None if options.max_seconds is None else began + options.max_seconds
+    with Meter(limit=options.max_seconds) as meter:
+        meter.advance("coupling: preparing")
+        return _solved(options, deadline, meter)
+
+
+def _solved(options: Options, deadline: float | None, meter: Meter) -> Solution:
     callback = _outside_overflow(options.callback)
     times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
     plan = _plan(options, times)
     session = options.engine.session(options.largest, plan.added)
     with session, _refused_overflow(options.graphs, times):
         # In a function of its own, so that its memory is free again before the session returns it to the system.
-        return _searched(options, times, plan, callback)
+        return _searched(options, times, plan, callback, deadline, meter)
 
 
 def _plan(options: Options, times: Floats) -> MemoryPlan:
@@ -58,7 +69,9 @@ def _plan(options: Options, times: Floats) -> MemoryPlan:
     return plan
 
 
-def _searched(options: Options, times: Floats, plan: MemoryPlan, callback: Any) -> Solution:
+def _searched(
+    options: Options, times: Floats, plan: MemoryPlan, callback: Any, deadline: float | None, meter: Meter
+) -> Solution:
     reordering = Reordering(options.graphs)
     problem = CouplingProblem(
         reordering.graphs,
@@ -74,7 +87,15 @@ def _searched(options: Options, times: Floats, plan: MemoryPlan, callback: Any) 
     if options.alpha is None:
         problem = problem.restated(times, chosen_alpha(problem), None)
         options.require_finite(problem.alpha)
-    search = Search(problem, options.routes, options.tolerance, options.max_iterations, reordering.wrapped(callback))
+    search = Search(
+        problem,
+        options.routes,
+        options.tolerance,
+        options.max_iterations,
+        reordering.wrapped(callback),
+        deadline,
+        meter,
+    )
     start = options.start
     found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
     weights = [problem.engine.to_numpy(w) for w in problem.weights(found.u)]

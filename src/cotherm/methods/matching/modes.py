@@ -10,13 +10,14 @@ import scipy.sparse as sp
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.notebook import ArraysInShort
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 NORMALIZATIONS = ("none", "random-walk", "density")
 
 
-@dataclass(frozen=True, eq=False)
-class Modes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes(ArraysInShort):
     """Modes of a graph whose vertices have masses, Lφ = λMφ.
 
     The masses sum to 1, so that the values of a mode have the same size on graphs of any number of vertices.

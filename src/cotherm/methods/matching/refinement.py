@@ -44,7 +44,7 @@ def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
     rows, columns = (_sample(len(modes.vectors)) for modes in (source, target))
     space = start
     sizes = [first, *schedule(first, len(source.values))]
-    for k in track(sizes, total=len(sizes), label="upsampling"):
+    for k in track(sizes, total=len(sizes), label="upsampling", alike=False):
         there = nearest_rows(_some(space.source, rows), space.target, 1)[0][:, 0]
         back = nearest_rows(_some(space.target, columns), space.source, 1)[0][:, 0]
         s, t = source.first(k), target.first(k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -15,6 +15,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.methods.matching.modes import Modes
+from cotherm.notebook import Shown, Table
 
 CONSISTENT, UNCERTAIN = "consistent", "uncertain"
 _ENDINGS = {
@@ -25,8 +26,8 @@ _ENDINGS = {
 STATUSES = tuple(_ENDINGS)
 
 
-@dataclass(frozen=True, eq=False)
-class Match:
+@dataclass(frozen=True, eq=False, repr=False)
+class Match(Shown):
     """Result of match: a correspondence of vertices and functions, and how certain it is.
 
     Print it for a summary.
@@ -164,14 +165,28 @@ class Match:
         return match_file.load(path)
 
     def __str__(self) -> str:
-        n_s, n_t = self.soft.shape
-        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(n_s)))
+        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
         met = len(np.unique(self.hard))
         lines = [
-            f"Match of graph {self.source} ({n_s} vertices) with graph {self.target} ({n_t}): {self.status}, "
-            f"{self.seconds:.2g} s",
+            self._headline(),
             f"  {len(self.functional_map)} modes; confidence {self.confidence.mean():.2f} on average, below 0.1 at "
             f"{int(np.sum(self.confidence < 0.1))} vertices",
             f"  {mutual} vertices of the source are matched both ways; {met} of the target are met",
         ]
         return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
+
+    def _headline(self) -> str:
+        n_s, n_t = self.soft.shape
+        return (
+            f"Match of graph {self.source} ({n_s} vertices) with graph {self.target} ({n_t}): {self.status}, "
+            f"{self.seconds:.2g} s"
+        )
+
+    def _tables(self) -> Sequence[Table]:
+        confidence = f"{self.confidence.mean():.2f}"
+        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
+        row = [f"graph {self.source} to graph {self.target}", len(self.hard), len(self.functional_map), confidence]
+        return [(("match", "vertices", "modes", "mean confidence", "matched both ways"), [[*row, mutual]])]
+
+    def _remarks(self) -> Sequence[str]:
+        return tuple(filter(None, [self.advice]))

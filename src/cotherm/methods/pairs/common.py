@@ -17,6 +17,7 @@ from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.heat_clusters import METHODS, graph_clusters
 from cotherm.methods.pairs.agreement import MOVES
 from cotherm.methods.validation import checked_graphs, share
+from cotherm.notebook import Shown, Table
 from cotherm.pairs import MISSING, Pairs, checked_pairs
 
 # Neighbors are looked for from so many items at once.
@@ -27,8 +28,8 @@ _LANDMARKS = 3
 _LEAST_TRUST = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class CommonGraph:
+@dataclass(frozen=True, eq=False, repr=False)
+class CommonGraph(Shown):
     """One graph over all items of several views.
 
     Attributes
@@ -197,6 +198,16 @@ class CommonGraph:
         return validation.integer("view", view, least=0, most=self.items.shape[1] - 1)
 
     def __str__(self) -> str:
+        return self._headline()
+
+    def _tables(self) -> Sequence[Table]:
+        here = self.items >= 0
+        alone = here & (here.sum(axis=1, keepdims=True) == 1)
+        counts = zip(here.sum(axis=0).tolist(), alone.sum(axis=0).tolist(), strict=True)
+        rows = [[f"view {k + 1}", *both] for k, both in enumerate(counts)]
+        return [(("view", "items", "in this view only"), rows)]
+
+    def _headline(self) -> str:
         several = int(np.sum(np.sum(self.items >= 0, axis=1) > 1))
         return (
             f"Common graph of {self.items.shape[1]} views: {self.graph.n} items, {several} of them in several views, "

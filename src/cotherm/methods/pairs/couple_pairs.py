@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cotherm import validation
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError, visible
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.heat.validation import checked_views
-from cotherm.methods.coupling.options import checked_times, require_squares
+from cotherm.methods.coupling.options import checked_seconds, checked_times, require_squares
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs import choice
@@ -39,6 +39,10 @@ from cotherm.progress import Meter
 _ROUGH, _TRIAL_STEPS = 1e-4, 500
 # Agreement that falls by more than so many standard errors is no accident.
 _WORSE = 2.0
+# Part of the allowed time in which agreement is measured.
+_TRIALS_PART = 0.5
+_HURRIED = "Time was too short to measure all agreement: the likeliest way to couple was taken."
+_INTERRUPTED = "Interrupted before the coupling by all pairs: a part of them was kept back."
 
 
 def couple_pairs(
@@ -55,6 +59,7 @@ def couple_pairs(
     seed: int = 0,
     tolerance: float = 1e-5,
     max_iterations: int = 1_000,
+    max_seconds: float | None = None,
     callback: Callable[[Step], Any] | None = None,
     engine: str | Engine = "cpu",
 ) -> Coupling:
@@ -114,6 +119,10 @@ def couple_pairs(
         Stop when a step lowers the cost by less than this fraction.
     max_iterations : int, default 1000
         Maximum number of steps of the final coupling.
+    max_seconds : float, optional
+        Stop after this time with the best weights so far and the status "time limit". Up to half of it serves to
+        measure agreement. The clock is looked at after every step; comparing the views before the first and evaluating
+        the result come on top. By default there is no limit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step of the final coupling. If it returns a true value, the
         search stops.
@@ -124,7 +133,7 @@ def couple_pairs(
     -------
     Coupling
         The coupled graphs. ``result.pairs`` tells what was chosen and how far the views agree; print the result for a
-        summary. On a keyboard interrupt during the final coupling, the weights so far.
+        summary. On a keyboard interrupt the best weights so far, once the first coupling has begun.
 
     Raises
     ------
@@ -170,9 +179,12 @@ def couple_pairs(
     """
     began = time.perf_counter()
     given = _Given.checked(graphs, pairs, functions, rigidity, get_engine(engine))
-    numbers = _Numbers.checked(n_modes, times, alpha, borrow, kept_back, seed, tolerance, max_iterations, callback)
-    with given.engine.session(max(graph.n for graph in given.graphs), 0.0):
-        return _Coupler(given, numbers).run(began)
+    numbers = _Numbers.checked(
+        n_modes, times, alpha, borrow, kept_back, seed, tolerance, max_iterations, max_seconds, callback
+    )
+    with given.engine.session(max(graph.n for graph in given.graphs), 0.0), Meter(limit=numbers.max_seconds) as meter:
+        meter.advance("comparing the views")
+        return _Coupler(given, numbers, meter, began).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +236,7 @@ class _Numbers:
     seed: int
     tolerance: float
     max_iterations: int
+    max_seconds: float | None
     callback: Callable[[Step], Any] | None
 
     @classmethod
@@ -237,6 +250,7 @@ class _Numbers:
         seed: int,
         tolerance: float,
         max_iterations: int,
+        max_seconds: float | None,
         callback: Callable[[Step], Any] | None,
     ) -> _Numbers:
         compared = checked_times(times)
@@ -256,6 +270,7 @@ class _Numbers:
             seed=validation.integer("seed", seed, least=0, most=2**32 - 1),
             tolerance=validation.real("tolerance", tolerance, positive=True),
             max_iterations=validation.integer("max_iterations", max_iterations, least=1),
+            max_seconds=checked_seconds(max_seconds),
             callback=callback,
         )
 
@@ -272,9 +287,19 @@ class _Solved:
     after: list[Graph]
 
 
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A coupling that only serves to choose, which an interrupted call has nothing better than."""
+
+    setting: Setting
+    measured: KeptBack
+    solved: _Solved
+
+
 class _Coupler:
-    def __init__(self, given: _Given, numbers: _Numbers) -> None:
-        self._given, self._numbers = given, numbers
+    def __init__(self, given: _Given, numbers: _Numbers, meter: Meter, began: float) -> None:
+        self._given, self._numbers, self._meter, self._began = given, numbers, meter, began
+        self._trial: _Trial | None = None
         self._relations = choice.relations(given.graphs, given.pairs, numbers.seed, given.engine)
         self._linked = [one.views for one in self._relations if one.linked]
         most = min(graph.n for graph in given.graphs) - 1
@@ -287,29 +312,59 @@ class _Coupler:
         support = Support(given.graphs, given.pairs, self._linked, numbers.seed, given.engine)
         self._borrowing = Borrowing(given.graphs, trust, support)
 
-    def run(self, began: float) -> Coupling:
+    def run(self) -> Coupling:
+        try:
+            return self._run()
+        except KeyboardInterrupt:
+            trial = self._trial
+            if trial is None:  # there is nothing yet to give back
+                raise
+        solved = replace(trial.solved, outcome=replace(trial.solved.outcome, status="interrupted"))
+        return self._result(trial.setting, trial.measured, solved, bool(self._linked), _INTERRUPTED)
+
+    def _run(self) -> Coupling:
         numbers = self._numbers
         settings = choice.settings(self._given.graphs, self._relations, numbers.borrow)
         settings = [replace(one, times=numbers.times, alpha=numbers.alpha) for one in settings]
         kept = list(choice.parts(self._given.pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back else []
-        with Meter(total=len(settings) * len(kept) + 1) as meter:
-            measured = [self._measured(setting, kept, meter) for setting in settings]
-            gains = [one.gain(self._linked) for one in measured]
-            best = choice.best(settings, [gain for gain, _ in gains])
-            helps = bool(self._linked) and not gains[best][0] < -_WORSE * gains[best][1]
-            meter.advance("coupling all pairs")
-            solved = self._solved(settings[best], self._given.pairs, final=True, couple=helps)
-        return self._result(settings[best], measured[best], solved, helps, began)
+        trials = [(number, rows) for number in range(len(settings)) for rows in kept]
+        measured, finished = self._measured(settings, trials)
+        # What was not measured to the end does not decide: then the likeliest is taken, as without pairs kept back.
+        best = choice.best(settings, [one.gain(self._linked)[0] if finished else 0.0 for one in measured])
+        helps = self._helps(measured[best])
+        known = measured[best].agreement()
+        self._meter.advance("coupling by all pairs", **({} if np.isnan(known) else {"agreement": known}))
+        solved = self._solved(settings[best], self._given.pairs, final=True, couple=helps)
+        return self._result(settings[best], measured[best], solved, helps, "" if finished else _HURRIED)
 
-    def _measured(self, setting: Setting, kept: Sequence[Any], meter: Meter) -> KeptBack:
-        """Couple by the pairs that are not kept back, and look at those that are."""
-        given = self._given
-        found = KeptBack(given.graphs, [one.views for one in self._relations], self._numbers.seed, given.engine)
-        for rows in kept:
-            meter.advance("coupling without the pairs kept back")
-            after = self._solved(setting, given.pairs.without(rows), final=False).after
-            found.add(after, given.pairs, rows)
-        return found
+    def _measured(self, settings: Sequence[Setting], trials: Sequence[tuple[int, Ints]]) -> tuple[list[KeptBack], bool]:
+        """Couple by the pairs that are not kept back, and look at those that are; whether the time sufficed for all."""
+        given, views = self._given, [one.views for one in self._relations]
+        found = [KeptBack(given.graphs, views, self._numbers.seed, given.engine) for _ in settings]
+        agreement: dict[str, float] = {}
+        for done, (number, rows) in enumerate(trials, 1):
+            self._meter.advance(f"trial coupling {done} of {len(trials)}", **agreement)
+            solved = self._solved(settings[number], given.pairs.without(rows), final=False)
+            status = solved.outcome.status
+            if self._trial is None or status != "interrupted":
+                self._trial = _Trial(settings[number], found[number], solved)
+            if status == "interrupted":
+                raise KeyboardInterrupt
+            if status == "time limit":
+                return found, False
+            found[number].add(solved.after, given.pairs, rows)
+            agreement = {"agreement": found[number].agreement()}
+        return found, True
+
+    def _helps(self, measured: KeptBack) -> bool:
+        """Unless agreement on the pairs kept back falls."""
+        gain, error = measured.gain(self._linked)
+        return bool(self._linked) and not gain < -_WORSE * error
+
+    def _deadline(self, part: float) -> float | None:
+        """When so large a part of the allowed time is over."""
+        seconds = self._numbers.max_seconds
+        return None if seconds is None else self._began + part * seconds
 
     def _solved(self, setting: Setting, pairs: Pairs, *, final: bool, couple: bool = True) -> _Solved:
         given, numbers = self._given, self._numbers
@@ -327,12 +382,19 @@ class _Coupler:
                 alphas,
                 tolerance=numbers.tolerance,
                 max_iterations=numbers.max_iterations,
+                meter=self._meter,
+                deadline=self._deadline(1.0),
                 callback=numbers.callback,
             )
         else:
-            outcome = descend(problem, alphas, tolerance=_ROUGH, max_iterations=_TRIAL_STEPS)
-            if outcome.status == "interrupted":  # there is nothing yet to give back
-                raise KeyboardInterrupt
+            outcome = descend(
+                problem,
+                alphas,
+                tolerance=_ROUGH,
+                max_iterations=_TRIAL_STEPS,
+                meter=self._meter,
+                deadline=self._deadline(_TRIALS_PART),
+            )
         weights = problem.weights(outcome.u)
         after = [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]
         return _Solved(problem, outcome, times, alpha, list(graphs), after)
@@ -346,7 +408,7 @@ class _Coupler:
                 terms.append(Term(a, b, *columns))
         return terms
 
-    def _result(self, setting: Setting, measured: KeptBack, solved: _Solved, helps: bool, began: float) -> Coupling:
+    def _result(self, setting: Setting, measured: KeptBack, solved: _Solved, helps: bool, note: str) -> Coupling:
         given, outcome = self._given, solved.outcome
         originals, coupled = [], []
         changed = {k for views in self._linked for k in views} if helps else set()
@@ -361,7 +423,7 @@ class _Coupler:
             n_modes=self._n_modes,
             shares=tuple(self._shares(setting if helps else None)),
             agreement=tuple(self._agreement(one, measured, helps) for one in relations),
-            notes=tuple(_notes(given.names(), self._relations, helps)),
+            notes=(*_notes(given.names(), self._relations, helps), *filter(None, [note])),
         )
         return Coupling(
             graphs=tuple(coupled),
@@ -379,7 +441,7 @@ class _Coupler:
             history=tuple(outcome.history),
             settings=self._settings(),
             versions=versions(),
-            seconds=time.perf_counter() - began,
+            seconds=time.perf_counter() - self._began,
             pairs=report,
         )
 
@@ -419,6 +481,7 @@ class _Coupler:
             "seed": numbers.seed,
             "tolerance": numbers.tolerance,
             "max_iterations": numbers.max_iterations,
+            "max_seconds": numbers.max_seconds,
             "units": self._given.units.tolist(),
             "engine": self._given.engine.name,
         }

@@ -5,6 +5,7 @@ The strength of the coupling is raised by steps, each started at the solution of
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from scipy.optimize import OptimizeResult, minimize
 from cotherm.arrays import Floats
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.problem import PairProblem, Value
+from cotherm.progress import Meter
 
 _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
@@ -35,7 +37,7 @@ class Outcome:
 
 
 class _Stop(Exception):  # noqa: N818 (an end, not an error)
-    """Raised from within the search to end it."""
+    """Raised from within the search to end it; its argument is the status."""
 
 
 def ladder(alpha: float, unit: float) -> list[float]:
@@ -54,22 +56,37 @@ def descend(
     *,
     tolerance: float,
     max_iterations: int,
+    meter: Meter,
+    deadline: float | None = None,
     callback: Callable[[Step], Any] | None = None,
 ) -> Outcome:
-    """From the given weights through all strengths to a minimum at the last one."""
-    search = _Search(problem, callback, max_iterations)
+    """From the given weights through all strengths to a minimum at the last one.
+
+    ``deadline`` is a reading of ``time.perf_counter`` after which the search ends.
+    """
+    search = _Search(problem, callback, max_iterations, deadline, meter)
     try:
         for stage, alpha in enumerate(alphas):
             last = stage == len(alphas) - 1
             search.solve(alpha, stage, tolerance if last else _ROUGH, None if last else _ROUGH_STEPS)
-    except (_Stop, KeyboardInterrupt):
+    except _Stop as stop:
+        search.status = str(stop)
+    except KeyboardInterrupt:
         search.status = "interrupted"
     return search.outcome(alphas[-1])
 
 
 class _Search:
-    def __init__(self, problem: PairProblem, callback: Callable[[Step], Any] | None, iterations: int) -> None:
+    def __init__(
+        self,
+        problem: PairProblem,
+        callback: Callable[[Step], Any] | None,
+        iterations: int,
+        deadline: float | None,
+        meter: Meter,
+    ) -> None:
         self._problem, self._callback, self._left = problem, callback, iterations
+        self._deadline, self._meter = deadline, meter
         self.u, self.status = problem.center, "converged"
         self.history: list[dict[str, Any]] = []
 
@@ -117,10 +134,13 @@ class _Search:
             "optimality": _optimality(self.u, value),
         }
         self.history.append(row)
+        self._meter.show(step=len(self.history), cost=row["cost"], coupling=row["coupling"])
         if self._callback is not None:
             weights = tuple(w.copy() for w in self._problem.weights(self.u))
             if self._callback(Step(**row, weights=weights)):
-                raise _Stop
+                raise _Stop("interrupted")
+        if self._deadline is not None and time.perf_counter() > self._deadline:
+            raise _Stop("time limit")
 
     def outcome(self, alpha: float) -> Outcome:
         value = self._problem.at(self.u, alpha)

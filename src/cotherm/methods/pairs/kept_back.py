@@ -55,6 +55,11 @@ class KeptBack:
         every = np.concatenate(gains)
         return float(every.mean()), float(every.std() / np.sqrt(len(every)))
 
+    def agreement(self) -> float:
+        """The mean over all items and views after coupling; NaN before anything was compared."""
+        found = [one for parts in self._after.values() for one in parts]
+        return float(np.concatenate(found).mean()) if found else np.nan
+
     def of(self, relation: Relation) -> Agreement:
         """As it is reported."""
         before = np.concatenate([*self._before[relation.views], np.zeros(0)])

@@ -10,13 +10,14 @@ import numpy as np
 from cotherm.arrays import Ints
 from cotherm.errors import shortened
 from cotherm.methods.pairs.agreement import Agreement
+from cotherm.notebook import Shown, Table
 
 # Names of graphs in tables are shown in so many characters at most.
 _WIDEST = 24
 
 
-@dataclass(frozen=True, eq=False)
-class PairReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairReport(Shown):
     """What was known, what was chosen and what came of it when graphs were coupled by pairs of items.
 
     Attributes
@@ -80,3 +81,28 @@ class PairReport:
             figures = figures if one.kept_back else f"{'-':>18}{'-':>8}{'-':>8}"
             lines.append(f"  {pair:<{width}}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
         return [*lines, *(f"  {note}" for note in self.notes)]
+
+    def __str__(self) -> str:
+        return "\n".join([self._headline(), *self.lines(self._names())])
+
+    def _names(self) -> list[str]:
+        return [f"view {k + 1}" for k in range(self.table.shape[1])]
+
+    def _headline(self) -> str:
+        return f"Coupling of {self.table.shape[1]} views by {len(self.table)} pairs of items, {self.n_modes} modes"
+
+    def _tables(self) -> Sequence[Table]:
+        return [agreement_table(self.agreement, self._names())]
+
+    def _remarks(self) -> Sequence[str]:
+        return self.notes
+
+
+def agreement_table(agreement: Sequence[Agreement], names: Sequence[str]) -> Table:
+    """Titles and rows of a table of the agreement of views with these names."""
+    rows: list[list[object]] = []
+    for one in agreement:
+        figures = [f"{value:.3f}" if one.kept_back else "-" for value in (one.before, one.after, one.chance)]
+        pair = ", ".join(names[view] for view in one.views)
+        rows.append([pair, one.shared, *figures, "yes" if one.coupled else "no"])
+    return ("views", "items", "agreement before", "after", "chance", "coupled"), rows
