@@ -7,20 +7,50 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+# Seconds between two looks at a call that says nothing of itself.
+_TICK = 0.5
 
 
-def track(items: Iterable[Item], *, total: int, label: str) -> Iterator[Item]:
-    """Yield the items, showing a bar after two seconds if a person is watching."""
+def track(items: Iterable[Item], *, total: int | None, label: str) -> Iterator[Item]:
+    """Yield the items, showing a bar after two seconds if a person is watching; ``total`` may be unknown."""
     if not _watched():
         yield from items
         return
     from tqdm import tqdm
 
     yield from tqdm(items, total=total, desc=label, delay=2.0, leave=False, file=_Screen())
+
+
+@contextmanager
+def waiting(label: str) -> Iterator[None]:
+    """Show the seconds that one long call takes, after two and if a person is watching.
+
+    A thread counts them, so that they are shown as far as the call lets other threads run.
+    """
+    if not _watched():
+        yield
+        return
+    from tqdm import tqdm
+
+    ended = Event()
+    with tqdm(desc=label, delay=2.0, leave=False, file=_Screen(), bar_format="{desc}: {elapsed}") as bar:
+
+        def count() -> None:
+            while not ended.wait(_TICK):
+                bar.update()
+
+        ticker = Thread(target=count, daemon=True)
+        ticker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            ticker.join()
 
 
 class Meter:

@@ -14,7 +14,8 @@ from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
-from cotherm.io.number_table import SUFFIXES, TableLayout, open_table
+from cotherm.io.kinds import CELLS, TABLES, suffix_of
+from cotherm.io.number_table import TableLayout, open_table
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
@@ -30,13 +31,13 @@ def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
-    if suffix == ".npy":
+    if suffix_of(place) in CELLS:
+        with as_options(place):
+            return _about_table(open_table(place, header.said(place)))
+    if suffix_of(place) in TABLES:
         points = read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
-    if suffix in SUFFIXES:
-        with as_options(place):
-            return _about_table(open_table(place, header.said(place)))
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
 
 

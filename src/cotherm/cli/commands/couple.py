@@ -125,10 +125,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import CothermError, visible
     from cotherm.methods.coupling import file as coupling_file
 
-    if len(options.views) < 2:
-        raise CothermError("VIEW", "one view", "two or more")
     place = outputs.free_place(options.out, (".npz",), force=options.force)
     views = read_views(options.views, options)
+    if len(views) < 2:  # a file may hold several
+        raise CothermError("VIEW", "one view", "two or more")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
     result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)
     if result.status == "interrupted":  # half a coupling would pass for a whole one
