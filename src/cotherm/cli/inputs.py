@@ -22,6 +22,7 @@ from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic
 from cotherm.io.kinds import PACKED, TABLES, TEXT, advice_for, stem_of, suffix_of
+from cotherm.io.single_cells import count_modalities
 from cotherm.io.table import Found, Request, Table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
@@ -81,6 +82,11 @@ def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
     return [replace(view, graph=view.graph.replace(name=_longer_name(view.graph, path))) for view, path in read]
 
 
+def view_count(paths: Sequence[str], options: argparse.Namespace) -> int:
+    """How many views there are in the files, before they are read."""
+    return sum(count_modalities(atomic.as_path(path), options.modality) for path in paths)
+
+
 def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
     """Views of the same items in the same order; names, where there are any, must say so too."""
     views = read_views(paths, options)
@@ -107,7 +113,7 @@ def read_view(path: str, options: argparse.Namespace) -> View:
 
 def _views_in(paths: Sequence[str], options: argparse.Namespace) -> list[list[View]]:
     """The views in every file; what is asked for must concern one of them."""
-    request, header = request_of(options), header_of(options)
+    request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
     tables: list[Found] = []
     for path in paths:

@@ -50,19 +50,20 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--decimal",
         choices=[".", ","],
-        help="decimal mark of text (by default recognized, unless commas separate cells)",
+        metavar="MARK",
+        help="decimal mark of text, point or comma (by default recognized, unless commas separate cells)",
     )
     group.add_argument("--sheet", metavar="NAME", help="sheet of an .xlsx file (the first)")
     group.add_argument("--rep", metavar="KEY", help="representation in .h5ad and .h5mu: a key of obsm, or X (X)")
     group.add_argument("--modality", metavar="NAME", help="one modality of an .h5mu file (all, each a view)")
 
 
-def request_of(options: argparse.Namespace) -> Request:
-    """What the options say; a command may have none of them."""
+def request_of(options: argparse.Namespace, files: int) -> Request:
+    """What the options say about so many files; a column that one of several lacks may be in another."""
     said = {name: getattr(options, name, None) for name in ("missing", "decimal", "sheet", "rep", "modality")}
     columns, drop = getattr(options, "columns", None), getattr(options, "drop_columns", None)
     label = getattr(options, "label_column", None)
-    selection = Selection(None if columns is None else tuple(columns), tuple(drop or ()), label)
+    selection = Selection(None if columns is None else tuple(columns), tuple(drop or ()), label, strict=files == 1)
     return Request(selection=selection, **said)
 
 

@@ -187,7 +187,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         refuse_late_names(path, rows[0][1:], "Put it first.")
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
     if named:
-        require_names(path, [body[k][0] for k in kept], lambda k: source.line_of(kept[k] + start))
+        require_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
     skipped = 1 if named else 0
     return LabelTable(
         path,

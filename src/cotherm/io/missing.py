@@ -54,7 +54,8 @@ def completed(read: Numbers, way: str | None, advice: str = ADVICE) -> Complete:
     _refuse_infinite(read, holes)
     if not holes.any():
         return Complete(read.values, read.names, read.titles, read.labels, read.reading)
-    _refuse_empty(read, holes)
+    if way is not None or len(holes) > 1:  # of a single row the place says it all
+        _refuse_empty(read, holes)
     if way is None:
         raise _refused(read, holes, advice)
     return _dropped(read, holes) if way == "drop" else _filled(read, holes)
@@ -71,7 +72,7 @@ def _refuse_infinite(read: Numbers, holes: NDArray[np.bool_]) -> None:
 
 def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
     empty = np.flatnonzero(holes.all(axis=0))
-    if len(empty) and len(holes) > 1:
+    if len(empty):
         columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
         advice = f"Leave it out with {LEAVE}." if read.titles else ""
         given = f"nothing but missing values in {columns}"

@@ -96,11 +96,7 @@ class NumberTable(TableLayout):
     @property
     def reading(self) -> str:
         """How it was read."""
-        text = super().reading
-        if self.label_title is not None:
-            text += f", labels from the column {self.label_title!r}"
-        if self.left_out:
-            text += f", {self.left_out} column{'s' * (self.left_out != 1)} left out"
+        text = super().reading + other_columns(self.label_title, self.left_out)
         if self.table.sheet is not None:
             text += f", sheet {self.table.sheet!r}"
         return text + ", decimal commas" * (self.decimal == ",")
@@ -275,7 +271,7 @@ def open_table(
         refuse_late_names(path, late, f"Put it first, or leave it out with {LEAVE}.")
     names = tuple(column[start:]) if named else None
     if names is not None:
-        require_names(path, names, lambda k: table.line_of(k + start), title)
+        require_names(names, lambda k: table.place(table.line_of(k + start)), title)
     count = len(choice.features)
     return NumberTable(
         path,
@@ -292,6 +288,12 @@ def open_table(
         len(first) - skipped - count - (choice.label is not None),
         skipped,
     )
+
+
+def other_columns(label_title: str | None, left_out: int) -> str:
+    """What became of columns that are no features, for ``reading``."""
+    text = "" if label_title is None else f", labels from the column {label_title!r}"
+    return text + (f", {left_out} column{'s' * (left_out != 1)} left out" if left_out else "")
 
 
 def _decimal(table: TextTable, said: str | None) -> str:
@@ -312,17 +314,17 @@ def _titled(table: TextTable, decimal: str) -> bool | None:
     return titles_over_numbers(first, column, lambda: rows(table.other_rows()))
 
 
-def require_names(path: Path, names: Sequence[str], line_of: Callable[[int], int], title: str | None = None) -> None:
-    """A name of its own for every row."""
+def require_names(names: Sequence[str], place_of: Callable[[int], str], title: str | None = None) -> None:
+    """A name of its own for every row, whose place is for messages."""
     if len(set(names)) == len(names) and all(names):
         return
     seen: set[str] = set()
     for k, name in enumerate(names):
         if not name:
-            raise CothermError(f"{path}: line {line_of(k)}, column 1", "an empty cell", "the name of the row")
+            raise CothermError(f"{place_of(k)}, column 1", "an empty cell", "the name of the row")
         if name in seen:
             raise CothermError(
-                f"{path}: line {line_of(k)}",
+                place_of(k),
                 f"the name {name!r} more than once",
                 "a name of its own for every row",
                 f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",

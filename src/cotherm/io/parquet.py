@@ -20,12 +20,15 @@ from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_missing
 from cotherm.io.missing import Numbers
-from cotherm.io.number_table import TableLayout, is_name_column, require_names
+from cotherm.io.number_table import TableLayout, is_name_column, other_columns, require_names
 from cotherm.io.packed import require_proportion
 from cotherm.io.selection import Selection, choose, refuse_text
 from cotherm.io.text import excerpt
 from cotherm.optional import require
 from cotherm.progress import track
+
+# The index of a data frame, if it has no name of its own.
+_UNNAMED = "__index_level_"
 
 
 def read_parquet(path: Path, selection: Selection) -> Numbers:
@@ -34,34 +37,47 @@ def read_parquet(path: Path, selection: Selection) -> Numbers:
     require("pyarrow", "tables")
     import pyarrow.parquet
 
-    with _told(path):
-        source = pyarrow.parquet.ParquetFile(path)
+    with _told(path), pyarrow.parquet.ParquetFile(path) as source:
+        return _read(path, source, selection)
+
+
+def layout_of(path: Path) -> TableLayout:
+    """The titles of all columns and the number of rows; nothing is taken for names."""
+    atomic.require_content(path)
+    require("pyarrow", "tables")
+    import pyarrow.parquet
+
+    with _told(path), pyarrow.parquet.ParquetFile(path) as source:
+        titles = tuple(source.schema_arrow.names)
+        return TableLayout(path, titles, None, None, source.metadata.num_rows, len(titles), 0)
+
+
+def _read(path: Path, source: Any, selection: Selection) -> Numbers:
     rows, titles = source.metadata.num_rows, list(source.schema_arrow.names)
     require_proportion(path, 8 * rows * len(titles), path.stat().st_size, "Save it as .csv.")
     if not rows or not titles:
         raise CothermError(str(path), "no rows", "a table with at least one row")
+    if len(set(titles)) < len(titles):
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise CothermError(str(path), f"{titles.count(twice)} columns {twice!r}", "titles that tell columns apart")
     name = _name_column(path, source, titles, selection)
     columns = [title for title in titles if title != name]
-    name_title = None if name is None or name.startswith("__index_level_") else name
+    name_title = None if name is None or name.startswith(_UNNAMED) else name
     choice = choose(path, columns, len(columns), selection, name_title)
-    _refuse_text(path, source, [columns[c] for c in choice.features])
-    values = np.empty((rows, len(choice.features)))
-    places = list(enumerate(choice.features))
-    for place, c in track(places, total=len(places), label=f"reading {path.name}"):
-        values[:, place] = _numbers(path, source, columns[c])
-    names = None if name is None else tuple(_words(path, source, name))
-    if names is not None:
-        require_names(path, names, lambda k: k, name_title)
-    labels = None
-    if choice.label is not None:
-        labels = np.array(_words(path, source, columns[choice.label]))
     features = tuple(columns[c] for c in choice.features)
+    _refuse_text(path, source, features)
+    values = np.empty((rows, len(features)))
+    for c, title in enumerate(track(features, total=len(features), label=f"reading {path.name}")):
+        values[:, c] = _numbers(path, source, title)
+    names = None if name is None else tuple(_words(source, name))
+    if names is not None:
+        require_names(names, lambda k: f"{path}: row {k} (from 0)", name_title)
+    label = None if choice.label is None else columns[choice.label]
+    labels = None if label is None else np.array(_words(source, label))
     reading = TableLayout(path, features, names, name_title, rows, len(features), 0).reading
-    if choice.label is not None:
-        reading += f", labels from the column {columns[choice.label]!r}"
-    left_out = len(columns) - len(features) - (choice.label is not None)
-    if left_out:
-        reading += f", {left_out} column{'s' * (left_out != 1)} left out"
+    if names is not None and name_title is None:
+        reading = reading.replace("the first column", "the index")
+    reading += other_columns(label, len(columns) - len(features) - (label is not None))
 
     def where(k: int, c: int) -> tuple[str, str]:
         return f"{path}: row {k} (from 0), column {features[c]!r}", _shown(values[k, c])
@@ -79,7 +95,7 @@ def _name_column(path: Path, source: Any, titles: Sequence[str], selection: Sele
         return None
     if not _could_be_names(kind):
         return None
-    words = _words(path, source, first)
+    words = _words(source, first)
     if selection.columns is not None and len(set(words)) < len(words):
         return None
     return first if is_name_column(path, first, words) else None
@@ -87,39 +103,31 @@ def _name_column(path: Path, source: Any, titles: Sequence[str], selection: Sele
 
 def _refuse_text(path: Path, source: Any, titles: Sequence[str]) -> None:
     schema = source.schema_arrow
-    found = [title for title in titles if not _is_number(schema.field(title).type)]
+    found = [title for title in titles if not _is_number(schema.field(schema.names.index(title)).type)]
     if found:
-        examples = [next((word for word in _words(path, source, title) if word), "") for title in found]
+        examples = [next((word for word in _words(source, title) if word), "") for title in found]
         raise refuse_text(str(path), list(zip(found, map(excerpt, examples), strict=True)), titled=True)
-
-
-def _column(path: Path, source: Any, title: str) -> Any:
-    with _told(path):
-        column = source.read(columns=[title], use_pandas_metadata=False)
-        if column.num_columns != 1:
-            raise CothermError(str(path), f"{column.num_columns} columns {title!r}", "titles that tell columns apart")
-        return column.column(0)
 
 
 def _numbers(path: Path, source: Any, title: str) -> Floats:
     import pyarrow as pa
 
-    column = _column(path, source, title)
-    with _told(path):
-        if pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
-            column = column.cast(pa.int8())
-        elif pa.types.is_decimal(column.type):
-            column = column.cast(pa.float64())
-        numbers = column.to_numpy()
-    return validation.as_float64(f"{path}: column {title!r}", numbers)
+    column = _column(source, title)
+    if pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
+        column = column.cast(pa.int8())
+    elif pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    return validation.as_float64(f"{path}: column {title!r}", column.to_numpy())
 
 
-def _words(path: Path, source: Any, title: str) -> list[str]:
+def _words(source: Any, title: str) -> list[str]:
     """The cells of a column as text, empty where they are missing."""
-    column = _column(path, source, title)
-    with _told(path):
-        found = column.to_pylist()
+    found = _column(source, title).to_pylist()
     return ["" if value is None or is_missing(str(value)) else str(value) for value in found]
+
+
+def _column(source: Any, title: str) -> Any:
+    return source.read(columns=[title], use_pandas_metadata=False).column(0)
 
 
 def _is_number(kind: Any) -> bool:

@@ -11,18 +11,22 @@ from cotherm.io.cells import is_missing, is_text
 
 # What the user passes to choose columns; the command line has options for them.
 TAKE, LEAVE, CLASSES = "columns=", "drop=", "label_column="
-CHOOSE = f"Leave them out with {LEAVE}, take others with {TAKE}, or name the one that holds classes with {CLASSES}."
+CHOOSE = f"Leave out columns with {LEAVE}, take some with {TAKE}, or name the one that holds classes with {CLASSES}."
 # Titles and columns in messages.
 _SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user says about columns: those to take (None for all), those to leave out, and that of the classes."""
+    """What the user says about columns: those to take (None for all), those to leave out, and that of the classes.
+
+    ``strict`` says that the table must have all of them; else another table may.
+    """
 
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     label: str | None = None
+    strict: bool = True
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -53,6 +57,7 @@ def choose(
     if titles is None:
         if selection.columns is not None:
             raise CothermError(str(place), "no titles", f"titles to choose columns by: {shown(selection.columns)}")
+        require_all(place, None, selection, selection.asked)
         return Choice(tuple(range(width)), None, selection.asked)
     for title in selection.asked:
         if titles.count(title) > 1:
@@ -60,6 +65,7 @@ def choose(
     if selection.label is not None and selection.label in (selection.columns or ()):
         raise CothermError(str(place), f"{selection.label!r} as a feature and as the label", "one of the two")
     absent = tuple(title for title in selection.asked if title not in titles and title != name_title)
+    require_all(place, titles, selection, absent)
     taken = titles if selection.columns is None else [title for title in selection.columns if title in titles]
     places = range(width) if selection.columns is None else [titles.index(title) for title in taken]
     without = {*selection.drop, selection.label}
@@ -70,9 +76,9 @@ def choose(
     return Choice(features, titles.index(selection.label) if selection.label in titles else None, absent)
 
 
-def require_all(place: Path | str, titles: Sequence[str] | None, absent: Sequence[str]) -> None:
-    """Refuse titles that were asked for and are not there."""
-    if absent:
+def require_all(place: Path | str, titles: Sequence[str] | None, selection: Selection, absent: Sequence[str]) -> None:
+    """Refuse titles that were asked for and are not there, if no other table may have them."""
+    if absent and selection.strict:
         given = f"no column {', '.join(map(repr, absent))}"
         needed = "a table with titles" if titles is None else f"some of its columns: {shown(titles)}"
         raise CothermError(str(place), given, needed)

@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from cotherm.io.cells import is_missing
 from cotherm.io.kinds import MUDATA, suffix_of
 from cotherm.io.missing import Numbers
 from cotherm.io.packed import require_proportion
-from cotherm.io.selection import Selection, choose, shown
+from cotherm.io.selection import Selection, choose, require_all, shown
 from cotherm.optional import require
 from cotherm.progress import waiting
 
@@ -51,18 +52,33 @@ def read_modalities(
     with _told(path), waiting(f"reading {path.name}"), h5py.File(path, "r") as file:
         if suffix_of(path) != MUDATA:
             return [Modality(None, _numbers(path, file, None, rep, selection, file))]
-        names = _names_of_modalities(path, file)
-        if modality is not None and modality not in names:
-            raise CothermError(str(path), f"no modality {modality!r}", f"one of {', '.join(map(repr, names))}")
-        chosen = names if modality is None else [modality]
+        chosen = _chosen(path, file, modality)
         return [Modality(name, _numbers(path, file["mod"][name], name, rep, selection, file)) for name in chosen]
 
 
-def _names_of_modalities(path: Path, file: Any) -> list[str]:
+def count_modalities(path: Path, modality: str | None = None) -> int:
+    """How many modalities are read from a file."""
+    if suffix_of(path) != MUDATA:
+        return 1
+    atomic.require_content(path)
+    require("anndata", "anndata")
+    import h5py
+
+    with _told(path), h5py.File(path, "r") as file:
+        return len(_chosen(path, file, modality))
+
+
+def _chosen(path: Path, file: Any, modality: str | None) -> list[str]:
+    """The names of the modalities to read."""
     if not len(file.get("mod", ())):
         raise CothermError(str(path), "no modalities", "a file that mudata wrote")
     order = [str(name) for name in file["mod"].attrs.get("mod-order", ())]
-    return order if set(order) == set(file["mod"]) else list(file["mod"])
+    names = order if set(order) == set(file["mod"]) else list(file["mod"])
+    if modality is None:
+        return names
+    if modality not in names:
+        raise CothermError(str(path), f"no modality {modality!r}", f"one of {', '.join(map(repr, names))}")
+    return [modality]
 
 
 def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selection: Selection, whole: Any) -> Numbers:
@@ -82,6 +98,8 @@ def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selectio
     values = _dense(place, found)
     features = None if titles is None else tuple(titles[c] for c in choice.features)
     labels, absent = _labels(path, cells, whole, names, selection)
+    columns = [key for key in cells["obs"] if key != cells["obs"].attrs.get("_index")]
+    require_all(f"{place}: obs", columns, selection, absent)
     unique = len(set(names)) == len(names) and all(names)
     reading = _reading(cells, rep, values, features, selection.label if labels is not None else None)
     reading += ", names from obs_names" if unique else ", without names: some of obs_names are given twice"
@@ -91,15 +109,14 @@ def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selectio
         value = values[k, c]
         return f"{place}: {names[k]!r}, {column}", "a missing value" if math.isnan(value) else str(value)
 
-    asked = tuple(title for title in choice.absent if title != selection.label)
     known = tuple(names) if unique else None
-    known_titles = (*(titles or ()), *(key for key in cells["obs"] if key != cells["obs"].attrs.get("_index")))
-    return Numbers(path, values, known, features, labels, reading, where, (*asked, *absent), known_titles)
+    known_titles = (*(titles or ()), *columns)
+    return Numbers(path, values, known, features, labels, reading, where, (*choice.absent, *absent), known_titles)
 
 
 def _of_features(selection: Selection) -> Selection:
     """What is said about features; labels are a column of obs."""
-    return Selection(selection.columns, selection.drop)
+    return replace(selection, label=None)
 
 
 def _reading(cells: Any, rep: str | None, values: Floats, titles: tuple[str, ...] | None, label: str | None) -> str:

@@ -17,7 +17,7 @@ from cotherm.io import atomic, kinds, npy
 from cotherm.io.labels import require_classes
 from cotherm.io.missing import WAYS, Complete, Numbers, completed
 from cotherm.io.number_table import open_table
-from cotherm.io.selection import EVERYTHING, Selection, choose, require_all
+from cotherm.io.selection import EVERYTHING, Selection, choose
 from cotherm.io.single_cells import MODALITY, read_modalities
 
 
@@ -172,7 +172,6 @@ def read_table(
     if len(tables) > 1:
         names = ", ".join(repr(one.name) for one in tables)
         raise CothermError(str(place), f"{len(tables)} modalities, {names}", "one", f"Choose it with {MODALITY}.")
-    require_all(place, tables[0].known, tables[0].absent)
     return tables[0].table
 
 

@@ -26,8 +26,9 @@ that have nothing in common with the others are left as they are, and the report
 Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
 every vertex and describe the same thing in each view (--functions).
 
-A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
-graph (.npz, .mtx, or an edge list .csv with the header source,target,weight).
+A view is a file of points (rows of a .csv, .tsv, .txt, .npy, .xlsx, .parquet or .h5ad; an .h5mu has
+a view for each modality), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, or an edge list .csv with
+the header source,target,weight).
 """
 EXAMPLES = """\
 examples:

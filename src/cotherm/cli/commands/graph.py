@@ -11,13 +11,15 @@ ABOUT = """\
 Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. The graph of
 a mesh has the edges of the mesh.
 
-Points are rows of a table (.csv, .tsv, .txt or .npy). A header row and a first column of names are
-recognized.
+Points are rows of a table: .csv, .tsv, .txt (also .gz), .npy, .xlsx, .parquet, .h5ad or .h5mu. A header
+row, a first column of names and decimal commas are recognized.
 """
 EXAMPLES = """\
 examples:
   cotherm graph images.csv --out images.npz
   cotherm graph words.csv --neighbors 25 --metric cosine --out words.npz
+  cotherm graph wine.xlsx --label-column cultivar --standardize --out wine.npz
+  cotherm graph patients.csv --drop-columns sex,city --missing median --out patients.npz
   cotherm graph body.off --out body.npz
 """
 
@@ -25,7 +27,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
-    parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
+    parser.add_argument("points", metavar="FILE", help="a table of points, or a mesh (.off, .obj, .ply)")
     options_of.add_out(parser, "the graph: .npz stores everything, .csv (edge list) and .mtx only edges and weights")
     add_recipe(parser)
     options_of.add_json(parser)

@@ -13,6 +13,7 @@ from cotherm.graphs.search.candidates import best
 from cotherm.graphs.search.exact import nearest_of
 from cotherm.graphs.search.points import Points, centered, row_maxima
 from cotherm.graphs.validation import Rows
+from cotherm.progress import waiting
 
 INSTALL = "pip install 'cotherm[neighbors]'"
 
@@ -53,7 +54,7 @@ def recall(points: Points, distances: Floats, seed: int) -> float:
 
 def _descend(rows: Any, listed: int, seed: int) -> Ints:
     # It warns of its own options, and of rows it did not complete, which are completed afterwards.
-    with warnings.catch_warnings(action="ignore"):
+    with warnings.catch_warnings(action="ignore"), waiting("neighbors"):
         from pynndescent import NNDescent
 
         found: NDArray[Any] = NNDescent(rows, n_neighbors=listed, random_state=seed).neighbor_graph[0]

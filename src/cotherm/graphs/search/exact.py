@@ -16,6 +16,10 @@ from cotherm.errors import CothermError
 from cotherm.graphs.search import brute_force, products
 from cotherm.graphs.search.candidates import best
 from cotherm.graphs.search.points import Points
+from cotherm.progress import track
+
+# Queries of a tree in one call; progress is shown between calls.
+_AT_ONCE = 65_536
 
 
 def few_dimensions(points: Points) -> bool:
@@ -36,9 +40,18 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
     if few_dimensions(points):
         # One more than needed: a point finds itself, unless more than k copies of it come before it.
         sought = np.arange(1, min(k + 1, points.count) + 1)
-        found = cKDTree(_dense(points)).query(_dense(queries), k=sought, workers=-1)[1]
-        return best(points, queries, np.asarray(found, dtype=np.int64), k, own)
+        return best(points, queries, _by_tree(_dense(points), _dense(queries), sought), k, own)
     return _by_all_pairs(points, queries, k, own)
+
+
+def _by_tree(rows: Floats, queries: Floats, sought: Ints) -> Ints:
+    tree = cKDTree(rows)
+    found = np.empty((len(queries), len(sought)), dtype=np.int64)
+    starts = range(0, len(queries), _AT_ONCE)
+    for start in track(starts, total=len(starts), label="neighbors"):
+        part = slice(start, start + _AT_ONCE)
+        found[part] = tree.query(queries[part], k=sought, workers=-1)[1]
+    return found
 
 
 def nearest_rows(X: Floats, Y: Floats, k: int) -> tuple[Ints, Floats]:
