@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import tqdm
 import tqdm.std
 
 import cotherm as ct
-from cotherm.progress import Meter, track
+from cotherm.progress import Meter, track, waiting
 
 
 class Terminal(io.StringIO):
@@ -101,6 +103,36 @@ def test_no_terminal_is_needed(monkeypatch: pytest.MonkeyPatch, make: Callable[[
         places = ct.diffusion_map(views.graphs[0], 1.0, k=2)
     assert coupled.cost > 0.0
     assert places.shape == (70, 2)
+
+
+@pytest.mark.parametrize("size", [1, 2**60])
+def test_reading_and_searching_are_seen(
+    hurry: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int
+) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr("cotherm.limits.COMPILED_TABLE_BYTES", size)
+    (tmp_path / "points.csv").write_text("1.5,2\n3,4\n5,6.5\n")
+    table = ct.io.read_table(tmp_path / "points.csv")
+    assert "reading points.csv" in screen.getvalue()
+    ct.knn_graph(table.values, 1, scale_neighbor=1)
+    assert "neighbors" in screen.getvalue()
+
+
+def test_a_call_that_says_nothing_of_itself(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr("cotherm.progress._TICK", 0.001)
+    with waiting("neighbors"):
+        while "neighbors" not in screen.getvalue():
+            sleep(0.001)
+    monkeypatch.setattr("sys.stderr", Broken(BrokenPipeError(32, "gone")))
+    with pytest.raises(ZeroDivisionError), waiting("neighbors"):
+        raise ZeroDivisionError
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stderr", None)
+        with waiting("neighbors"):
+            pass
 
 
 def test_a_failure_of_the_computation_is_seen(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,9 @@ def numbers_table(random: Random) -> Written:
     if names is None and titles in (["0"], ["0", "1"]):
         titles = None  # over whole numbers the same text as a row of data
     found = _written(random, values, titles, names)
-    return _with_commas(found) if random.random() < 0.3 and found.mark != "," else found
+    # In a single column decimal commas are the same text as two columns.
+    several = columns + (found.names is not None) > 1 and found.mark != ","
+    return _with_commas(found) if random.random() < 0.3 and several else found
 
 
 def _with_commas(table: Written) -> Written:

@@ -62,7 +62,7 @@ def test_labels(place: Path) -> None:
 
 def test_labels_in_the_first_column(place: Path) -> None:
     place.write_text("species,x,y\ncat,1,2\ncat,3,4\ndog,5,6\n")
-    with pytest.raises(CothermError, match="the name 'cat' more than once.*label_column="):
+    with pytest.raises(CothermError, match=r"the name 'cat' more than once.*label_column="):
         ct.io.read_table(place)
     table = ct.io.read_table(place, label_column="species")
     assert table.names is None

@@ -86,7 +86,7 @@ def test_mixtures_are_refused(text: str, message: str, tmp_path: Path) -> None:
 def test_the_mark_can_be_said(tmp_path: Path) -> None:
     place = write(tmp_path, "a;b\n1,234;2\n2,345;2\n")
     assert ct.io.read_table(place, decimal=",").values.tolist() == [[1.234, 2], [2.345, 2]]
-    with pytest.raises(CothermError, match="'1,234'.*If commas mark decimals"):
+    with pytest.raises(CothermError, match=r"'1,234'.*If commas mark decimals"):
         ct.io.read_table(place, decimal=".")
     with pytest.raises(CothermError, match="decimal: ';'"):
         ct.io.read_table(place, decimal=";")

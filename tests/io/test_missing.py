@@ -61,14 +61,14 @@ def test_medians_are_filled_in(place: Path) -> None:
 @pytest.mark.parametrize("missing", [None, "drop", "median"])
 def test_a_column_with_nothing_else_is_named(place: Path, missing: str | None) -> None:
     place.write_text("a,notes,b\n1,,2\n3,NA,4\n")
-    with pytest.raises(CothermError, match="nothing but missing values in notes;.*drop="):
+    with pytest.raises(CothermError, match=r"nothing but missing values in notes;.*drop="):
         ct.io.read_table(place, missing=missing)
     assert ct.io.read_table(place, drop=["notes"]).values.tolist() == [[1, 2], [3, 4]]
 
 
 def test_no_row_is_left(place: Path) -> None:
     place.write_text("a,b\n1,\n,4\n")
-    with pytest.raises(CothermError, match='a missing value in every row;.*missing="median"'):
+    with pytest.raises(CothermError, match=r'a missing value in every row;.*missing="median"'):
         ct.io.read_table(place, missing="drop")
 
 

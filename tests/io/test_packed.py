@@ -49,7 +49,7 @@ def test_bombs_are_not_unpacked(tmp_path: Path) -> None:
     place.write_bytes(packed)
     tracemalloc.start()
     try:
-        with pytest.raises(CothermError, match="of data in .*at most 100 times the size of the file"):
+        with pytest.raises(CothermError, match=r"of data in .*at most 100 times the size of the file"):
             ct.io.read_table(place)
         peak = tracemalloc.get_traced_memory()[1]
     finally:

@@ -51,7 +51,7 @@ def test_names_are_in_the_index_or_the_first_column(tmp_path: Path) -> None:
     named = write(tmp_path, sample_id=[7, 9], x=[1.0, 2.0])
     assert ct.io.read_table(named).names == ("7", "9")
     twice = write(tmp_path, kind=["a", "a"], x=[1.0, 2.0])
-    with pytest.raises(CothermError, match="the name 'a' more than once.*label_column="):
+    with pytest.raises(CothermError, match=r"the name 'a' more than once.*label_column="):
         ct.io.read_table(twice)
 
 
@@ -73,7 +73,7 @@ def test_columns_labels_and_missing_values(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CothermError, match="row 1 .from 0., column 'x': inf"):
+    with pytest.raises(CothermError, match=r"row 1 .from 0., column 'x': inf"):
         ct.io.read_table(write(tmp_path, x=[1.0, float("inf")]))
     with pytest.raises(CothermError, match=r"integers up to 2\*\*53"):
         ct.io.read_table(write(tmp_path, x=[1, 2**60]))
@@ -90,7 +90,7 @@ def test_damaged_files(tmp_path: Path) -> None:
     data = place.read_bytes()
     for junk in (b"x,y\n1,2\n", data[:-10], data[: len(data) // 2] + bytes(40) + data[len(data) // 2 + 40 :]):
         place.write_bytes(junk)
-        with pytest.raises(CothermError, match="table.parquet"):
+        with pytest.raises(CothermError, match=r"table.parquet"):
             ct.io.read_table(place)
 
 

@@ -30,7 +30,7 @@ def write(tmp_path: Path, *sheets: tuple[str, list[list[Any]]]) -> Path:
     return place
 
 
-ROWS = [["id", "x", "y"], ["a", 0.1, 2], ["b", 1 / 3, -4.5e-300]]
+ROWS: list[list[Any]] = [["id", "x", "y"], ["a", 0.1, 2], ["b", 1 / 3, -4.5e-300]]
 
 
 def test_a_sheet(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     place = tmp_path / "table.xlsx"
     for data in (b"x,y\n1,2\n", b"PK\x03\x04junk"):
         place.write_bytes(data)
-        with pytest.raises(CothermError, match="table.xlsx: unreadable"):
+        with pytest.raises(CothermError, match=r"table.xlsx: unreadable"):
             ct.io.read_table(place)
-    with pytest.raises(CothermError, match="sheet: s for a .csv file"):
+    with pytest.raises(CothermError, match=r"sheet: s for a .csv file"):
         ct.io.read_table(tmp_path / "table.csv", sheet="s")
 
 

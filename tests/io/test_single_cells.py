@@ -91,7 +91,7 @@ def test_missing_values_and_names_given_twice(tmp_path: Path) -> None:
 
 
 def test_modalities(several: Path) -> None:
-    with pytest.raises(CothermError, match="2 modalities, 'rna', 'atac'; needed: one. Choose it with modality="):
+    with pytest.raises(CothermError, match=r"2 modalities, 'rna', 'atac'; needed: one. Choose it with modality="):
         ct.io.read_table(several)
     table = ct.io.read_table(several, modality="atac", label_column="kind", rep="X_pca")
     assert table.names == tuple(f"cell-{k}" for k in range(2, 8))
@@ -110,7 +110,7 @@ def test_what_is_too_large(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     found = cells()
     found.obsm["wide"] = sp.csr_matrix((8, 10_000))
     found.write_h5ad(place)
-    with pytest.raises(CothermError, match="8 x 10,000 numbers, 640 kB;.*rep="):
+    with pytest.raises(CothermError, match=r"8 x 10,000 numbers, 640 kB;.*rep="):
         ct.io.read_table(place, rep="wide")
 
 
@@ -121,14 +121,23 @@ def test_bombs(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         zeros.attrs["encoding-type"], zeros.attrs["encoding-version"] = "array", "0.2.0"
     with pytest.raises(CothermError, match="at most 100 times the size"):
         ct.io.read_table(place)
-    assert 8 * 8 * 5_000_000 > limits.UNPACKED_BYTES
+    assert limits.UNPACKED_BYTES < 8 * 8 * 5_000_000
+
+
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_forged_places_of_sparse_numbers(part: str, place: Path) -> None:
+    """They would be written to, past the end of the array."""
+    with h5py.File(place, "r+") as file:
+        file["X"][part][-1] = 10**6
+    with pytest.raises(CothermError, match="unreadable for anndata"):
+        ct.io.read_table(place)
 
 
 def test_damaged_files(place: Path) -> None:
     data = place.read_bytes()
     for junk in (b"junk", data[: len(data) // 2], data[:100] + bytes(400) + data[500:]):
         place.write_bytes(junk)
-        with pytest.raises(CothermError, match="cells.h5ad"):
+        with pytest.raises(CothermError, match=r"cells.h5ad"):
             ct.io.read_table(place)
     with h5py.File(place, "w") as file:
         file["X"] = np.eye(3)

@@ -139,6 +139,8 @@ def _representation(path: Path, place: str, cells: Any, rep: str | None) -> Any:
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
     if getattr(found, "ndim", 0) != 2:
         raise CothermError(place, f"{key}, which is no matrix", "a matrix of numbers (cells, features)")
+    if hasattr(found, "check_format"):
+        found.check_format(full_check=True)  # indices past the end would be written to
     return found
 
 
