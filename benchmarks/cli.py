@@ -40,6 +40,7 @@ ABOUT = {
     "profile": "where a coupling of a million vertices spends its time",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
+    "points": "from a table of up to a million points to a graph, against pandas and scikit-learn",
     "threads": "the Ring in threads and processes: results and times",
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 # From this many bytes on, loading the compiled parser of tables is worth its time.
 COMPILED_TABLE_BYTES = 2**20
+# What a compressed file holds may take this many bytes, however small the file is.
+UNPACKED_BYTES = 2**25
+# Beyond, it may take this many times the size of the file; what takes more is refused.
+UNPACKED_RATIO = 100
 
 # ---------------------------------------------------------------- graphs
 

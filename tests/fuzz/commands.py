@@ -133,6 +133,11 @@ def _recipe(random: Random) -> list[str]:
         *_option(random, "--metric", ("cosine", "euclidean"), ("taxi",)),
         *_option(random, "--symmetrize", ("mean", "min"), ("other",)),
         *(["--standardize"] if random.random() < 0.1 else []),
+        *_option(random, "--columns", ("f0,f1", "f0"), ("zz", ",", ""), 0.05),
+        *_option(random, "--drop-columns", ("f1", "f2,f1"), ("zz", '"', "id"), 0.05),
+        *_option(random, "--label-column", ("f0",), ("zz", ""), 0.03),
+        *_option(random, "--missing", ("drop", "median"), ("mean",), 0.1),
+        *_option(random, "--decimal", (",", "."), (";",), 0.05),
         *_option(random, "--header", ("first.csv", "labels.csv"), ("none.csv",), 0.03),
         *_option(random, "--no-header", ("first.csv", "labels.csv"), ("none.csv",), 0.03),
     ]

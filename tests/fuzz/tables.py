@@ -7,7 +7,7 @@ anything else is a silent misreading. Texts that are the same for two contents a
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -51,6 +51,7 @@ class Written:
     titles: list[str] | None
     names: list[str] | None
     mark: str
+    decimal: str = "."
 
 
 def numbers_table(random: Random) -> Written:
@@ -62,7 +63,15 @@ def numbers_table(random: Random) -> Written:
     names = _names(random, rows) if random.random() < 0.5 else None
     if names is None and titles in (["0"], ["0", "1"]):
         titles = None  # over whole numbers the same text as a row of data
-    return _written(random, values, titles, names)
+    found = _written(random, values, titles, names)
+    # In a single column decimal commas are the same text as two columns.
+    several = columns + (found.names is not None) > 1 and found.mark != ","
+    return _with_commas(found) if random.random() < 0.3 and several else found
+
+
+def _with_commas(table: Written) -> Written:
+    """The same with decimal commas; names and titles have no points."""
+    return replace(table, data=table.data.replace(b".", b","), decimal=",")
 
 
 def judge_numbers(random: Random, directory: Path) -> str | None:
@@ -184,6 +193,7 @@ def _by_pandas(table: Written) -> np.ndarray[tuple[int, ...], np.dtype[np.float6
     frame = pd.read_csv(
         io.BytesIO(table.data),
         sep=table.mark,
+        decimal=table.decimal,
         header=None if table.titles is None else 0,
         index_col=False if table.names is None else 0,
         skipinitialspace=True,

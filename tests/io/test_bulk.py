@@ -12,7 +12,7 @@ import pytest
 
 from cotherm import limits
 from cotherm.errors import CothermError
-from cotherm.io.bulk import parse_rows
+from cotherm.io.bulk import Plan, parse_rows
 from cotherm.io.decimals import nearest
 from cotherm.io.number_table import NumberTable, open_table
 from tests.fuzz.mutations import mutate
@@ -31,10 +31,11 @@ HARD = [
 ]
 
 
-def read_in_bulk(cell: str) -> float | None:
-    """A number by the kernel alone; None where it does not take it."""
+def read_in_bulk(cell: str, decimal: str = ".", mark: str = ",") -> float | None:
+    """A number by the kernel alone; None where it does not take it, NaN where it is missing."""
     values = np.empty((1, 1))
-    row, _ = parse_rows(cell.encode(), 0, ",", 0, 0, values)
+    plan = Plan(mark, decimal, np.array([True]))
+    row, _ = parse_rows(cell.encode(), 0, plan, 0, 1, values, np.empty((0, 2), dtype=np.int64))
     return float(values[0, 0]) if row == 1 else None
 
 
@@ -86,12 +87,31 @@ def test_decimals_in_the_middle_of_two_doubles() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        *("", "NA", "nan", "inf", "2.O", "1_000", "0x10", "1d5", "1e", "1e+", ".", "-", "+-1", "1.5.", "1..5", "--1"),
-        *("1e999", "1,5", "1 5", "1'000", "٣", "３", "−3", "5%", "1.5f", "e5", '"', '"1', '1"', '""', "1e400000000000"),
+        *("nax", "nul", "-nan", "?"),
+        *("inf", "2.O", "1_000", "0x10", "1d5", "1e", "1e+", ".", "-", "+-1", "1.5.", "1..5", "--1"),
+        *("1e999", "1,5", "1 5", "1'000", "٣", "３", "−3", "5%", "1.5f", "e5", '"', '"1', '1"', "1e400000000000"),
     ],
 )
 def test_what_is_no_number_is_not_taken(cell: str) -> None:
     assert read_in_bulk(cell) is None
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "na", "nan", "NaN", "N/A", "null", "NULL", "None", '""', '"NA"'])
+def test_missing_numbers_are_told(cell: str) -> None:
+    found = read_in_bulk(cell)
+    assert found is not None
+    assert math.isnan(found)
+
+
+def test_decimal_commas() -> None:
+    random = Random(3)
+    for cell in [*HARD, *(random_cell(random) for _ in range(2_000))]:
+        found, expected = read_in_bulk(cell.replace(".", ","), ",", ";"), read_in_bulk(cell)
+        assert (found is None) == (expected is None)
+        assert found is None or expected is None or same(found, expected), cell
+    assert read_in_bulk('"1,5"', ",", ",") == 1.5  # quotation marks tell the two commas apart
+    assert read_in_bulk("1,5", ",", ",") is None
+    assert read_in_bulk("1.5", ",", ";") is None
 
 
 @pytest.fixture
@@ -137,6 +157,13 @@ TEXTS = [
     "a,b\n1,2\n3,NA\n",
     "a,b\n1,2.O\n3,4\n",
     "x;y\n1,5;1\n2,5;2\n",
+    "x;y\n1,5;1\n2.5;2\n",
+    "x;y\n1,234;1\n2,345;2\n",
+    "1,5 2,25\n3 4\n",
+    "id\ta\n7,5\t1,5\n8\t,5\nx\t2,\n",
+    'a;b\n"1,5";NA\n;"-2,5e-3"\n?;4\n',
+    "id;a;kind;b\nx;1;red;2\ny;3;blue, dark;4\n",
+    "a,kind\n1,x\n2,y\n",
     "id,a,b\nx,1,2\ny,,4\n",
     "id,a,b\nx,1,2\nx,3,4\n",
     "1,2\n3,1e999\n",
@@ -191,7 +218,7 @@ def test_a_wrong_cell_of_a_large_table_is_named(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.numbers(), values)
     lines[15_000] = lines[15_000].rpartition(",")[0] + ",NA"
     place.write_text("\n\n".join(lines))
-    with pytest.raises(CothermError, match="line 30001, column 10: 'NA'; needed: a finite number"):
+    with pytest.raises(CothermError, match="line 30001, column 10: 'NA', the only missing value"):
         open_table(place).numbers()
 
 

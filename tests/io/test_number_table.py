@@ -112,7 +112,7 @@ def test_other_encodings_are_named(tmp_path: Path) -> None:
         ("1,2\n3,0x10\n", "line 2, column 2"),
         ("x,y\n1_000,1\n2_000,2\n3_000,3\n", "line 2, column 1 (x)"),
         ("x,y\n\u0661\u0662,1\n\u0662\u0662,2\n", "line 2, column 1 (x)"),
-        ("x;y\n1,5;1\n2,5;2\n", "line 2, column 1 (x)"),
+        ("x;y\n1,5;1\n2.5;2\n", "line 3, column 1 (x)"),
         ("1'000.5;1\n2'000.5;2\n", "line 1, column 1"),
         ("id,a\nx,1\n,2\n", "line 3, column 1"),
         ("NA,1\n,2\n3,4\n", "line 1, column 1"),

@@ -64,7 +64,7 @@ def test_a_wrong_cell_is_named_with_advice_for_python(tmp_path: Path) -> None:
     with pytest.raises(CothermError, match=r"line 1, column 2: 'NA'.*If the first row holds titles: header=True\."):
         ct.io.read_table(write(tmp_path, "1,NA\n2,3\n"))
     with pytest.raises(CothermError, match="the suffix"):
-        ct.io.read_table(write(tmp_path, "1\n", "table.xlsx"))
+        ct.io.read_table(write(tmp_path, "1\n", "table.dat"))
     with pytest.raises(CothermError, match="no such file"):
         ct.io.read_table(tmp_path / "none.csv")
     wrong: Any = 3

@@ -12,6 +12,10 @@ from pathlib import Path
 
 from cotherm.errors import CothermError
 from cotherm.io.labels import CHOOSE_COLUMN, DROP_NAMES, NOT_CLASSES
+from cotherm.io.missing import ADVICE, DROP, MEDIAN
+from cotherm.io.number_table import COMMAS, POINTS
+from cotherm.io.selection import CHOOSE, CLASSES, LEAVE, TAKE
+from cotherm.io.single_cells import MODALITY, REPRESENTATION
 from cotherm.io.titles import TITLED, UNTITLED
 
 
@@ -36,6 +40,26 @@ _WORDS = {
     CHOOSE_COLUMN: "Choose one with --column TITLE.",
     DROP_NAMES: "Couplings keep labels, not names: leave --labels out to use those.",
     NOT_CLASSES: "Items known to be the same are --landmarks, quantities are --functions.",
+}
+# The same for commands that make graphs of tables.
+_RECIPE = {
+    TAKE: "--columns",
+    LEAVE: "--drop-columns",
+    CLASSES: "--label-column",
+    DROP: "--missing drop",
+    MEDIAN: "--missing median",
+    COMMAS: "--decimal ,",
+    POINTS: "--decimal .",
+    REPRESENTATION: "--rep",
+    MODALITY: "--modality",
+}
+# And for tables that those options do not concern.
+_NO_RECIPE = {
+    ADVICE: "Fill in or leave out missing values first.",
+    CHOOSE: "Leave out what is no number.",
+    f"If commas mark decimals: {COMMAS}. Else numbers": "Numbers",
+    f"Say that they mark decimals: {COMMAS}.": "Write decimal points.",
+    f"If points mark decimals and commas something else: {POINTS}.": "Write decimal points.",
 }
 
 
@@ -62,16 +86,22 @@ def header_of(options: argparse.Namespace) -> Header:
 
 
 @contextmanager
-def as_options(*paths: str | Path) -> Iterator[None]:
+def as_options(*paths: str | Path, recipe: bool = False) -> Iterator[None]:
     """Advice of ``cotherm.io``, which names arguments, with the options that stand for them.
 
-    ``paths`` are the tables read meanwhile; an error about one of them begins with it.
+    ``paths`` are the tables read meanwhile; an error about one of them begins with it. ``recipe`` says whether the
+    options of graphs from tables concern them.
     """
     try:
         yield
     except CothermError as error:
         path = next((path for path in paths if error.argument.startswith(str(path))), paths[0])
-        words = {**_WORDS, TITLED: f"--header {path}", UNTITLED: f"--no-header {path}"}
+        words = {
+            **_WORDS,
+            **(_RECIPE if recipe else _NO_RECIPE),
+            TITLED: f"--header {path}",
+            UNTITLED: f"--no-header {path}",
+        }
         pattern = "|".join(map(re.escape, words))
         advice = re.sub(pattern, lambda found: words[found.group()], error.advice)
         raise CothermError(error.argument, error.given, error.needed, advice) from None

@@ -12,24 +12,26 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.cli.header import NOTHING_SAID, Header, add_header, as_options, header_of
+from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
 from cotherm.cli.names import names_of, view_number
 from cotherm.cli.notices import announce, tell_unfinished
 from cotherm.cli.parser import integer, number_or
+from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_use, tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
 from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic
-from cotherm.io.number_table import SUFFIXES
-from cotherm.io.table import Table, read_table
+from cotherm.io.kinds import PACKED, TABLES, TEXT, advice_for, stem_of, suffix_of
+from cotherm.io.single_cells import count_modalities
+from cotherm.io.table import Found, Request, Table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
 
 KINDS = (
-    "points (.csv, .tsv, .txt, .npy), a mesh (.off, .obj, .ply, with meshio "
+    "points (.csv, .tsv, .txt, .npy, .xlsx, .parquet, .h5ad, .h5mu), a mesh (.off, .obj, .ply, with meshio "
     f"{', '.join(by_meshio.READ)}) or a graph (.npz, .mtx, .graphml, edge list .csv or .tsv)"
 )
 _SCALE_FROM = 7
@@ -74,19 +76,22 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--standardize", action="store_true", help="scale every feature to mean 0 and standard deviation 1 first"
     )
+    add_tables(parser)
     add_header(parser)
 
 
 def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
-    """A view from every file, with names of their own."""
-    views = [read_view(path, options) for path in paths]
-    names = [view.graph.name for view in views]
+    """The views in every file, with names of their own."""
+    read = [(view, path) for path, views in zip(paths, _views_in(paths, options), strict=True) for view in views]
+    names = [view.graph.name for view, _ in read]
     if len(set(names)) == len(names):
-        return views
-    return [
-        replace(view, graph=view.graph.replace(name="/".join(atomic.as_path(path).with_suffix("").parts[-2:])))
-        for view, path in zip(views, paths, strict=True)
-    ]
+        return [view for view, _ in read]
+    return [replace(view, graph=view.graph.replace(name=_longer_name(view.graph, path))) for view, path in read]
+
+
+def view_count(paths: Sequence[str], options: argparse.Namespace) -> int:
+    """How many views there are in the files, before they are read."""
+    return sum(count_modalities(atomic.as_path(path), options.modality) for path in paths)
 
 
 def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
@@ -126,7 +131,30 @@ def _in_order(view: View, names: tuple[str, ...]) -> View:
 
 def read_view(path: str, options: argparse.Namespace) -> View:
     """A graph from a file of points, a mesh or a graph."""
-    place = atomic.as_path(path)
+    views = _views_in([path], options)[0]
+    if len(views) > 1:
+        names = ", ".join(repr(view.graph.name) for view in views)
+        raise CothermError(path, f"{len(views)} modalities, {names}", "one", "Choose it with --modality.")
+    return views[0]
+
+
+def _views_in(paths: Sequence[str], options: argparse.Namespace) -> list[list[View]]:
+    """The views in every file; what is asked for must concern one of them."""
+    request, header = request_of(options, len(paths)), header_of(options)
+    views: list[list[View]] = []
+    tables: list[Found] = []
+    for path in paths:
+        place = atomic.as_path(path)
+        whole = _graph_view(place, options)
+        found = [] if whole is not None else _tables_in(place, request, header)
+        tables += found
+        views.append([whole] if whole is not None else [_table_view(one, place, options) for one in found])
+    require_use(request, [atomic.as_path(path) for path in paths], tables)
+    return views
+
+
+def _graph_view(place: Path, options: argparse.Namespace) -> View | None:
+    """The view in a file of a graph or a mesh; None for all others."""
     suffix = place.suffix.lower()
     if suffix in _GRAPHS or is_edge_list(place):
         with working(f"reading {visible(place.name)}"):
@@ -139,26 +167,47 @@ def read_view(path: str, options: argparse.Namespace) -> View:
         reading = f"{place}: a mesh of {graph.n} vertices"
         announce([reading], as_json=options.json)
         return View(graph, reading=reading)
-    with working(f"reading {visible(place.name)}"):
-        points = read_points(place, header_of(options))
-    reading = f"{place}: {points.reading}"
+    return None
+
+
+def _table_view(found: Found, place: Path, options: argparse.Namespace) -> View:
+    table = found.table
+    source = str(place) if found.name is None else f"{place}: modality {found.name!r}"
+    hint = "" if options.standardize else hint_of_scales(table.values, table.titles)
+    reading = f"{source}: {table.reading}" + (f". {hint}" if hint else "")
     announce([reading], as_json=options.json)
-    graph = _of_points(points.values, place, options)
-    return View(graph.replace(vertex_names=points.names), reading)
+    graph = _of_points(table, place, options, found.name or stem_of(place))
+    return View(graph, reading)
+
+
+def _longer_name(graph: Graph, path: str) -> str:
+    """The name of a view with that of the directory, or of the file where that holds several views, before it."""
+    place = atomic.as_path(path)
+    if graph.name != stem_of(place):
+        return f"{stem_of(place)}/{graph.name}"
+    return "/".join(place.with_name(stem_of(place)).parts[-2:])
 
 
 def read_points(place: Path, header: Header = NOTHING_SAID) -> Table:
-    """A table of numbers from text or .npy."""
-    suffix = place.suffix.lower()
-    if suffix not in (*SUFFIXES, ".npy"):
-        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
-    with as_options(place):
-        return read_table(place, header=None if suffix == ".npy" else header.said(place))
+    """A table of numbers, read without the options for tables of points."""
+    found = _tables_in(place, Request(), header, recipe=False)
+    if len(found) > 1:
+        raise CothermError(str(place), f"{len(found)} modalities", "a table")
+    return found[0].table
+
+
+def _tables_in(place: Path, request: Request, header: Header, *, recipe: bool = True) -> list[Found]:
+    suffix = suffix_of(place)
+    if suffix not in TABLES:
+        raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, advice_for(suffix))
+    if suffix in PACKED and edge_list.begins_like_one(first_line(place)):
+        raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
+    return tables_in(place, request, header, recipe=recipe)
 
 
 def is_edge_list(place: Path) -> bool:
     """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
-    return place.suffix.lower() in SUFFIXES and edge_list.begins_like_one(first_line(place))
+    return place.suffix.lower() in TEXT and edge_list.begins_like_one(first_line(place))
 
 
 def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
@@ -203,15 +252,22 @@ def _has_member(data: bytes, name: str) -> bool:
     return name in archive.names(data)
 
 
-def _of_points(points: Floats, place: Path, options: argparse.Namespace) -> Graph:
+def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str) -> Graph:
     from cotherm.graphs.build import knn_graph
 
-    if options.standardize:
-        points = _standardized(points, place)
+    points = _standardized(table.values, place) if options.standardize else table.values
     # The scale of a point is its distance to the 7th neighbor, or to the last where there are fewer.
     scale_neighbor = max(1, min(_SCALE_FROM, len(points) - 1))
     with _told_of(place):
-        return knn_graph(points, options.neighbors, scale_neighbor=scale_neighbor, **_kernel(options), name=place.stem)
+        return knn_graph(
+            points,
+            options.neighbors,
+            scale_neighbor=scale_neighbor,
+            **_kernel(options),
+            labels=table.labels,
+            vertex_names=table.names,
+            name=name,
+        )
 
 
 def _kernel(options: argparse.Namespace) -> dict[str, Any]:
@@ -233,7 +289,7 @@ def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
 
     mesh = read_mesh(place)
     if not len(mesh.faces):
-        return _of_points(mesh.vertices, place, options)
+        return _of_points(Table(mesh.vertices, None, None, ""), place, options, place.stem)
     return mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
 
 

@@ -10,11 +10,15 @@ import numpy as np
 from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.cli.outputs import table_text
+from cotherm.cli.tables import tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
-from cotherm.io.number_table import SUFFIXES, TableLayout, open_table
+from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
+from cotherm.io.number_table import TableLayout, open_table
+from cotherm.io.parquet import layout_of
+from cotherm.io.table import Found, Request
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
@@ -30,13 +34,17 @@ def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
-    if suffix == ".npy":
+    if suffix_of(place) in CELLS:
+        with as_options(place):
+            return _about_table(open_table(place, header.said(place)))
+    if suffix == COLUMNS:
+        return _about_table(layout_of(place))
+    if suffix in SINGLE_CELLS:
+        return _about_cells(tables_in(place, Request(), recipe=False))
+    if suffix_of(place) in TABLES:
         points = read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}
         return report, f"Table of {len(points):,} rows and {points.shape[1]:,} columns"
-    if suffix in SUFFIXES:
-        with as_options(place):
-            return _about_table(open_table(place, header.said(place)))
     raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS)
 
 
@@ -103,6 +111,14 @@ def about_coupling(result: Coupling, *, settings: bool = False) -> Described:
 
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _about_cells(found: list[Found]) -> Described:
+    modalities = [
+        {"name": one.name, "rows": len(one.table.values), "columns": one.table.values.shape[1]} for one in found
+    ]
+    lines = [(f"Modality {one.name}: " if one.name else "Cells: ") + one.table.reading for one in found]
+    return {"kind": "cells", "modalities": modalities}, "\n".join(map(visible, lines))
 
 
 def _about_table(table: TableLayout) -> Described:

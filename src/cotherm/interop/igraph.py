@@ -13,8 +13,8 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
 from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
-from cotherm.interop.optional import require
 from cotherm.interop.validation import checked_names, require_undirected
+from cotherm.optional import require
 
 if TYPE_CHECKING:
     import igraph

@@ -14,8 +14,8 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
 from cotherm.interop.named import named_graph
-from cotherm.interop.optional import require
 from cotherm.interop.validation import checked_names
+from cotherm.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd

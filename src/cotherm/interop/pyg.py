@@ -13,7 +13,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.optional import require
+from cotherm.optional import require
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data

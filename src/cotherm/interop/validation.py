@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.interop.optional import require
+from cotherm.optional import require
 
 Names = Sequence[Any]
 

@@ -19,13 +19,17 @@ from cotherm.io.decimals import nearest
 Bytes = NDArray[np.uint8]
 
 _LINE_FEED, _RETURN, _SPACE, _TAB, _QUOTE = (ord(c) for c in '\n\r \t"')
-_PLUS, _MINUS, _POINT, _ZERO, _NINE = (ord(c) for c in "+-.09")
+_PLUS, _MINUS, _ZERO, _NINE = (ord(c) for c in "+-09")
+_LARGE_A, _LARGE_Z, _TO_SMALL = ord("A"), ord("Z"), ord("a") - ord("A")
 _SMALL_E, _LARGE_E = ord("e"), ord("E")
 _DELETE = 0x7F  # what is beyond is a control character or part of a character of several bytes
 _LONGEST_CELL = 2**17  # csv refuses longer ones
 _MOST_DIGITS = 19  # that fit into 64 bits
 _MOST_EXPONENT = 10**5
 _TEN = np.uint64(10)
+# Ways to say that a number is missing, as numbers of base 256; Python knows some more.
+_NA, _NAN, _N_A, _NULL, _NONE = (int.from_bytes(word, "big") for word in (b"na", b"nan", b"n/a", b"null", b"none"))
+_LONGEST_MISSING = 4
 # Bytes that are characters, neither spaces nor quotation marks.
 _PLAIN = np.array([_SPACE < byte < _DELETE and byte != _QUOTE for byte in range(256)])
 # In place of where a cell ends: it is not plain.
@@ -54,12 +58,23 @@ def survey(text: bytes, start: int, mark: str | None, width: int) -> Survey | No
     return Survey(count, ends, empty, blank, firsts[:count], body) if plain else None
 
 
-def parse_rows(text: bytes, at: int, mark: str | None, skipped: int, row: int, values: Floats) -> tuple[int, int]:
-    """Numbers into ``values[row:]`` from the line at the byte ``at`` on, behind ``skipped`` cells of every line.
+class Plan(NamedTuple):
+    """How rows are parsed: what is between cells, what the decimal point is, which columns are numbers and labels."""
 
-    Returns the first row that is not plain and where its line starts; the number of rows where all are.
+    mark: str | None
+    point: str
+    wanted: NDArray[np.bool_]  # for every cell of a row whether it is a number to keep
+    label: int = -1  # the cell of a row that is its label; -1 for none
+
+
+def parse_rows(text: bytes, at: int, plan: Plan, row: int, stop: int, values: Floats, spans: Ints) -> tuple[int, int]:
+    """Numbers into ``values[row:stop]`` from the line at the byte ``at`` on, NaN for missing ones.
+
+    Where the label of every row starts and stops is put into ``spans``. Returns the first row that is not plain and
+    where its line starts; ``stop`` and where the next line starts where all are plain.
     """
-    return _parse_rows(np.frombuffer(text, np.uint8), at, _code(mark), skipped, row, values)
+    array, point = np.frombuffer(text, np.uint8), ord(plan.point)
+    return _parse_rows(array, at, _code(plan.mark), point, plan.wanted, plan.label, row, stop, values, spans)
 
 
 def _code(mark: str | None) -> int:
@@ -157,30 +172,36 @@ def _cell(text: Bytes, p: int, mark: int) -> tuple[int, int, int, int]:
 
 
 @compiled
-def _parse_rows(text: Bytes, at: int, mark: int, skipped: int, row: int, values: Floats) -> tuple[int, int]:
-    columns = values.shape[1]
-    while row < len(values):
+def _parse_rows(
+    text: Bytes,
+    at: int,
+    mark: int,
+    point: int,
+    wanted: NDArray[np.bool_],
+    label: int,
+    row: int,
+    last: int,
+    values: Floats,
+    spans: Ints,
+) -> tuple[int, int]:
+    columns = len(wanted)
+    while row < last:
         p = _past_spaces(text, at, mark)
-        if columns + skipped > 1 and p < len(text) and _is_line_end(text[p]):
+        if columns > 1 and p < len(text) and _is_line_end(text[p]):
             at = _next_line(text, p)
             continue
-        for _ in range(skipped):
-            p = _past_spaces(text, p, mark)
-            _, _, p, _ = _cell(text, p, mark)
-            if p == _ODD or p == len(text) or _is_line_end(text[p]):
-                return row, at
-            p += mark != 0
+        place = 0
         for c in range(columns):
             p = _past_spaces(text, p, mark)
-            quoted = mark != 0 and p < len(text) and text[p] == _QUOTE
-            value, p = _number(text, p + quoted)
+            if wanted[c]:
+                values[row, place], p = _number_cell(text, p, mark, point)
+                place += 1
+            else:
+                begin, stop, p, _ = _cell(text, p, mark)
+                if c == label:
+                    spans[row, 0], spans[row, 1] = begin, stop
             if p == _ODD:
                 return row, at
-            if quoted:
-                if p == len(text) or text[p] != _QUOTE:
-                    return row, at
-                p += 1
-            values[row, c] = value
             ended = p == len(text) or _is_line_end(text[p])
             if not ended and text[p] != mark:
                 after = _past_spaces(text, p, mark)
@@ -197,7 +218,34 @@ def _parse_rows(text: Bytes, at: int, mark: int, skipped: int, row: int, values:
 
 
 @compiled
-def _number(text: Bytes, p: int) -> tuple[float, int]:
+def _number_cell(text: Bytes, p: int, mark: int, point: int) -> tuple[float, int]:
+    """The number in the cell at p, NaN where it is missing, and where the cell stops; _ODD where it is not plain."""
+    quoted = mark != 0 and p < len(text) and text[p] == _QUOTE
+    begin = p + quoted
+    value, p = _number(text, begin, 0 if point == mark and not quoted else point)
+    if p == _ODD:
+        value, p = np.nan, _past_missing(text, begin, mark)
+    if quoted and p != _ODD:
+        return value, p + 1 if p < len(text) and text[p] == _QUOTE else _ODD
+    return value, p
+
+
+@compiled
+def _past_missing(text: Bytes, p: int, mark: int) -> int:
+    """Where the cell at p stops if it is empty or says that its number is missing, as it mostly does; else _ODD."""
+    code = 0
+    for length in range(_LONGEST_MISSING + 1):
+        if p == len(text) or not _PLAIN[text[p]] or text[p] == mark:
+            missing = code in (_NA, _NAN, _N_A, _NULL, _NONE) or (length == 0 and mark != 0)
+            return p if missing else _ODD
+        byte = text[p]
+        code = 256 * code + (byte + _TO_SMALL if _LARGE_A <= byte <= _LARGE_Z else byte)
+        p += 1
+    return _ODD
+
+
+@compiled
+def _number(text: Bytes, p: int, mark_of_fraction: int) -> tuple[float, int]:
     """The number at p and where it stops; _ODD where there is none, or none that is told for sure."""
     negative = p < len(text) and text[p] == _MINUS
     p += negative or (p < len(text) and text[p] == _PLUS)
@@ -213,7 +261,7 @@ def _number(text: Bytes, p: int) -> tuple[float, int]:
             else:
                 more |= byte != _ZERO
                 power += point < 0
-        elif byte == _POINT and point < 0:
+        elif byte == mark_of_fraction and point < 0:
             point = p
         else:
             break

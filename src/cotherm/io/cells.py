@@ -11,6 +11,9 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.I)
 # Numbers as some people write them, which are refused: 1,5 and 1'000.5 and 1 000, in the digits of any script.
 _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)(?:[.,]\d+)?")
+# Numbers with a decimal comma; the first may have thousands marked by a comma instead: 1,234.
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 # More digits name no row of any file, and int() refuses thousands of them.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
@@ -44,6 +47,21 @@ def is_finite(cell: str) -> bool:
     return is_number(cell) and math.isfinite(float(cell))
 
 
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number with a decimal comma, 1,5 and 0,5e-3; 1,234 may also be a whole number."""
+    return _DECIMAL_COMMA.fullmatch(cell) is not None
+
+
+def may_have_thousands(cell: str) -> bool:
+    """Whether the comma of a number may mark thousands."""
+    return _PERHAPS_THOUSANDS.fullmatch(cell) is not None
+
+
+def with_point(cell: str, decimal: str) -> str:
+    """A number as it is written with a decimal point; everything else as it is."""
+    return cell.replace(",", ".") if decimal == "," and has_decimal_comma(cell) else cell
+
+
 def is_numeral(cell: str) -> bool:
     """Whether a cell is a number or says, as nan and inf do, that it is none."""
     return is_number(cell) or _NOT_FINITE.fullmatch(cell) is not None
@@ -66,6 +84,11 @@ def is_missing(cell: str) -> bool:
 def is_word(cell: str) -> bool:
     """Whether a cell can be a title: neither a number nor a missing value nor a number with a slip."""
     return not looks_numeric(cell) and not is_missing(cell) and _TITLE.match(cell) is not None
+
+
+def is_text(cell: str) -> bool:
+    """Whether a cell is neither a number, however it is written, nor a missing value."""
+    return not looks_numeric(cell) and not has_decimal_comma(cell) and not is_missing(cell)
 
 
 def is_name_title(title: str) -> bool:

@@ -75,7 +75,8 @@ def read_labels(
     Parameters
     ----------
     path : str or path-like
-        A ``.csv``, ``.tsv`` or ``.txt`` file in UTF-8.
+        A ``.csv``, ``.tsv`` or ``.txt`` file in UTF-8, also compressed as ``.gz``, or the first sheet of an ``.xlsx``
+        file.
     n : int, optional
         How many items there are; by default as many as ``names``.
     names : sequence of str, optional
@@ -137,7 +138,7 @@ def labels_of_sets(
     longest = max(one.n for one in sets)
     for items, table, (title, cells) in zip(sets, tables, columns, strict=True):
         labels, how = _labels_of(items, table, cells, longest)
-        _refuse_values(table, labels)
+        require_classes(table.path, labels)
         of.append(labels)
         classes = len(set(labels.tolist()) - {UNKNOWN})
         named = f" from the column {title!r}" if title else ""
@@ -200,10 +201,10 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
     )
     if titled and not named:
-        refuse_late_names(path, rows[0])
+        refuse_late_names(path, rows[0][1:], "Put it first.")
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
     if named:
-        require_names(path, [body[k][0] for k in kept], lambda k: source.line_of(kept[k] + start))
+        require_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
     skipped = 1 if named else 0
     return LabelTable(
         path,
@@ -291,11 +292,12 @@ def _cleaned(found: Sequence[str]) -> Words:
     return np.array([UNKNOWN if is_missing(cell) else cell for cell in found])
 
 
-def _refuse_values(table: TableLayout, labels: Words) -> None:
+def require_classes(path: Path, labels: Words) -> None:
+    """Refuse labels most of which occur once."""
     known = labels[labels != UNKNOWN]
     if len(known) > 4 and 2 * len(set(known.tolist())) > len(known):
         raise CothermError(
-            str(table.path),
+            str(path),
             f"{len(set(known.tolist()))} different labels among {len(known)} items",
             "classes that several items share",
             NOT_CLASSES,

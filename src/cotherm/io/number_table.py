@@ -11,29 +11,42 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.io.cells import (
+    has_decimal_comma,
     is_count,
     is_either_title,
     is_finite,
     is_id_title,
     is_missing,
     is_name_title,
-    is_numeral,
+    is_number,
     looks_numeric,
     whole_number,
+    with_point,
 )
+from cotherm.io.missing import Numbers, completed
+from cotherm.io.selection import CLASSES, EVERYTHING, LEAVE, Choice, Selection, choose, mostly_words, refuse_text, shown
 from cotherm.io.text import excerpt
-from cotherm.io.text_table import TextTable, open_text_table
+from cotherm.io.text_table import TextTable, decimal_mark, open_text_table
 from cotherm.io.titles import TITLED, is_column_of_names, refuse_either, titles_over_numbers
+from cotherm.progress import track
 
-SUFFIXES = (".csv", ".tsv", ".txt")
-# Titles in messages.
-_SHOWN = 8
+if TYPE_CHECKING:
+    from cotherm.io.bulk import Plan
+
+# What the user passes to say what commas are; the command line has an option for it.
+COMMAS, POINTS = 'decimal=","', 'decimal="."'
+# Rows that tell which columns are words.
+_TELLING = 1_000
+# Bytes of text that are parsed between two looks at the clock.
+_AT_ONCE = 2**24
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,7 @@ class TableLayout:
     @property
     def known_titles(self) -> str:
         """The first few, to print."""
-        titles = self.titles or ("without titles",)
-        return ", ".join(titles[:_SHOWN]) + ", ..." * (len(titles) > _SHOWN)
+        return shown(self.titles or ("without titles",))
 
     @property
     def reading(self) -> str:
@@ -69,121 +81,266 @@ class TableLayout:
 
 @dataclass(frozen=True)
 class NumberTable(TableLayout):
-    """A table of numbers, which are parsed when they are asked for."""
+    """A table of numbers, which are parsed when they are asked for.
+
+    Titles and columns are those of the features; ``skipped`` is the number of cells before the first column of all.
+    """
 
     table: TextTable = field(repr=False)
+    decimal: str
+    choice: Choice
+    label_title: str | None
+    left_out: int  # columns that are neither features nor labels nor names
+    skipped: int
+
+    @property
+    def reading(self) -> str:
+        """How it was read."""
+        text = super().reading + other_columns(self.label_title, self.left_out)
+        if self.table.sheet is not None:
+            text += f", sheet {self.table.sheet!r}"
+        return text + ", decimal commas" * (self.decimal == ",")
 
     def numbers(self) -> Floats:
         """All cells as finite numbers, or an error that names the line and the column."""
-        values = np.empty((self.rows, self.columns))
-        if self.table.body is None:
-            for k, row in enumerate(islice(self.table.rows(), self._first_row, None)):
-                values[k] = self._row(k, row.cells, lambda line=row.line: line)  # type: ignore[misc]
-        else:
-            self._parse_in_bulk(values, self.table.body if self.titles is not None else self.table.start)
-        return values
+        return completed(self.read(), None).values
 
-    def _parse_in_bulk(self, values: Floats, at: int) -> None:
+    def read(self) -> Numbers:
+        """All numbers, NaN where they are missing, with their labels; an error names the line and the column."""
+        values = np.empty((self.rows, self.columns))
+        labels = self._parse_in_python(values) if self.table.body is None else self._parse_in_bulk(values)
+        order = np.argsort(np.argsort(self.choice.features))  # parsed as they come, wanted as they were asked for
+        if not np.array_equal(order, np.arange(len(order))):
+            values = np.ascontiguousarray(values[:, order])
+        words = None if labels is None else np.array(["" if is_missing(cell) else cell for cell in labels])
+        return Numbers(
+            self.path,
+            values,
+            self.names,
+            self.titles,
+            words,
+            self.reading,
+            self._where,
+            self.choice.absent,
+            None if self.titles is None else tuple(self.table.first[self.skipped :]),
+            self._about_top,
+        )
+
+    def _parse_in_python(self, values: Floats) -> list[str] | None:
+        labels: list[str] = []
+        rows = islice(self.table.rows(), self._first_row, None)
+        for k, row in enumerate(track(rows, total=self.rows, label=f"reading {self.path.name}")):
+            values[k] = self._row(k, row.cells, lambda line=row.line: line)  # type: ignore[misc]
+            labels.extend(row.cells[c] for c in self._label_cell)
+        return labels or None
+
+    def _parse_in_bulk(self, values: Floats) -> list[str] | None:
+        from cotherm.io.bulk import Plan
+
+        plan = Plan(self.table.mark, self.decimal, self._wanted(), *self._label_cell)
+        spans: Ints = np.zeros((self.rows if self._label_cell else 0, 2), dtype=np.int64)
+        odd: dict[int, str] = {}  # labels of rows that were read in Python
+        at = (self.table.body if self.titles is not None else None) or self.table.start
+        step = max(1, self.rows * _AT_ONCE // len(self.table.text))
+        starts = range(0, self.rows, step)
+        for start in track(starts, total=len(starts), label=f"reading {self.path.name}"):
+            at = self._parse_block(at, plan, range(start, min(start + step, self.rows)), values, spans, odd)
+        text = self.table.text
+        return [odd.get(k, text[a:b].decode().strip()) for k, (a, b) in enumerate(spans.tolist())] or None
+
+    def _parse_block(self, at: int, plan: Plan, rows: range, values: Floats, spans: Ints, odd: dict[int, str]) -> int:
+        """Some rows, from the byte ``at`` on; where the next row starts."""
         from cotherm.io.bulk import parse_rows
 
-        k = 0
+        k = rows.start
         while True:
-            k, at = parse_rows(self.table.text, at, self.table.mark, self._skipped, k, values)
-            if k == self.rows:
-                return
+            k, at = parse_rows(self.table.text, at, plan, k, rows.stop, values, spans)
+            if k == rows.stop:
+                return at
             cells, following = self.table.row_at(at)
             values[k] = self._row(k, cells, partial(self.table.line_at, at))
+            for c in self._label_cell:
+                odd[k] = cells[c]
             k, at = k + 1, following
 
     def _row(self, k: int, cells: Sequence[str], line: Callable[[], int]) -> list[float]:
-        """The numbers of row k."""
-        kept = cells[self._skipped :]
-        if not all(map(is_finite, kept)):
-            c = next(c for c, cell in enumerate(kept) if not is_finite(cell))
-            raise self._no_number(k, c, kept[c], line())
-        return [float(cell) for cell in kept]
+        """The numbers of row k as they come."""
+        found = []
+        for c in self._cells:
+            value = self._number(cells[c])
+            if value is None:
+                raise self._no_number(k, c, cells[c], line())
+            found.append(value)
+        return found
+
+    def _number(self, cell: str) -> float | None:
+        """The number in a cell, NaN where it is missing, None where the cell holds something else."""
+        if self.decimal == "," and "." in cell and is_number(cell):
+            return None
+        plain = with_point(cell, self.decimal)
+        if is_finite(plain):
+            return float(plain)
+        return np.nan if is_missing(cell) else None
 
     @property
-    def _skipped(self) -> int:
-        """Cells of a row before its numbers."""
-        return 0 if self.names is None else 1
+    def _cells(self) -> list[int]:
+        """Which cells of a row are numbers, as they come."""
+        return sorted(c + self.skipped for c in self.choice.features)
+
+    @property
+    def _label_cell(self) -> tuple[int, ...]:
+        """Which cell of a row is its label, if any."""
+        return () if self.choice.label is None else (self.choice.label + self.skipped,)
+
+    def _wanted(self) -> NDArray[np.bool_]:
+        wanted = np.zeros(self.table.width, dtype=np.bool_)
+        wanted[self._cells] = True
+        return wanted
 
     @property
     def _first_row(self) -> int:
         return 0 if self.titles is None else 1
 
+    @property
+    def _about_top(self) -> str:
+        """Advice where the first row is wrong."""
+        return f"If the first row holds titles: {TITLED}." if self.titles is None else ""
+
+    def _title(self, c: int) -> str:
+        return self.table.first[c] if self.titles else ""
+
+    def _where(self, k: int, c: int) -> tuple[str, str]:
+        """The place of a feature of row k, and what is there."""
+        row = next(islice(self.table.rows(), k + self._first_row, None))
+        cell = self.choice.features[c] + self.skipped
+        return self._place(row.line, cell), excerpt(row.cells[cell]) if row.cells[cell] else "an empty cell"
+
+    def _place(self, line: int, c: int) -> str:
+        return f"{self.table.place(line)}, column {c + 1}" + (f" ({self._title(c)})" if self.titles else "")
+
     def _no_number(self, k: int, c: int, cell: str, line: int) -> CothermError:
-        title = f" ({self.titles[c]})" if self.titles else ""
-        if is_missing(cell) or is_numeral(cell):
-            advice = "Fill in or leave out missing values first."
+        rows = islice(self.table.rows(), self._first_row, self._first_row + _TELLING)
+        words = mostly_words((row.cells for row in rows), self._cells)
+        if c in words:
+            found = [(self._title(c) or f"column {c + 1}", excerpt(cell)) for c, cell in words.items()]
+            return refuse_text(str(self.path), found, titled=self.titles is not None)
+        if self.decimal == "," and is_number(cell):
+            given = f"{excerpt(cell)}, where other numbers have a decimal comma"
+            advice = f"If points mark decimals and commas something else: {POINTS}."
+            return CothermError(self._place(line, c), given, "one decimal mark in all numbers", advice)
+        if has_decimal_comma(cell) and self.decimal == ".":
+            advice = f"If commas mark decimals: {COMMAS}. Else numbers are written as 1000.5."
         elif looks_numeric(cell):
             advice = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point."
         else:
             advice = "Mend or leave out what is no number."
-        if k == 0 and self.titles is None:
-            advice += f" If the first row holds titles: {TITLED}."
-        return CothermError(
-            f"{self.path}: line {line}, column {c + 1 + self._skipped}{title}",
-            excerpt(cell) if cell else "an empty cell",
-            "a finite number",
-            advice,
-        )
+        if k == 0:
+            advice = f"{advice} {self._about_top}".strip()
+        return CothermError(self._place(line, c), excerpt(cell), "a finite number", advice)
 
 
-def open_table(path: Path, header: bool | None = None) -> NumberTable:
+def open_table(
+    path: Path,
+    header: bool | None = None,
+    *,
+    decimal: str | None = None,
+    sheet: str | None = None,
+    selection: Selection = EVERYTHING,
+) -> NumberTable:
     """A table of numbers, perhaps with titles and with names in its first column; its numbers are not looked at yet."""
-    table = open_text_table(path)
+    table = open_text_table(path, decimal=decimal, sheet=sheet)
+    decimal = _decimal(table, decimal)
     first, column = table.first, table.column
-    titled = titles_over_numbers(first, column[1:], table.other_rows) if header is None else header
+    titled = _titled(table, decimal) if header is None else header
     if titled is None:
         given = f"{excerpt(','.join(first))}, which may be titles or a row of data"
         raise refuse_either(path, table.line_of(0), given)
     start = 1 if titled else 0
     if table.count == start:
         raise CothermError(str(path), "titles and no rows", "at least one row")
-    named = len(first) > 1 and _named(path, first[0] if titled else None, column[start:])
-    if titled:
-        refuse_late_names(path, first)
-    names = None
-    if named:
-        names = tuple(column[start:])
-        require_names(path, names, lambda k: table.line_of(k + start))
+    title = first[0] if titled else None
+    body = [with_point(cell, decimal) for cell in column[start:]] if decimal == "," else column[start:]
+    named = len(first) > 1 and _named(path, title, body, selection)
     skipped = 1 if named else 0
+    titles = tuple(first[skipped:]) if titled else None
+    name_title = title if named else None
+    choice = choose(path, titles, len(first) - skipped, selection, name_title)
+    features = None if titles is None else tuple(titles[c] for c in choice.features)
+    if titles is not None and selection.columns is None:
+        late = [titles[c] for c in choice.features if c + skipped]
+        refuse_late_names(path, late, f"Put it first, or leave it out with {LEAVE}.")
+    names = tuple(column[start:]) if named else None
+    if names is not None:
+        require_names(names, lambda k: table.place(table.line_of(k + start)), title)
+    count = len(choice.features)
     return NumberTable(
         path,
-        tuple(first[skipped:]) if titled else None,
+        features,
         names,
-        first[0] if titled and named else None,
+        name_title,
         table.count - start,
-        len(first) - skipped,
+        count,
         table.empty_ends,
         replace(table, column=[]),  # a string for every row
+        decimal,
+        choice,
+        None if choice.label is None or titles is None else titles[choice.label],
+        len(first) - skipped - count - (choice.label is not None),
+        skipped,
     )
 
 
-def require_names(path: Path, names: Sequence[str], line_of: Callable[[int], int]) -> None:
-    """A name of its own for every row."""
+def other_columns(label_title: str | None, left_out: int) -> str:
+    """What became of columns that are no features, for ``reading``."""
+    text = "" if label_title is None else f", labels from the column {label_title!r}"
+    return text + (f", {left_out} column{'s' * (left_out != 1)} left out" if left_out else "")
+
+
+def _decimal(table: TextTable, said: str | None) -> str:
+    found = decimal_mark(table) if said is None else said
+    if found is None:
+        given = "numbers such as 1,234, whose commas may mark decimals or thousands"
+        raise CothermError(str(table.path), given, "one that tells", f"Say that they mark decimals: {COMMAS}.")
+    return found
+
+
+def _titled(table: TextTable, decimal: str) -> bool | None:
+    """Whether the first row holds titles."""
+    if decimal != ",":
+        return titles_over_numbers(table.first, table.column[1:], table.other_rows)
+    plain = partial(with_point, decimal=decimal)
+    rows = partial(map, lambda row: [*map(plain, row)])
+    first, column = [*map(plain, table.first)], [*map(plain, table.column[1:])]
+    return titles_over_numbers(first, column, lambda: rows(table.other_rows()))
+
+
+def require_names(names: Sequence[str], place_of: Callable[[int], str], title: str | None = None) -> None:
+    """A name of its own for every row, whose place is for messages."""
     if len(set(names)) == len(names) and all(names):
         return
     seen: set[str] = set()
     for k, name in enumerate(names):
         if not name:
-            raise CothermError(f"{path}: line {line_of(k)}, column 1", "an empty cell", "the name of the row")
+            raise CothermError(f"{place_of(k)}, column 1", "an empty cell", "the name of the row")
         if name in seen:
             raise CothermError(
-                f"{path}: line {line_of(k)}", f"the name {name!r} more than once", "a name of its own for every row"
+                place_of(k),
+                f"the name {name!r} more than once",
+                "a name of its own for every row",
+                f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
             )
         seen.add(name)
 
 
-def refuse_late_names(path: Path, titles: Sequence[str]) -> None:
-    for title in titles[1:]:
+def refuse_late_names(path: Path, titles: Sequence[str], advice: str) -> None:
+    """Refuse names of rows under one of these titles, of columns that are not the first."""
+    for title in titles:
         if is_id_title(title):
             raise CothermError(
                 str(path),
                 f"a column {title!r} that is not the first",
                 "numbers to compare items by",
-                "Put it first.",
+                advice,
             )
 
 
@@ -198,8 +355,18 @@ def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequ
         )
 
 
-def _named(path: Path, title: str | None, column: Sequence[str]) -> bool:
+def _named(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
     """Whether the first column of a table of numbers holds the names of rows."""
+    if selection.keeps_out(title):
+        return False
+    if title is not None and selection.columns is not None and not is_name_title(title):
+        # It is asked for, or it is left out unless it can be nothing else than names.
+        return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
+    return is_name_column(path, title, column)
+
+
+def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool:
+    """Whether the first column holds the names of rows, where nothing is said about it."""
     if title is not None and is_name_title(title):
         return True
     if len(column) > 2 and is_count(column):  # an index, not a feature

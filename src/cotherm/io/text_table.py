@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,13 +20,22 @@ from typing import NamedTuple
 from cotherm import limits
 from cotherm.errors import CothermError
 from cotherm.io import atomic
-from cotherm.io.cells import is_numeral
+from cotherm.io.cells import has_decimal_comma, is_missing, is_numeral, may_have_thousands
+from cotherm.io.kinds import PACKED, SHEETS, suffix_of
+from cotherm.io.packed import unpack
+from cotherm.io.sheet import read_sheet
 from cotherm.io.text import LONGEST_HEADER, require_utf8
+from cotherm.progress import working
 
 _MARKS = "\t,;"
 # So many lines tell how a table is cut into cells.
 _TELLING = 5
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_COMMA_IN_DIGITS = re.compile(rb"[0-9],[0-9]")
+# So many numbers that may have thousands or a decimal comma are looked at for one that tells.
+_UNTELLING = 10_000
+# No number that is looked at for its decimal comma is longer.
+_LONGEST_NUMBER = 64
 
 
 class Row(NamedTuple):
@@ -54,6 +63,7 @@ class TextTable:
     empty_cells: int  # in a single column, those among the rows
     blank_ends: int  # in a single column, blank lines at its end
     body: int | None  # the byte where the second row starts, if the table was surveyed in bulk
+    sheet: str | None = None  # its name, where the text was made from a spreadsheet
 
     @property
     def width(self) -> int:
@@ -86,24 +96,62 @@ class TextTable:
         """The number of the line that starts at this byte."""
         return 1 + sum(1 for _ in _LINE_END.finditer(self.text, 0, at))
 
+    def place(self, line: int) -> str:
+        """A line for messages: of a spreadsheet the row."""
+        return f"{self.path}: line {line}" if self.sheet is None else f"{self.path}: sheet {self.sheet!r}, row {line}"
+
     @property
     def start(self) -> int:
         """The byte where the text starts, behind a byte order mark."""
         return _start(self.text)
 
 
-def open_text_table(path: Path) -> TextTable:
-    """A text table, all of whose rows have as many cells as the first."""
-    text = read_text(path)
-    mark = _mark(text)
+def open_text_table(path: Path, *, decimal: str | None = None, sheet: str | None = None) -> TextTable:
+    """A text table, all of whose rows have as many cells as the first.
+
+    ``decimal`` is the decimal mark, if the user says it, and ``sheet`` the sheet of a spreadsheet.
+    """
+    suffix = suffix_of(path)
+    if suffix in SHEETS:
+        text, name = read_sheet(path, sheet)
+        mark: str | None = ","
+    else:
+        text, name = read_text(path), None
+        mark = _mark(text, decimal)
     first = next((row for row in _split(path, text, mark) if row.cells), None)
     if first is None or not re.search(rb"[^\s,;\"]", text):
         raise CothermError(str(path), "no rows", "a table with at least one row")
     if len(text) >= limits.COMPILED_TABLE_BYTES:
-        found = _surveyed_in_bulk(path, text, mark, first.cells)
+        with working(f"reading {path.name}"):
+            found = _surveyed_in_bulk(path, text, mark, first.cells)
         if found is not None:
-            return found
-    return _surveyed(path, text, mark, first)
+            return replace(found, sheet=name)
+    return replace(_surveyed(path, text, mark, first), sheet=name)
+
+
+def decimal_mark(table: TextTable) -> str | None:
+    """The decimal mark that the cells tell, a point or a comma; None where commas may mark thousands instead."""
+    if table.mark == "," or b"," not in table.text:
+        return "."
+    untelling = 0
+    for found in _COMMA_IN_DIGITS.finditer(table.text):
+        cell = _cell_around(table.text, found.start() + 1, table.mark)
+        if has_decimal_comma(cell):
+            if not may_have_thousands(cell):
+                return ","
+            untelling += 1
+            if untelling == _UNTELLING:
+                break
+    return None if untelling else "."
+
+
+def _cell_around(text: bytes, at: int, mark: str | None) -> str:
+    """The cell that holds a byte; nothing where it is longer than numbers are."""
+    ends = rf"[\s{mark or ' '}]".encode()
+    before = re.split(ends, text[max(0, at - _LONGEST_NUMBER) : at])[-1]
+    behind = re.split(ends, text[at : at + _LONGEST_NUMBER], maxsplit=1)[0]
+    cell = (before + behind).strip(b'"')
+    return cell.decode(errors="replace") if len(cell) < _LONGEST_NUMBER else ""
 
 
 def _surveyed_in_bulk(path: Path, text: bytes, mark: str | None, first: list[str]) -> TextTable | None:
@@ -155,13 +203,14 @@ def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, st
 
 def first_line(path: Path) -> str:
     """The first line, or what there is of it in the first two million bytes."""
-    start = atomic.load(path, most=LONGEST_HEADER)
+    packed = suffix_of(path) in PACKED
+    start = unpack(path, most=LONGEST_HEADER) if packed else atomic.load(path, most=LONGEST_HEADER)
     return start.removeprefix(codecs.BOM_UTF8).splitlines()[0].decode(errors="replace").strip()
 
 
 def read_text(path: Path) -> bytes:
     """The text in a file as it is there, byte order mark and line ends included; complaints name the path."""
-    data = atomic.load(path)
+    data = unpack(path) if suffix_of(path) in PACKED else atomic.load(path)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CothermError(str(path), "UTF-16 text", "UTF-8 text", "Save it as CSV UTF-8.")
     if b"\0" in data:
@@ -217,17 +266,43 @@ def _cells(line: str, mark: str | None) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])]
 
 
-def _mark(text: bytes) -> str | None:
+def _mark(text: bytes, decimal: str | None) -> str | None:
     """The mark that cuts the first lines into equally many cells, more than one if any does."""
     first = _first_lines(text)
-    for mark in _MARKS:
-        counts = _cell_counts(first, mark)
-        if len(counts) == 1 and counts.pop() > 1:
-            return mark
+    even = [mark for mark in _MARKS if len(counts := _cell_counts(first, mark)) == 1 and counts.pop() > 1]
+    if decimal == ",":
+        # Commas that are in numbers cut nothing, unless quotation marks keep the two apart.
+        even = [mark for mark in even if mark != "," or '"' in first[-1]]
+    elif decimal is None and even[:1] == [","]:
+        even = [mark for mark in ";" if ";" in even and _has_decimals(_cut(first, mark))] + even
+        if _all_decimals(first):
+            return None
+    if even:
+        return even[0]
     tokens = [line.split() for line in first]
-    if tokens and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1 and all(map(is_numeral, tokens[-1])):
+    numerals = tokens and all(is_numeral(cell) or has_decimal_comma(cell) for cell in tokens[-1])
+    if numerals and len({len(row) for row in tokens}) == 1 and len(tokens[0]) > 1:
         return None
-    return next((mark for mark in "\t;," if first and mark in first[0]), ",")
+    marks = "\t;" if decimal == "," else "\t;,"
+    return next((mark for mark in marks if first and mark in first[0]), marks[-1])
+
+
+def _cut(lines: Sequence[str], mark: str) -> list[list[str]]:
+    return [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)]
+
+
+def _has_decimals(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether every row below the first has a decimal comma, and commas are nothing else there."""
+    commas = [[cell for cell in row if "," in cell] for row in (rows[1:] or rows)]
+    return all(cells and all(map(has_decimal_comma, cells)) for cells in commas)
+
+
+def _all_decimals(lines: Sequence[str]) -> bool:
+    """Whether spaces cut the lines below the first into equally many numbers with decimal commas among them."""
+    rows = [line.split() for line in lines]
+    body = rows[1:] or rows
+    numbers = all(has_decimal_comma(cell) or is_numeral(cell) or is_missing(cell) for row in body for cell in row)
+    return numbers and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 and _has_decimals(rows)
 
 
 def _first_lines(text: bytes) -> list[str]:

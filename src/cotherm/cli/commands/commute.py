@@ -39,12 +39,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
-    from cotherm.cli.inputs import read_same_items
+    from cotherm.cli.inputs import read_same_items, view_count
     from cotherm.graphs.formats import npz
     from cotherm.methods.commuting.closest import closest_commuting
 
     suffix = ".npz" if options.valid else ".npy"
-    places = outputs.free_places(options.out, len(options.views), (suffix,), force=options.force)
+    places = outputs.free_places(options.out, view_count(options.views, options), (suffix,), force=options.force)
     views = read_same_items(options.views, options)
     result = closest_commuting([view.graph for view in views], valid=options.valid)
     if result.graphs is None:

@@ -29,8 +29,9 @@ stops at once and saves nothing.
 Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
 every vertex and describe the same thing in each view (--functions).
 
-A view is a file of points (rows of a .csv, .tsv, .txt or .npy), a mesh (.off, .obj, .ply) or a
-graph (.npz, .mtx, or an edge list .csv with the header source,target,weight).
+A view is a file of points (rows of a .csv, .tsv, .txt, .npy, .xlsx, .parquet or .h5ad; an .h5mu has
+a view for each modality), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, or an edge list .csv with
+the header source,target,weight).
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
@@ -139,10 +140,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import CothermError, visible
     from cotherm.methods.coupling import file as coupling_file
 
-    if len(options.views) < 2:
-        raise CothermError("VIEW", "one view", "two or more")
     place = outputs.free_place(options.out, (".npz",), force=options.force)
     views = read_views(options.views, options)
+    if len(views) < 2:  # a file may hold several
+        raise CothermError("VIEW", "one view", "two or more")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
     with told_of_interrupts():
         result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)

@@ -36,11 +36,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     from cotherm.cli import outputs
     from cotherm.cli.correspondence import read_functions
-    from cotherm.cli.inputs import name_of, read_views
+    from cotherm.cli.inputs import name_of, read_views, view_count
     from cotherm.cli.notices import announce
     from cotherm.errors import visible
 
-    places = outputs.free_places(options.out, len(options.views), (".csv", ".npy"), force=options.force)
+    places = outputs.free_places(options.out, view_count(options.views, options), (".csv", ".npy"), force=options.force)
     views = read_views(options.views, options)
     known = read_functions(views, options)
     announce(known.reading, as_json=options.json)

@@ -11,21 +11,22 @@ ABOUT = """\
 Joins every point to its nearest neighbors, with Gaussian weights, and writes the graph. The graph of
 a mesh has the edges of the mesh.
 
-Points are rows of a table (.csv, .tsv, .txt or .npy). A header row and a first column of names are
-recognized.
+Points are rows of a table: .csv, .tsv, .txt (also .gz), .npy, .xlsx, .parquet, .h5ad or .h5mu. A header
+row, a first column of names and decimal commas are recognized.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
   cotherm graph images.csv --out images.npz
   cotherm graph words.csv --neighbors 25 --metric cosine --out words.npz
   cotherm graph images.csv --out edges.csv
+  cotherm graph images.csv --drop-columns "color 1,color 2" --standardize --out fewer.npz
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.inputs import add_recipe
 
-    parser.add_argument("points", metavar="FILE", help="points (.csv, .tsv, .txt, .npy) or a mesh (.off, .obj, .ply)")
+    parser.add_argument("points", metavar="FILE", help="a table of points, or a mesh (.off, .obj, .ply)")
     options_of.add_out(
         parser, "the graph: .npz and .graphml store everything, .csv (edge list) and .mtx only edges and weights"
     )

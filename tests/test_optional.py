@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cotherm as ct
-from cotherm.interop.optional import require
+from cotherm.optional import require
 
 
 @pytest.mark.parametrize("library", ["networkx", "igraph", "pandas", "anndata", "torch"])

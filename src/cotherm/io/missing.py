@@ -1,0 +1,132 @@
+"""Missing values in tables of numbers: refused, or left out or filled in where the user says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.io.selection import LEAVE
+
+WAYS = ("drop", "median")
+# What the user passes to say it; the command line has an option for it.
+DROP, MEDIAN = 'missing="drop"', 'missing="median"'
+ADVICE = f"{DROP} leaves out such rows, {MEDIAN} fills in the median of the column."
+# Rows and columns in messages.
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers of a table, NaN where they are missing, and what stands beside them."""
+
+    path: Path
+    values: Floats
+    names: tuple[str, ...] | None
+    titles: tuple[str, ...] | None
+    labels: NDArray[np.str_] | None
+    reading: str
+    where: Callable[[int, int], tuple[str, str]]  # the place of row k, column c and what is there, for messages
+    absent: tuple[str, ...] = ()  # titles that were asked for and are not there
+    known: tuple[str, ...] | None = None  # titles of all columns, taken or not
+    about_top: str = ""  # advice where the first row has a missing value
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The same without a missing value."""
+
+    values: Floats
+    names: tuple[str, ...] | None
+    titles: tuple[str, ...] | None
+    labels: NDArray[np.str_] | None
+    reading: str
+
+
+def completed(read: Numbers, way: str | None, advice: str = ADVICE) -> Complete:
+    """Numbers without missing ones: none may be missing unless a ``way`` is given, one of ``WAYS``."""
+    holes = np.isnan(read.values)
+    _refuse_infinite(read, holes)
+    if not holes.any():
+        return Complete(read.values, read.names, read.titles, read.labels, read.reading)
+    if way is not None or len(holes) > 1:  # of a single row the place says it all
+        _refuse_empty(read, holes)
+    if way is None:
+        raise _refused(read, holes, advice)
+    return _dropped(read, holes) if way == "drop" else _filled(read, holes)
+
+
+def _refuse_infinite(read: Numbers, holes: NDArray[np.bool_]) -> None:
+    infinite = ~np.isfinite(read.values)
+    if np.array_equal(infinite, holes):
+        return
+    row, column = np.unravel_index(np.argmax(infinite & ~holes), holes.shape)
+    place, cell = read.where(int(row), int(column))
+    raise CothermError(place, cell, "a finite number")
+
+
+def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
+    empty = np.flatnonzero(holes.all(axis=0))
+    if len(empty):
+        columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
+        advice = f"Leave it out with {LEAVE}." if read.titles else ""
+        given = f"nothing but missing values in {columns}"
+        raise CothermError(str(read.path), given, "numbers in every column", advice)
+
+
+def _refused(read: Numbers, holes: NDArray[np.bool_], advice: str) -> CothermError:
+    row, column = np.unravel_index(np.argmax(holes), holes.shape)
+    place, cell = read.where(int(row), int(column))
+    count = int(holes.sum())
+    rows, columns = int(holes.any(axis=1).sum()), int(holes.any(axis=0).sum())
+    more = f", the first of {count:,} missing values in {_many(rows, 'row')} and {_many(columns, 'column')}"
+    given = cell + (more if count > 1 else ", the only missing value")
+    return CothermError(place, given, "a finite number", f"{advice} {read.about_top}".strip() if row == 0 else advice)
+
+
+def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
+    """Without the rows that have holes; what remains of rows without names is named by their numbers."""
+    kept = np.flatnonzero(~holes.any(axis=1))
+    if not len(kept):
+        raise CothermError(
+            str(read.path), "a missing value in every row", "rows without any", f"Fill them in with {MEDIAN}."
+        )
+    lost = np.flatnonzero(holes.any(axis=1))
+    known = read.names or tuple(map(str, range(len(holes))))
+    which = ", ".join(known[k] for k in lost[:_SHOWN]) + ", ..." * (len(lost) > _SHOWN)
+    reading = f"{read.reading}, less {_many(len(lost), 'row')} with missing values ({which})"
+    if read.names is None:
+        reading += ", the others named by their numbers from 0"
+    labels = None if read.labels is None else read.labels[kept]
+    return Complete(read.values[kept], tuple(known[k] for k in kept), read.titles, labels, reading)
+
+
+def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
+    values = read.values.copy()
+    some = np.flatnonzero(holes.any(axis=0))
+    for c in some:
+        values[holes[:, c], c] = _median(values[~holes[:, c], c])
+    which = ", ".join(f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some[:_SHOWN])
+    which += ", ..." * (len(some) > _SHOWN)
+    reading = f"{read.reading}, {_many(int(holes.sum()), 'missing value')} replaced by the median ({which})"
+    return Complete(values, read.names, read.titles, read.labels, reading)
+
+
+def _median(values: Floats) -> float:
+    """The median, also where the sum of two numbers would be past the largest."""
+    low, high = (len(values) - 1) // 2, len(values) // 2
+    ordered = np.partition(values, (low, high))
+    return float(ordered[low] if low == high else 0.5 * ordered[low] + 0.5 * ordered[high])
+
+
+def _column(read: Numbers, c: int) -> str:
+    return read.titles[c] if read.titles else f"column {c + 1}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -1,0 +1,118 @@
+"""Spreadsheets, ``.xlsx``: a sheet as the text that the readers of tables read, a line for every row of it.
+
+openpyxl reads, the extra ``cotherm[tables]``. Of formulas there are the values that were saved with them.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cotherm.errors import CothermError
+from cotherm.io import atomic
+from cotherm.io.packed import require_proportion
+from cotherm.optional import require
+from cotherm.progress import track
+
+# A sheet of any program has no more rows.
+_MOST_ROWS = 2**20
+# Cells, empty ones among them, beside those that the bytes of the file pay for.
+_FREE_CELLS = 10**6
+
+
+class Sheet(NamedTuple):
+    """A sheet as comma separated text in UTF-8, and its name."""
+
+    text: bytes
+    name: str
+
+
+def read_sheet(path: Path, name: str | None = None) -> Sheet:
+    """The sheet of a name, or the first; columns that are empty throughout at either side are left out."""
+    atomic.require_content(path)
+    size = _unpacked_size(path)
+    openpyxl = require("openpyxl", "tables")
+    with _told(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # parts of a workbook that openpyxl passes over are no part of a table
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            sheet = _chosen(path, book, name)
+            rows = _rows(path, sheet, size)
+            return Sheet(_as_text(rows), str(sheet.title))
+        finally:
+            book.close()
+
+
+def _unpacked_size(path: Path) -> int:
+    """Bytes of all parts of a workbook, as declared; no part is read further than that."""
+    with _told(path), zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        require_proportion(path, size, path.stat().st_size, "Save it as .csv.")
+        return size
+
+
+def _chosen(path: Path, book: Any, name: str | None) -> Any:
+    sheets = {str(sheet.title): sheet for sheet in book.worksheets}
+    if not sheets or (name is not None and name not in sheets):
+        given = "no sheet" if name is None else f"no sheet {name!r}"
+        raise CothermError(str(path), given, "one of its sheets: " + (", ".join(map(repr, sheets)) or "it has none"))
+    return next(iter(sheets.values())) if name is None else sheets[name]
+
+
+def _rows(path: Path, sheet: Any, size: int) -> list[list[str]]:
+    """The cells of every row up to the last that is filled, as far as the sheet says where they are."""
+    sheet.reset_dimensions()  # a declared size may be wrong, and rows would be filled up to it
+    rows: list[list[str]] = []
+    cells = 0
+    for number, row in enumerate(track(sheet.iter_rows(values_only=True), total=0, label=f"reading {path.name}"), 1):
+        cells += len(row)
+        if number > _MOST_ROWS or cells > _FREE_CELLS + size:
+            raise CothermError(str(path), f"{number:,} rows and {cells:,} cells, most of them empty", "a full table")
+        found = [_cell(value) for value in row]
+        while found and not found[-1]:
+            found.pop()
+        rows.append(found)
+    return rows
+
+
+def _cell(value: object) -> str:
+    """A cell as text: numbers to the last digit, True and False as 1 and 0."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    return re.sub(r"\s+", " ", str(value)).strip()  # a line is a row
+
+
+def _as_text(rows: list[list[str]]) -> bytes:
+    width = max(map(len, rows), default=0)
+    first = min((next(c for c, cell in enumerate(row) if cell) for row in rows if row), default=0)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        # A row without any cell is a gap between others, as a blank line is.
+        writer.writerow([*row[first:], *[""] * (width - max(len(row), first))] if row else [])
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What damaged files make zipfile and openpyxl raise, a dozen kinds, becomes an error of ours."""
+    try:
+        yield
+    except (CothermError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        advice = "The file may be damaged, or not be an .xlsx file."
+        raise CothermError(str(path), f"unreadable ({reason})", "an .xlsx file", advice) from None
