@@ -118,7 +118,7 @@ def test_rows_left_out_of_tables_without_names_stay_apart(run: Run, tmp_path: Pa
     assert answer.code == 0, answer.err
     assert "paired: 18 items by id" in answer.out
     said = refused(run, tmp_path, "average", *views, "--missing", "drop", "--out", tmp_path / "a.npz")
-    assert "other names" in said
+    assert "other items" in said
 
 
 def test_a_hint_about_scales(run: Run, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_compressed_text(name: str, tmp_path: Path) -> None:
         (gzip.compress(b""), "an empty file, compressed"),
         (gzip.compress(TEXT + b"d,x,2\n"), r"line 5, column 2 \(x\)"),
     ],
+    ids=["plain", "cut short", "broken", "empty", "a bad cell"],
 )
 def test_damaged_files(data: bytes, message: str, tmp_path: Path) -> None:
     place = tmp_path / "table.csv.gz"

@@ -6,6 +6,7 @@ import datetime
 import io
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from cotherm import CothermError, limits
 openpyxl = pytest.importorskip("openpyxl")
 
 
-def write(tmp_path: Path, *sheets: tuple[str, list[list[Any]]]) -> Path:
+def write(tmp_path: Path, *sheets: tuple[str, Sequence[Any]]) -> Path:
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets:
