@@ -176,6 +176,11 @@ class StagePoint:
         return of_distance + of_commutators
 
     @property
+    def slope_of_commutators(self) -> Floats:
+        """The part of it that is not of the distance."""
+        return self._half_gradients[1]
+
+    @property
     def optimality(self) -> float:
         of_distance, of_commutators = self._half_gradients
         projected = np.where(self._u[self._stage.kept] > 0.0, self.slope, np.minimum(self.slope, 0.0))
