@@ -35,12 +35,12 @@ _LATE, _REGULAR_LOSS = 1e6, 10.0**-0.7
 # The cutting path: up to _CUT_UNTIL edges below a fraction of the typical weight are cut, more as α rises.
 _CUT_FROM, _CUT_UNTIL = 1e4, 1e7
 _MILD = ((1e5, 0.03), (1e6, 0.1), (1e7, 0.3))
-_MEDIUM = ((1e5, 0.05), (3e5, 0.15), (1e6, 0.3), (3e6, 0.4), (1e7, 0.5))
 _STRONG = ((1e4, 0.1), (1e5, 0.3), (3e5, 0.5), (1e6, 0.7))
 # Steps of a stage without curvature.
-_PLAIN_STEPS = 1_000
-# Without curvature stages do not converge beyond this α.
-_LAST_PLAIN_ALPHA = 1e8
+_PLAIN_STEPS = 300
+# From this α on they do not converge without curvature: so many steps with it follow, if there are not too many edges,
+# and a path on many edges ends.
+_CURVED_FROM, _CURVED_STEPS, _LAST_LARGE_ALPHA = 3e7, 20, 1e9
 # From this α on, and once the commutator is this part of that of the given weights, a cutting path ends in corrections
 # if they can bring the commutator to zero while the distance grows by no more than a small part.
 _SETTLE_FROM, _NEARLY, _SETTLED = 1e6, 1e-3, 1.01
@@ -109,8 +109,7 @@ class CommutingSearch:
         elif walk.end == "corner":
             early = [step for step in walk.trail if step[0] <= 1.01 * _CUT_FROM]
             alpha, u = early[-1] if early else walk.trail[0]
-            large = len(u) > limits.COMMUTING_DENSE_EDGES
-            for thresholds in (_MILD, _MEDIUM, _STRONG) if large else (_MILD, _STRONG):
+            for thresholds in (_MILD, _STRONG):
                 cut = self._cutting_path(u, alpha, thresholds, min(limit, _HOPELESS * self.cost), label)
                 if cut is not None:
                     self._offer(cut, label)
@@ -163,7 +162,7 @@ class CommutingSearch:
                 settled = self._corrected(u)
                 if graphs.commutator(settled) <= self._target and graphs.distance(settled) <= _SETTLED * cost:
                     return settled
-            if alpha >= (_LAST_ALPHA if len(kept) <= limits.COMMUTING_DENSE_EDGES else _LAST_PLAIN_ALPHA):
+            if alpha >= (_LAST_ALPHA if len(kept) <= limits.COMMUTING_DENSE_EDGES else _LAST_LARGE_ALPHA):
                 return None
             factor = _FACTOR**0.5 if alpha < 0.99 * _CUT_UNTIL else _FACTOR
             shift = self._shifted(shift, u, factor)
@@ -180,20 +179,21 @@ class CommutingSearch:
         return typical if len(typical) > limits.COMMUTING_DENSE_EDGES else np.minimum(self._graphs.w, typical)
 
     def _stage(self, u: Floats, alpha: float, shift: Pairs, kept: NDArray[np.intp], tolerance: float) -> Floats:
-        stage = Stage(self._graphs, alpha * self._graphs.unit, shift, kept)
+        stage = Stage(self._graphs, alpha * self._graphs.unit, shift, kept, self._tick)
         if len(kept) <= limits.COMMUTING_DENSE_EDGES:
             return stage.full(descend_bounded(stage, u[kept], tolerance=tolerance, iterations=_STEPS))
-        self._tick()
         found = scipy.optimize.minimize(
             stage.cost_and_gradient,
             u[kept],
             jac=True,
             method="L-BFGS-B",
             bounds=scipy.optimize.Bounds(lb=0.0),
-            callback=lambda _: self._tick(),
             options={"maxiter": _PLAIN_STEPS, "maxcor": 20, "ftol": 1e-12, "gtol": 0.0},
         )
-        return stage.full(np.maximum(found.x, 0.0))
+        v = np.maximum(found.x, 0.0)
+        if alpha >= _CURVED_FROM and len(kept) <= limits.COMMUTING_CORRECTED_EDGES:
+            v = descend_bounded(stage, v, tolerance=tolerance, iterations=_CURVED_STEPS)
+        return stage.full(v)
 
     def _shifted(self, shift: Pairs, u: Floats, factor: float) -> Pairs:
         """The multipliers after a stage, for an α that is ``factor`` times as large."""
@@ -240,13 +240,12 @@ class CommutingSearch:
     def _correction(self, u: Floats, kept: NDArray[np.intp], before: float, damping: float) -> tuple[Floats, float]:
         """One step, with the least damping that lets it succeed, and the damping to try next."""
         graphs = self._graphs
-        point = Stage(graphs, 1.0, graphs.no_shift(), kept).at(u[kept])
+        point = Stage(graphs, 1.0, graphs.no_shift(), kept, self._tick).at(u[kept])
         curvature, slope = point.gauss_newton(), point.slope_of_commutators
         scale = float(curvature.diagonal().max(initial=0.0))
         diagonal = np.arange(len(kept))
         plain = curvature[diagonal, diagonal].copy()
         while damping <= _MOST_DAMPING:
-            self._tick()
             curvature[diagonal, diagonal] = plain + damping * scale
             found = nearest_bounded(curvature, slope, u[kept], u[kept] <= 0.0)
             if found is not None:
