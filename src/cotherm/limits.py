@@ -101,7 +101,9 @@ NEWTON_STEPS = ((500, 200), (1_000, 60))
 COMMUTING_VERTICES = 2_000
 COMMUTING_EDGES = 20_000
 # Up to this many edges that search uses dense curvature; beyond, until enough are cut, none.
-COMMUTING_DENSE_EDGES = 2_500
+COMMUTING_DENSE_EDGES = 1_200
+# Up to this many edges commutators that are nearly zero are brought to zero by corrections, which are dense too.
+COMMUTING_CORRECTED_EDGES = 5_000
 # More starts of that search where they cost little: (edges of all graphs up to which, restarts).
 COMMUTING_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
 

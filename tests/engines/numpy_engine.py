@@ -139,6 +139,9 @@ class NumpyEngine:
     def session(self, n: int, memory: float) -> AbstractContextManager[None]:
         return limited_blas(n)
 
+    def return_free_memory(self) -> None:
+        pass
+
     def for_each(self, task: Callable[..., Any], n: int, *arguments: Sequence[Any]) -> list[Any]:
         return [task(*each) for each in zip(*arguments, strict=True)]
 

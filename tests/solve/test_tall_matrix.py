@@ -19,7 +19,7 @@ KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tall_matrix, "_BLOCK_SIZE", 21)  # seven rows
+    monkeypatch.setattr(tall_matrix, "BLOCK_SIZE", 21)  # seven rows
     monkeypatch.setattr(matvec, "_SMALL", 60)
 
 

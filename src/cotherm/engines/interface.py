@@ -96,6 +96,9 @@ class Engine(Protocol):
     def session(self, n: int, memory: float) -> AbstractContextManager[None]:
         """Set up threads and memory for a long computation on up to n vertices that will take so many bytes."""
 
+    def return_free_memory(self) -> None:
+        """Within a session, return memory that is free to the system: sizes of arrays are about to change."""
+
     def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
         """Call the task for each graph, side by side where that pays for graphs of up to n vertices."""
 

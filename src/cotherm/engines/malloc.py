@@ -67,6 +67,12 @@ def kept_memory(size: float) -> Iterator[None]:
         _release()
 
 
+def return_free_memory() -> None:
+    """Give what is free back to the system now, while memory is kept: blocks to come may not fit the ones that went."""
+    for library in _in_use:
+        library.malloc_trim(0)
+
+
 def _release() -> None:
     while _in_use:
         library = _in_use.pop()

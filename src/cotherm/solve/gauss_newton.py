@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.solve import descent
+from cotherm.solve.compression import compressed
 from cotherm.solve.descent import Damping, Descent
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint
@@ -141,7 +141,7 @@ class _Model:
         of_residuals = self._J.matvec(here.point.residuals)
         self._half_gradient = self._engine.elementwise(np.add, of_distance, of_residuals)
         self.optimality = self._measured(of_distance, of_residuals)
-        rows, self._compress = _compressed(self._J)
+        rows, self._compress = compressed(self._J)
         self._definite = rows.shape[1]
         self._bends, self._curvatures = secant.terms(len(here.u))
         if len(self._curvatures):
@@ -203,16 +203,6 @@ def _projected(u: Array, slope: Array) -> float:
     """The square of the slope along which u may move, being bounded by zero."""
     free: Array = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
     return float(np.sum(free * free))
-
-
-def _compressed(J: TallMatrix) -> tuple[TallMatrix, Callable[[Floats], Floats]]:
-    """At most as many equations as unknowns: with Jᵀ = QR, R serves for Jᵀ and Qᵀr for r."""
-    m, k = J.shape
-    if k <= m:
-        return J, lambda r: r
-    Q, R = scipy.linalg.qr(J.engine.to_numpy(J.to_array()).T, mode="economic", check_finite=False)
-    rows = J.engine.asarray(np.ascontiguousarray(R.T))
-    return InMemory(rows, J.engine), lambda r: np.asarray(Q.T @ r)
 
 
 def _trial(problem: Problem, u: Array, active: Array) -> _Trial:

@@ -45,10 +45,11 @@ class Incidence:
             self.engine.add_at_vertices(block, self._pattern.i[edges], self._pattern.j[edges], out)
         return out
 
-    def matmat_rows(self, edges: Array, rows: Array) -> Array:
-        """C E for an E that is zero except in the rows of some edges."""
-        out = self.engine.xp.zeros((self.shape[0], rows.shape[1]))
-        self.engine.add_at_vertices(rows, self._pattern.i[edges], self._pattern.j[edges], out)
+    def matmat_without(self, CE: Array, E: TallMatrix, edges: Array) -> Array:
+        """C E without the rows of some edges, from all of C E."""
+        out = CE.copy()
+        for part, rows in E.row_blocks(edges):
+            self.engine.add_at_vertices(-rows, self._pattern.i[part], self._pattern.j[part], out)
         return out
 
     def solver(self, active: Array) -> SystemSolver:

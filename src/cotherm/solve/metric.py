@@ -44,7 +44,7 @@ class Restricted(Protocol):
 
 
 class Prepared(Protocol):
-    """A form and equations, ready for many active sets."""
+    """A form and equations, ready for many active sets, one after the other: the next may overwrite the last one's gram."""
 
     def restricted(self, active: Array) -> Restricted: ...
 
@@ -164,13 +164,14 @@ class _Block:
 
 class _GramPrepared:
     def __init__(self, metric: Gram, E: TallMatrix) -> None:
-        self._slices = metric.slices
+        self._slices, self._engine, self._columns = metric.slices, metric.engine, E.shape[1]
         pairs = zip(metric.blocks, metric.slices, strict=True)
         self._parts = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
 
     def restricted(self, active: Array) -> Restricted:
-        parts = [part.restricted(active[at]) for part, at in zip(self._parts, self._slices, strict=True)]
-        return _GramRestricted(parts, self._slices)
+        gram = self._engine.xp.zeros((self._columns, self._columns))
+        parts = [part.restricted(active[at], gram) for part, at in zip(self._parts, self._slices, strict=True)]
+        return _GramRestricted(parts, self._slices, gram)
 
 
 class _BlockPrepared:
@@ -179,21 +180,26 @@ class _BlockPrepared:
         self._free_gram = _FreeGram(E)
         self._CE = block.C.matmat(E)
 
-    def restricted(self, active: Array) -> _BlockRestricted:
+    def restricted(self, active: Array, gram: Array) -> _BlockRestricted:
+        """Adds this block's part to the gram."""
         block = self.block
         solve = block.C.solver(active)
         rows = np.flatnonzero(active)
-        CE = self._CE - block.C.matmat_rows(rows, self._E.rows(rows)) if len(rows) else self._CE
+        CE = block.C.matmat_without(self._CE, self._E, rows) if len(rows) else self._CE
         # The last solution is near this one: equations and active set change little from one system to the next.
         start = block.last if block.last is not None and block.last.shape == CE.shape else None
         block.last = solve(CE, _CG_ROUGH, start)
-        gram = (0.5 / block.rho) * (self._free_gram.without(active) - CE.T @ block.last)
-        return _BlockRestricted(block, active, solve, 0.5 * (gram + gram.T))
+        # In place, because these matrices are the largest where there are many equations.
+        part = CE.T @ block.last
+        np.subtract(self._free_gram.without(active), part, out=part)
+        part *= 0.5 / block.rho
+        gram += part
+        return _BlockRestricted(block, active, solve)
 
 
 class _BlockRestricted:
-    def __init__(self, block: _Block, active: Array, solve: SystemSolver, gram: Array) -> None:
-        self._block, self._active, self._solve, self.gram = block, active, solve, gram
+    def __init__(self, block: _Block, active: Array, solve: SystemSolver) -> None:
+        self._block, self._active, self._solve = block, active, solve
         self._elementwise = block.C.engine.elementwise
 
     def inverse(self, y: Array) -> Array:
@@ -216,9 +222,9 @@ class _BlockRestricted:
 
 
 class _GramRestricted:
-    def __init__(self, parts: list[_BlockRestricted], slices: list[slice]) -> None:
+    def __init__(self, parts: list[_BlockRestricted], slices: list[slice], gram: Array) -> None:
         self._parts, self._slices = parts, slices
-        self.gram = sum((part.gram for part in parts[1:]), parts[0].gram)
+        self.gram = 0.5 * (gram + gram.T)
 
     def inverse(self, y: Array) -> Array:
         return np.concatenate([part.inverse(y[at]) for part, at in zip(self._parts, self._slices, strict=True)])
@@ -243,7 +249,7 @@ class _FreeGram:
 
     def without(self, active: Array) -> Array:
         if self._active is None or not self._updated(self._active, active):
-            self._gram = self._computed(active)
+            self._compute(active)
         self._active = active
         return self._gram
 
@@ -252,16 +258,18 @@ class _FreeGram:
         carried = float(self._sizes[left].sum() + self._sizes[entered].sum())
         if carried > _SAFE_PART * float(np.trace(self._gram)):
             return False
-        self._gram = self._gram + self._of(entered, self._E.rows(entered)) - self._of(left, self._E.rows(left))
+        for numbers, rows in self._E.row_blocks(entered):
+            self._gram += self._of(numbers, rows)
+        for numbers, rows in self._E.row_blocks(left):
+            self._gram -= self._of(numbers, rows)
         return True
 
-    def _computed(self, active: Array) -> Array:
+    def _compute(self, active: Array) -> None:
         """Block by block, so that E is not copied."""
-        total = self._engine.xp.zeros(self._gram.shape)
+        self._gram[:] = 0.0
         for first, block in self._E.blocks():
             free = np.flatnonzero(~active[first : first + len(block)])
-            total += self._of(first + free, block if len(free) == len(block) else block[free])
-        return total
+            self._gram += self._of(first + free, block if len(free) == len(block) else block[free])
 
     def _of(self, numbers: Array, block: Array) -> Array:
         if self._scale is not None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
@@ -69,6 +70,7 @@ class NearestPoint:
             wrong = misplaced(active, v, slope)
             if not wrong.any():
                 break
+            del part  # before the next is made: its gram may be large
             active = active ^ wrong
             if dual is not None:
                 there = dual.at(v, eta, force)
@@ -85,6 +87,7 @@ class NearestPoint:
     def _restricted(self, active: Array) -> Restricted:
         """The metric prepared for an active set; the last one is kept."""
         if self._last is None or not np.array_equal(self._last[0], active):
+            self._last = None
             self._last = active, self._prepared.restricted(active)
         return self._last[1]
 
@@ -185,8 +188,9 @@ def _solve_definite(engine: Engine, K: Array, rhs: Array) -> Array:
     try:
         solve = engine.cholesky_solver(K)
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
-        kept = values > _ROUNDING * values[-1]
-        projected = vectors[:, kept].T @ rhs
-        return vectors[:, kept] @ (projected.T / values[kept]).T
+        # This driver needs the least memory.
+        values, vectors = scipy.linalg.eigh(engine.to_numpy(K).T, driver="evr", check_finite=False)
+        first = int(np.sum(values <= _ROUNDING * values[-1]))
+        kept = vectors[:, first:]
+        return engine.asarray(kept @ ((kept.T @ engine.to_numpy(rhs)).T / values[first:]).T)
     return solve(rhs)

@@ -28,12 +28,12 @@ from cotherm.memory import words
 RowWriter = Callable[[Array, Array], None]
 
 # Numbers in a block of rows: 8 MB.
-_BLOCK_SIZE = 1_000_000
+BLOCK_SIZE = 1_000_000
 
 
 def rows_per_block(columns: int) -> int:
     """How many rows make a block."""
-    return max(1, _BLOCK_SIZE // max(1, columns))
+    return max(1, BLOCK_SIZE // max(1, columns))
 
 
 class TallMatrix(ABC):
@@ -56,6 +56,21 @@ class TallMatrix(ABC):
     @abstractmethod
     def row_slice(self, first: int, last: int) -> TallMatrix:
         """Rows first to last as a matrix of the same kind."""
+
+    @abstractmethod
+    def column_range(self, first: int, last: int) -> Array:
+        """Columns first to last of all rows: a copy, contiguous."""
+
+    def columns_per_block(self) -> int:
+        """How many columns make a block: not fewer than rows, so that one pass over them is worth its work."""
+        return max(self.shape[0], rows_per_block(self.shape[0]))
+
+    def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
+        """Some rows, by ascending number, block by block, each with its numbers."""
+        step = rows_per_block(self.shape[1])
+        for first in range(0, len(numbers), step):
+            part = numbers[first : first + step]
+            yield part, self.rows(part)
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
@@ -118,6 +133,9 @@ class InMemory(TallMatrix):
     def row_squares(self) -> Array:
         return self.engine.row_squares(self.array)
 
+    def column_range(self, first: int, last: int) -> Array:
+        return self.array[:, first:last].astype(np.float64, order="C")
+
     def row_slice(self, first: int, last: int) -> InMemory:
         return InMemory(self.array[first:last], self.engine)
 
@@ -137,6 +155,12 @@ class Recomputed(TallMatrix):
     def rows(self, numbers: Array) -> Array:
         out = self.engine.xp.empty((len(numbers), self.shape[1]))
         self._write(numbers + self._start, out)
+        return out
+
+    def column_range(self, first: int, last: int) -> Array:
+        out = self.engine.xp.empty((self.shape[0], last - first))
+        for row, block in self.blocks():
+            out[row : row + len(block)] = block[:, first:last]
         return out
 
     def row_slice(self, first: int, last: int) -> Recomputed:
@@ -186,13 +210,25 @@ class OnDisk(TallMatrix):
                 out[lo:hi] = self._read(first, min(first + step, self.shape[0]))[wanted[lo:hi] - first]
         return self.engine.asarray(out)
 
+    def column_range(self, first: int, last: int) -> Array:
+        out = np.empty((self.shape[0], last - first))
+        piece = np.empty(last - first, dtype=self._dtype)
+        for row in range(self.shape[0]):
+            self._file.read(self._offset(row, first), piece)
+            out[row] = piece
+        return self.engine.asarray(out)
+
     def row_slice(self, first: int, last: int) -> OnDisk:
         return OnDisk((last - first, self.shape[1]), self._dtype, self._file, self.engine, start=self._start + first)
 
     def _read(self, first: int, last: int) -> Floats:
         rows = np.empty((last - first, self.shape[1]), dtype=self._dtype)
-        self._file.read((self._start + first) * self.shape[1] * self._dtype.itemsize, rows)
+        self._file.read(self._offset(first), rows)
         return rows.astype(np.float64, copy=False)
+
+    def _offset(self, row: int, column: int = 0) -> int:
+        """Where a number stands in the file."""
+        return ((self._start + row) * self.shape[1] + column) * self._dtype.itemsize
 
 
 class _File:

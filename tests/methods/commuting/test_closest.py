@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import scipy.optimize
 
 import cotherm as ct
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.methods.commuting import search as commuting_search
 from cotherm.methods.commuting.commutation import Commutation, Stage
+from cotherm.methods.commuting.trivial import SharedEdges
 from cotherm.solve import bounded_newton
 from tests import problems
 
@@ -223,6 +226,112 @@ class TestValid:
             assert np.allclose(graph.laplacian() @ basis.vectors, basis.vectors * basis.values, atol=1e-7)
         assert [x.shape for x in result.embedding(2)] == [(30, 2), (30, 2)]
         assert len(result.clusters(3)) == 2
+
+
+def nearest_multiples(graphs: list[ct.Graph], factors: list[float]) -> float:
+    """The distance of the nearest f_k L(v), v ≥ 0 on the shared edges: least squares with dense matrices."""
+    shared = sorted(set.intersection(*({(int(i), int(j)) for i, j in g.edges} for g in graphs)))
+    columns = [ct.Graph(graphs[0].n, [i], [j], [1.0]).laplacian().toarray().ravel() for i, j in shared]
+    A = np.vstack([f * np.array(columns).T for f in factors])
+    b = np.concatenate([g.laplacian().toarray().ravel() for g in graphs])
+    return float(scipy.optimize.nnls(A, b)[1] ** 2)
+
+
+class TestTrivialAnswers:
+    @pytest.mark.parametrize("seed", [0, 10, 20])
+    def test_the_nearest_equal_graphs(self, seed: int) -> None:
+        graphs = [problems.random_graph(8, 20, seed + k, spread=0.5) for k in range(3)]
+        result = ct.closest_commuting(graphs, valid=True, restarts=0)
+        assert result.distance_equal == pytest.approx(nearest_multiples(graphs, [1.0, 1.0, 1.0]), rel=1e-9)
+
+    def test_the_nearest_proportional_graphs(self) -> None:
+        graphs = pair(8, 3)
+        graphs[1] = graphs[1].with_weights(3.0 * graphs[1].w)
+        problem = Commutation(graphs)
+        found = problem.distance(SharedEdges(problem).proportional())
+        factors = np.geomspace(0.5, 20.0, 200)
+        assert found <= min(nearest_multiples(graphs, [1.0, f]) for f in factors) * (1.0 + 1e-6)
+        assert found < nearest_multiples(graphs, [1.0, 1.0])
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_no_answer_is_further_than_they_are(self, seed: int) -> None:
+        graphs = pair(9, 50 + 2 * seed)
+        result = ct.closest_commuting(graphs, valid=True, restarts=0)
+        assert result.distance_equal is not None
+        alone = min(float(np.sum(g.laplacian().toarray() ** 2)) for g in graphs)
+        assert result.distance <= min(result.distance_equal, alone) * (1.0 + 1e-6)
+
+    def test_what_always_commutes_is_called_so(self) -> None:
+        result = ct.closest_commuting(ct.datasets.ring(30).graphs, valid=True, restarts=0)
+        assert result.relation == "proportional"
+        assert "came out proportional. Such graphs always commute" in str(result)
+        same = dataclasses.replace(result, laplacians=(result.laplacians[0],) * 2)
+        assert "came out equal. Such graphs always commute" in str(same)
+
+    def test_different_graphs_are_compared_with_equal_ones(self) -> None:
+        result = ct.closest_commuting(pair(7, 1), valid=True)
+        assert result.relation == "different"
+        assert result.distance_equal is not None
+        assert f"Found from {result.origin}" in str(result)
+        assert f"{result.distance_equal:.6g}" in str(result)
+
+    def test_relations(self) -> None:
+        result = ct.closest_commuting(pair(7, 1))
+        A, zero = np.diag([0.0, 1.0, 3.0]), np.zeros((3, 3))
+        for matrices, relation in (
+            ((A, A), "equal"),
+            ((A, 2.5 * A), "proportional"),
+            ((A, zero), "proportional"),
+            ((zero, zero), "equal"),
+            ((A, A @ A), "different"),
+        ):
+            assert dataclasses.replace(result, laplacians=matrices).relation == relation
+
+    def test_graphs_that_commute_are_left_as_they_are(self) -> None:
+        result = ct.closest_commuting([RING, RING], valid=True)
+        assert result.origin == "as given"
+        assert result.distance_equal is None
+        assert result.moved == (0.0, 0.0)
+        assert "commute as they are" in str(result)
+
+    def test_how_far_each_moved(self) -> None:
+        graphs = pair(8, 4)
+        result = ct.closest_commuting(graphs, valid=True, restarts=0)
+        for moved, old, new in zip(result.moved, graphs, result.laplacians, strict=True):
+            L = old.laplacian().toarray()
+            assert moved == pytest.approx(np.linalg.norm(new - L) / np.linalg.norm(L))
+
+
+class TestManyEdges:
+    """What is done without dense curvature, on graphs small enough to compare it with."""
+
+    @pytest.mark.parametrize("views", [ct.datasets.circles(40), ct.datasets.ring(40, gap=0.8)])
+    def test_about_as_near_as_with_dense_curvature(
+        self, views: ct.datasets.Views, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        dense = ct.closest_commuting(views.graphs, valid=True, restarts=0)
+        monkeypatch.setattr(limits, "COMMUTING_DENSE_EDGES", 10)
+        plain = ct.closest_commuting(views.graphs, valid=True, restarts=0)
+        assert plain.commutator <= 1e-9 * plain.commutator_before
+        assert plain.distance <= 1.1 * dense.distance
+
+    def test_corrections_bring_small_commutators_to_rounding(self) -> None:
+        views = ct.datasets.circles(40)
+        graphs = Commutation(views.graphs)
+        search = commuting_search.CommutingSearch(graphs, lambda _label, _distance: None)
+        search.run(0, 0)
+        random = np.random.default_rng(0)
+        near = search.best * (1.0 + 1e-4 * random.standard_normal(len(search.best)))
+        corrected = search._corrected(near)
+        assert graphs.commutator(near) > 1e-6
+        assert graphs.commutator(corrected) <= 1e-14
+        assert np.linalg.norm(corrected - near) <= 1e-3 * np.linalg.norm(near)
+
+    def test_progress_is_told_within_stages(self) -> None:
+        told: list[str] = []
+        graphs = Commutation(ct.datasets.circles(30).graphs)
+        commuting_search.CommutingSearch(graphs, lambda label, _distance: told.append(label)).run(0, 0)
+        assert told.count("given weights") > 20  # more often than there are stages
 
 
 RING, SMALLER = problems.ring(6), problems.ring(5)

@@ -452,8 +452,8 @@ def test_bad_input_is_named(argument: str, change: dict[str, object]) -> None:
 
 
 def test_derivatives_too_large_for_memory_are_refused() -> None:
-    graph = problems.ring(3_000)
-    F = np.zeros((3_000, 700))
+    graph = problems.ring(30_000)
+    F = np.zeros((30_000, 300))  # systems of as many rows as there are edges, 60,000
     with pytest.raises(ct.CothermError, match="GB"):
         ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6)
 

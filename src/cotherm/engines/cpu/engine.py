@@ -26,7 +26,7 @@ from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacia
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
 from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
-from cotherm.engines.malloc import kept_memory
+from cotherm.engines.malloc import kept_memory, return_free_memory
 from cotherm.engines.threads import limited_blas
 
 T = TypeVar("T")
@@ -83,6 +83,9 @@ class CpuEngine:
     def session(self, n: int, memory: float) -> Iterator[None]:
         with limited_blas(n), kept_memory(memory):
             yield
+
+    def return_free_memory(self) -> None:
+        return_free_memory()
 
     def is_concurrent(self, n: int) -> bool:
         return limits.CONCURRENT_FROM <= n <= limits.CONCURRENT_TO

@@ -12,7 +12,7 @@ import numpy as np
 from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, shortened
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
@@ -37,6 +37,9 @@ _ENDINGS = DESCENT | {
 }
 # Commutators below this are rounding: the graphs commute as they are.
 _ROUNDING = 1e-14
+# Matrices that differ by no more than this part of their size are the same.
+_SAME = 1e-9
+_AS_GIVEN = "as given"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +59,12 @@ class Commuting(JointBases, HasStatus):
         The minimum, Σ ‖L̃_k − L_k‖² in the Frobenius norm.
     commutator_before, commutator : float
         Largest ‖[L_k, L_l]‖ / (‖L_k‖ ‖L_l‖) before and after.
+    distance_equal : float or None
+        With ``valid=True``, the distance of the nearest graphs that are all equal. Equal graphs always commute, so the
+        answer is never further away. None if nothing had to be searched for.
+    origin : str
+        Where the answer comes from: "equal graphs", "proportional graphs", "one graph alone", a start of the search such
+        as "given weights", "joint basis" without ``valid``, or "as given" if the graphs commute already.
     originals : tuple
         The graphs or matrices that were given.
     status : str
@@ -84,6 +93,32 @@ class Commuting(JointBases, HasStatus):
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: float
+    distance_equal: float | None = None
+    origin: str = "joint basis"
+
+    @lazy
+    def relation(self) -> str:
+        """How the matrices of the answer are related: "equal", "proportional" or "different".
+
+        Equal and proportional matrices always commute, whatever else they are. A matrix of zeros counts as
+        proportional.
+        """
+        units = [L / (float(np.abs(L).max()) or 1.0) for L in self.laplacians]
+        first = self.laplacians[0]
+        size = float(np.abs(first).max())
+        if all(float(np.abs(L - first).max()) <= _SAME * size for L in self.laplacians):
+            return "equal"
+        live = [L / float(np.linalg.norm(L)) for L in units if L.any()]
+        return "proportional" if all(float(np.linalg.norm(L - live[0])) <= _SAME for L in live) else "different"
+
+    @lazy
+    def moved(self) -> tuple[float, ...]:
+        """How far each matrix moved, ‖L̃_k − L_k‖ / ‖L_k‖."""
+        given = symmetric_matrices("graphs", self.originals, normalized=False)
+        return tuple(
+            float(np.linalg.norm(new - old)) / (float(np.linalg.norm(old)) or 1.0)
+            for new, old in zip(self.laplacians, given, strict=True)
+        )
 
     @lazy
     def bases(self) -> tuple[Spectrum, ...]:
@@ -123,13 +158,13 @@ class Commuting(JointBases, HasStatus):
             self._headline(),
             f"  distance {self.distance:.6g}, commutator {self.commutator:.3g} (before {self.commutator_before:.3g})",
         ]
-        if self.advice:
-            lines.append(f"  {self.advice}")
-        if self.graphs is not None:
-            lines.append(f"  {'graph':<20}{'edges':>9}{'cut':>7}")
-            for k, (old, new) in enumerate(zip(self.originals, self.graphs, strict=True)):
-                gone = int(np.sum((old.w > 0.0) & (new.w == 0.0)))
-                lines.append(f"  {(old.name or str(k))[:20]:<20}{old.m:>9}{gone:>7}")
+        lines += [f"  {line}" for line in (self.advice, *self._found()) if line]
+        if self.graphs is None:
+            return "\n".join([*lines, f"  moved by {', '.join(f'{part:.0%}' for part in self.moved)} of their norms"])
+        lines.append(f"  {'graph':<20}{'edges':>9}{'cut':>7}{'moved by':>10}")
+        for k, (old, new, part) in enumerate(zip(self.originals, self.graphs, self.moved, strict=True)):
+            gone = int(np.sum((old.w > 0.0) & (new.w == 0.0)))
+            lines.append(f"  {shortened(old.name or f'view {k + 1}', 20):<20}{old.m:>9}{gone:>7}{part:>10.0%}")
         return "\n".join(lines)
 
     def _headline(self) -> str:
@@ -138,6 +173,22 @@ class Commuting(JointBases, HasStatus):
             f"Closest commuting {kind} to {len(self.laplacians)} of {len(self.laplacians[0])} rows: {self.status}, "
             f"{self.seconds:.2g} s"
         )
+
+    def _found(self) -> list[str]:
+        """What was found, beside what always commutes."""
+        if self.origin == _AS_GIVEN:
+            return ["The graphs commute as they are: nothing was changed."]
+        if self.distance_equal is None:
+            return []
+        if self.relation == "different":
+            return [
+                f"Found from {self.origin}. The nearest equal graphs, which always commute, are at a distance of "
+                f"{self.distance_equal:.6g}."
+            ]
+        lines = [f"The graphs came out {self.relation}. Such graphs always commute: no others were found as near."]
+        if self.relation == "proportional":
+            lines.append(f"The nearest equal graphs are at a distance of {self.distance_equal:.6g}.")
+        return lines
 
 
 def closest_commuting(
@@ -165,7 +216,7 @@ def closest_commuting(
     ----------
     graphs : sequence of Graph, array_like or sparse matrix
         Graphs on the same vertices; without `valid` also symmetric matrices. With `valid` at most 2,000 vertices and
-        20,000 edges: graphs of 70 vertices take seconds, of 145 vertices and 5,000 edges minutes.
+        20,000 edges: graphs of 70 vertices take seconds, of 145 vertices and 5,000 edges about a minute.
     valid : bool, default False
         Whether the result must be Laplacians of the given graphs, to the last bit.
     tolerance : float, optional
@@ -200,7 +251,10 @@ def closest_commuting(
     Without `valid` the minimum is that of :func:`cotherm.joint_diagonalize`: the matrices are Φ Diag(ΦᵀL_kΦ) Φᵀ in
     its basis Φ, and the two costs are equal [1]_. Such matrices have entries between vertices that share no edge.
 
-    Commuting is a severe condition on valid Laplacians: edges are cut, and sometimes whole graphs fall apart.
+    Commuting is a severe condition on valid Laplacians: edges are cut, and sometimes whole graphs fall apart. Equal
+    graphs always commute, and so do proportional ones. The nearest of these are computed first and are part of the
+    search, so that the answer is never further away; ``distance_equal`` is what equal graphs cost, and ``relation`` says
+    whether the answer is of this kind. The problem has many local minima and none is known to be the nearest of all.
 
     References
     ----------
@@ -263,7 +317,7 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
     if restarts is None:
         restarts = next((count for edges, count in limits.COMMUTING_RESTARTS if len(pairs.w) <= edges), 0)
     with limited_blas(1), Meter(total=restarts + 3) as meter:
-        u, status = _searched(pairs, tolerance, restarts, seed, meter)
+        u, status, search = _searched(pairs, tolerance, restarts, seed, meter)
     parts = [scale * u[part] for part in pairs.parts]
     found = tuple(g.with_weights(w) for g, w in zip(checked, parts, strict=True))
     return Commuting(
@@ -277,12 +331,21 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
         settings={"valid": True, "tolerance": tolerance, "restarts": restarts, "seed": seed},
         versions=versions(),
         seconds=time.perf_counter() - began,
+        distance_equal=None if search is None else _finite(scale**2 * search.equal_cost),
+        origin=_AS_GIVEN if search is None else search.origin,
     )
 
 
-def _searched(pairs: Commutation, tolerance: float, restarts: int, seed: int, meter: Meter) -> tuple[Floats, str]:
+def _finite(x: float) -> float | None:
+    return x if np.isfinite(x) else None
+
+
+def _searched(
+    pairs: Commutation, tolerance: float, restarts: int, seed: int, meter: Meter
+) -> tuple[Floats, str, CommutingSearch | None]:
+    """The weights, how the search ended, and the search itself; None if the graphs commute as they are."""
     if pairs.start <= _ROUNDING:
-        return pairs.w, "converged"
+        return pairs.w, "converged", None
     last = ""
 
     def watch(label: str, distance: float) -> None:
@@ -296,10 +359,10 @@ def _searched(pairs: Commutation, tolerance: float, restarts: int, seed: int, me
     trivial = search.cost
     u, finished = search.run(restarts, seed)
     if not finished:
-        return u, "interrupted"
+        return u, "interrupted", search
     if search.cost >= trivial:
-        return u, "emptied"
-    return u, "converged" if pairs.commutator(u) <= tolerance * pairs.start else "stalled"
+        return u, "emptied", search
+    return u, "converged" if pairs.commutator(u) <= tolerance * pairs.start else "stalled", search
 
 
 def _scale(graphs: Sequence[Graph]) -> float:

@@ -18,7 +18,7 @@ and ‖L(u) − L(w)‖² = dᵀ(G ∘ G)d with d = u − w.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -104,8 +104,11 @@ class Commutation:
 class Stage:
     """The cost for one α and S over the weights of the kept edges (ascending numbers), all others being zero."""
 
-    def __init__(self, graphs: Commutation, alpha: float, shift: Pairs, kept: Indices) -> None:
-        self.graphs, self.alpha, self.shift, self.kept = graphs, alpha, shift, kept
+    def __init__(
+        self, graphs: Commutation, alpha: float, shift: Pairs, kept: Indices, watch: Callable[[], None] | None = None
+    ) -> None:
+        """``watch`` is called whenever derivatives are about to be computed."""
+        self.graphs, self.alpha, self.shift, self.kept, self._watch = graphs, alpha, shift, kept, watch
         ends = np.searchsorted(kept, graphs.cuts).tolist()
         self.parts = [slice(lo, hi) for lo, hi in pairwise(ends)]
         self._i, self._j = graphs.i[kept], graphs.j[kept]
@@ -121,6 +124,8 @@ class Stage:
         return self.graphs.distance(u) + self.alpha * sum(_square(C[pair] + S) for pair, S in self.shift.items())
 
     def at(self, v: Floats) -> StagePoint:
+        if self._watch is not None:
+            self._watch()
         return StagePoint(self, self.full(v))
 
     def cost_and_gradient(self, v: Floats) -> tuple[float, Floats]:
@@ -174,6 +179,11 @@ class StagePoint:
     def slope(self) -> Floats:
         of_distance, of_commutators = self._half_gradients
         return of_distance + of_commutators
+
+    @property
+    def slope_of_commutators(self) -> Floats:
+        """The part of it that is not of the distance."""
+        return self._half_gradients[1]
 
     @property
     def optimality(self) -> float:

@@ -4,7 +4,9 @@ A path: α from small to large, each stage from the answer of the last, with the
 Along a regular path the commutator vanishes like 1/α and faster. Where the matrices that commute meet in a corner it
 does not: there products of small weights must vanish, and a second path decides which, cutting edges for good as α
 rises. Minima are many on small dense graphs; more starts, drawn at random from a seed, are tried within bounds set by
-the best so far. At the end the commutator is brought to rounding by least-norm corrections of the edges that are left.
+the best so far. As soon as commutators are small enough they are brought to rounding by damped least-norm corrections of
+the edges that are left. Weights with which graphs always commute (:mod:`cotherm.methods.commuting.trivial`) are answers
+too: the search never returns anything further away.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 import scipy.optimize
 from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.lazy import lazy
+from cotherm.methods.commuting import trivial
 from cotherm.methods.commuting.commutation import Commutation, Pairs, Stage
 from cotherm.solve.bounded_newton import descend_bounded, nearest_bounded
 
@@ -34,12 +36,23 @@ _LATE, _REGULAR_LOSS = 1e6, 10.0**-0.7
 _CUT_FROM, _CUT_UNTIL = 1e4, 1e7
 _MILD = ((1e5, 0.03), (1e6, 0.1), (1e7, 0.3))
 _STRONG = ((1e4, 0.1), (1e5, 0.3), (3e5, 0.5), (1e6, 0.7))
+# Steps of a stage without curvature.
 _PLAIN_STEPS = 300
+# From this α on they do not converge without curvature: so many steps with it follow, if there are not too many edges,
+# and a path on many edges ends.
+_CURVED_FROM, _CURVED_STEPS, _LAST_LARGE_ALPHA = 3e7, 20, 1e9
+# From this α on, and once the commutator is this part of that of the given weights, a cutting path ends in corrections
+# if they can bring the commutator to zero while the distance grows by no more than a small part.
+_SETTLE_FROM, _NEARLY, _SETTLED = 1e6, 1e-3, 1.01
 # A start is given up once it costs this much more than the best answer.
 _HOPELESS = 1.02
 _ROUNDING = 1e-13
-# Eigenvalues of JᵀJ below this part of the largest are equations that repeat others.
-_REPEATED = 1e-11
+# Dampings of corrections in units of the largest curvature; a round must bring this part of the commutator.
+_FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-6, 1e-14, 1e-2
+_ROUNDS, _LEAST_LOSS = 30, 0.9
+
+# Where an answer that always commutes comes from.
+ALONE, EQUAL, PROPORTIONAL = "one graph alone", "equal graphs", "proportional graphs"
 
 Watch = Callable[[str, float], None]
 
@@ -58,10 +71,12 @@ class CommutingSearch:
 
     def __init__(self, graphs: Commutation, watch: Watch) -> None:
         self._graphs, self._watch = graphs, watch
-        self._target = _TARGET * graphs.start
+        self._target, self._label = _TARGET * graphs.start, ""
         self._typical = float(np.median(graphs.w[graphs.w > 0.0])) if np.any(graphs.w > 0.0) else 0.0
-        self.best = _without_smallest(graphs)
+        self.best, self.origin = trivial.alone(graphs), ALONE
         self.cost = graphs.distance(self.best)
+        # The distance of the nearest equal graphs.
+        self.equal_cost = np.inf
 
     def run(self, restarts: int, seed: int) -> tuple[Floats, bool]:
         """The best weights found, and whether the search came to its end before an interrupt from the keyboard."""
@@ -72,8 +87,12 @@ class CommutingSearch:
         return self._corrected(self.best), True
 
     def _search(self, restarts: int, seed: int) -> None:
-        shared = _equal_where_shared(self._graphs)
-        self._offer(shared, "shared edges")
+        edges = trivial.SharedEdges(self._graphs)
+        equal = edges.equal()
+        self.equal_cost = self._graphs.distance(equal)
+        self._offer(equal, EQUAL)
+        shared = edges.proportional()
+        self._offer(shared, PROPORTIONAL)
         self._try(self._graphs.w, 1.0, "given weights", bound=np.inf)
         if len(self._graphs.w) <= limits.COMMUTING_DENSE_EDGES:
             self._try(shared, 1e4, "shared edges")
@@ -95,13 +114,18 @@ class CommutingSearch:
                 if cut is not None:
                     self._offer(cut, label)
 
+    def _tick(self) -> None:
+        """Something has been done: a stage of a large problem takes seconds."""
+        self._watch(self._label, self.cost)
+
     def _offer(self, u: Floats, label: str) -> None:
         cost = self._graphs.distance(u)
         if cost < self.cost * (1.0 - 1e-9):
-            self.best, self.cost = u, cost
+            self.best, self.cost, self.origin = u, cost, label
         self._watch(label, self.cost)
 
     def _path(self, u: Floats, alpha: float, bound: float, label: str) -> _Walk:
+        self._label = label
         graphs, shift = self._graphs, self._graphs.no_shift()
         trail: list[tuple[float, Floats]] = []
         every = np.arange(len(u))
@@ -132,7 +156,13 @@ class CommutingSearch:
             self._watch(label, cost)
             if size <= self._target:
                 return u
-            if cost > bound or alpha >= _LAST_ALPHA:
+            if cost > bound:
+                return None
+            if alpha >= 0.9 * _SETTLE_FROM and size <= _NEARLY * graphs.start:
+                settled = self._corrected(u)
+                if graphs.commutator(settled) <= self._target and graphs.distance(settled) <= _SETTLED * cost:
+                    return settled
+            if alpha >= (_LAST_ALPHA if len(kept) <= limits.COMMUTING_DENSE_EDGES else _LAST_LARGE_ALPHA):
                 return None
             factor = _FACTOR**0.5 if alpha < 0.99 * _CUT_UNTIL else _FACTOR
             shift = self._shifted(shift, u, factor)
@@ -149,7 +179,7 @@ class CommutingSearch:
         return typical if len(typical) > limits.COMMUTING_DENSE_EDGES else np.minimum(self._graphs.w, typical)
 
     def _stage(self, u: Floats, alpha: float, shift: Pairs, kept: NDArray[np.intp], tolerance: float) -> Floats:
-        stage = Stage(self._graphs, alpha * self._graphs.unit, shift, kept)
+        stage = Stage(self._graphs, alpha * self._graphs.unit, shift, kept, self._tick)
         if len(kept) <= limits.COMMUTING_DENSE_EDGES:
             return stage.full(descend_bounded(stage, u[kept], tolerance=tolerance, iterations=_STEPS))
         found = scipy.optimize.minimize(
@@ -160,7 +190,10 @@ class CommutingSearch:
             bounds=scipy.optimize.Bounds(lb=0.0),
             options={"maxiter": _PLAIN_STEPS, "maxcor": 20, "ftol": 1e-12, "gtol": 0.0},
         )
-        return stage.full(np.maximum(found.x, 0.0))
+        v = np.maximum(found.x, 0.0)
+        if alpha >= _CURVED_FROM and len(kept) <= limits.COMMUTING_CORRECTED_EDGES:
+            v = descend_bounded(stage, v, tolerance=tolerance, iterations=_CURVED_STEPS)
+        return stage.full(v)
 
     def _shifted(self, shift: Pairs, u: Floats, factor: float) -> Pairs:
         """The multipliers after a stage, for an α that is ``factor`` times as large."""
@@ -185,73 +218,47 @@ class CommutingSearch:
             return graphs.w * (kept[graphs.i] & kept[graphs.j]), alpha, "some vertices cut off"
         return np.where(random.uniform(size=m) < 0.2, graphs.w, best), 1e5, "around the best"
 
-    def _corrected(self, u: Floats, rounds: int = 20) -> Floats:
-        """Newton's method for vanishing commutators over the edges that have weight, each step of least norm."""
+    def _corrected(self, u: Floats) -> Floats:
+        """Vanishing commutators over the edges that have weight, by damped Gauss-Newton steps within u ≥ 0.
+
+        They are the shortest steps that solve the linearized equations, damped where commuting weights meet in a corner
+        and equations nearly repeat others.
+        """
         graphs = self._graphs
-        for _ in range(rounds):
+        kept = np.flatnonzero(u > 0.0)
+        damping, last, rounds = _FIRST_DAMPING, np.inf, 0
+        while len(kept) <= limits.COMMUTING_CORRECTED_EDGES and rounds < _ROUNDS:
             before = graphs.commutator(u)
-            kept = np.flatnonzero(u > 0.0)
-            if before <= np.finfo(np.float64).eps or len(kept) > 2 * limits.COMMUTING_DENSE_EDGES:
+            if before <= np.finfo(np.float64).eps or before > _LEAST_LOSS * last:
                 break
-            point = Stage(graphs, 1.0, graphs.no_shift(), kept).at(u[kept])
-            values, vectors = scipy.linalg.eigh(point.gauss_newton(), check_finite=False)
-            firm = values > _REPEATED * values[-1]
-            of_commutators = point.slope - graphs.distance_gradient(u - graphs.w)[kept]
-            v = u.copy()
-            v[kept] -= vectors[:, firm] @ ((vectors[:, firm].T @ of_commutators) / values[firm])
-            v = np.maximum(v, 0.0)
-            if not graphs.commutator(v) < 0.5 * before:
-                break
-            u = v
+            v, damping = self._correction(u, kept, before, damping)
+            last, u, rounds = before, v, rounds + 1
         # Weights that are rounding beside the others are none.
         cleaned = np.where(u > _ROUNDING * u.max(initial=0.0), u, 0.0)
         return cleaned if graphs.commutator(cleaned) <= max(2.0 * graphs.commutator(u), self._target) else u
+
+    def _correction(self, u: Floats, kept: NDArray[np.intp], before: float, damping: float) -> tuple[Floats, float]:
+        """One step, with the least damping that lets it succeed, and the damping to try next."""
+        graphs = self._graphs
+        point = Stage(graphs, 1.0, graphs.no_shift(), kept, self._tick).at(u[kept])
+        curvature, slope = point.gauss_newton(), point.slope_of_commutators
+        scale = float(curvature.diagonal().max(initial=0.0))
+        diagonal = np.arange(len(kept))
+        plain = curvature[diagonal, diagonal].copy()
+        while damping <= _MOST_DAMPING:
+            curvature[diagonal, diagonal] = plain + damping * scale
+            found = nearest_bounded(curvature, slope, u[kept], u[kept] <= 0.0)
+            if found is not None:
+                v = u.copy()
+                v[kept] = found[0]
+                after = graphs.commutator(v)
+                if after < before:
+                    return v, max(_LEAST_DAMPING, damping * max(1e-4, min(1.0, after / before) ** 2))
+            damping *= 10.0
+        return u, _FIRST_DAMPING
 
 
 def _only(u: Floats, kept: NDArray[np.intp]) -> Floats:
     result = np.zeros_like(u)
     result[kept] = u[kept]
     return result
-
-
-def _without_smallest(graphs: Commutation) -> Floats:
-    """All graphs but one emptied, that with the largest Laplacian: they commute, whatever else they are."""
-    norms = [float(np.linalg.norm(L)) for L in graphs.laplacians(graphs.w)]
-    return np.where(graphs.owner == int(np.argmax(norms)), graphs.w, 0.0)
-
-
-def _equal_where_shared(graphs: Commutation) -> Floats:
-    """The nearest weights that are equal on the edges all graphs share, and zero elsewhere: equal matrices commute."""
-    key = graphs.i * graphs.n + graphs.j
-    names, number, times = np.unique(key, return_inverse=True, return_counts=True)
-    columns = np.flatnonzero(times == graphs.count)
-    if not len(columns):
-        return np.zeros_like(graphs.w)
-    place = np.full(len(names), -1)
-    place[columns] = np.arange(len(columns))
-    group = place[number]
-    shared = group >= 0
-
-    def summed(x: Floats) -> Floats:
-        return np.bincount(group[shared], x[shared], len(columns)).astype(np.float64)
-
-    # ½ the cost in v is vᵀHv − 2vᵀg with H = N(G∘G) over the shared edges.
-    of = np.flatnonzero(shared & (graphs.owner == 0))
-    of = of[np.argsort(group[of])]
-    G = _ends(graphs.i[of], graphs.j[of])
-    found = nearest_bounded(
-        graphs.count * G**2,
-        -summed(graphs.distance_gradient(graphs.w)),
-        np.zeros(len(of)),
-        np.ones(len(of), dtype=bool),
-    )
-    assert found is not None  # G∘G is positive definite: 2I plus a Gram matrix
-    return np.where(shared, found[0][np.maximum(group, 0)], 0.0)
-
-
-def _ends(i: NDArray[np.intp], j: NDArray[np.intp]) -> Floats:
-    """b_e·b_f."""
-    G = np.zeros((len(i), len(i)))
-    for a, b, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
-        G += sign * (a[:, np.newaxis] == b)
-    return G

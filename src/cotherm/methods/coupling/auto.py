@@ -27,6 +27,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import column_units, flow
 from cotherm.methods.coupling.continuation import first_horizon, stiffness
+from cotherm.methods.coupling.memory import HEAT_AT_ONCE
 from cotherm.methods.coupling.problem import CouplingProblem
 
 _COUNT = 4
@@ -42,8 +43,14 @@ _STRENGTH = 1e4
 _TOLERANCE = 1e-6
 # Some thousand times as long is still a number.
 _LONGEST_MOVE = 1e300
-# Numbers in memory at once while heat spreads: 256 MiB.
-_AT_ONCE = 2**25
+
+
+def times_count(graphs: Sequence[Graph]) -> int:
+    """How many times will be chosen, which depends on the sizes alone: memory is planned before anything is computed."""
+    if not any(g.m and g.w.max() > 0.0 for g in graphs):
+        return 1
+    size = max(g.n for g in graphs)
+    return 1 if size > limits.ONE_TIME else _FEWER if size > limits.FEWER_TIMES else _COUNT
 
 
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
@@ -55,10 +62,10 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
         raise CothermError(
             "graphs", f"a median degree of {1.0 / move:.1e}", "larger weights, or times that are given", "Rescale them."
         )
-    size = max(g.n for g in graphs)
-    if size > limits.ONE_TIME:
+    count = times_count(graphs)
+    if count == 1:
         return np.array([_LAST_MOVES * move])
-    if size > limits.FEWER_TIMES:
+    if count == _FEWER:
         return np.geomspace(_MOVES * move, _LAST_MOVES * move, _FEWER)
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)
@@ -96,9 +103,9 @@ def _variation_left(graph: Graph, F: Floats, times: Floats) -> Floats:
     if not len(live):
         return np.zeros(len(times))
     total = np.zeros(len(times))
-    width = max(1, _AT_ONCE // (graph.n * len(times)))
+    width = max(1, HEAT_AT_ONCE // (graph.n * len(times)))
     for first in range(0, len(live), width):
         block = live[first : first + width]
         x = flow(graph, varying[:, block] / norms[block], times, "auto", _TOLERANCE)
-        total += np.sum(x**2, axis=(1, 2))
+        total += np.einsum("tvc,tvc->t", x, x)
     return total / len(live)

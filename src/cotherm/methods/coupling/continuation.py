@@ -21,10 +21,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.solve.compression import compressed
 
 ROUTES = ("direct", "times", "alpha")
 
@@ -113,10 +115,15 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
 def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
-    J = unit.at(problem.center).jacobian
-    none_active = problem.engine.xp.zeros(J.shape[0], dtype=bool)
-    gram = unit.metric(problem.center).prepared(J).restricted(none_active).gram
-    return float(np.linalg.norm(problem.engine.to_numpy(gram), 2)) if min(J.shape) else 0.0
+    E, _ = compressed(unit.at(problem.center).jacobian)
+    if not min(E.shape):
+        return 0.0
+    none_active = problem.engine.xp.zeros(E.shape[0], dtype=bool)
+    gram = problem.engine.to_numpy(unit.metric(problem.center).prepared(E).restricted(none_active).gram)
+    last = len(gram) - 1
+    # The transposed matrix is the same and in LAPACK's order, so that it is not copied.
+    largest = scipy.linalg.eigvalsh(gram.T, subset_by_index=(last, last), overwrite_a=True, check_finite=False)
+    return max(float(largest[0]), 0.0)
 
 
 def _decades(problem: CouplingProblem) -> list[float]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cotherm.engines import Engine, get_engine
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
-from cotherm.methods.coupling.auto import chosen_times
+from cotherm.methods.coupling.auto import times_count
 from cotherm.methods.coupling.continuation import Stage
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
 from cotherm.methods.coupling.options import Options, checked_precision, checked_times, free_edges
@@ -227,7 +227,8 @@ def coupling_memory(
     """
     graphs, columns = checked_views(graphs, functions)
     given = checked_times(times)
-    compared = chosen_times(graphs, columns) if given is None else given
+    count = times_count(graphs) if given is None else int(np.sum(given > 0.0))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free_edges(frozen, graphs), strict=True)]
-    count = int(np.sum(compared > 0.0))
-    return predicted(sizes, columns[0].shape[1], count, checked_precision(precision), get_engine("cpu"))
+    return predicted(
+        sizes, columns[0].shape[1], count, checked_precision(precision), get_engine("cpu"), choosing=given is None
+    )

@@ -3,6 +3,10 @@
 The largest part is the Jacobian, a row for every edge and a column for every pair of functions at every time. It is
 *stored* in memory, *recomputed* whenever it is used, or *streamed* from a temporary file
 (:mod:`cotherm.methods.coupling.jacobian`). The plan is made once, before anything else: the fastest way that fits.
+
+With many functions the small systems are large: as many rows as the Jacobian has columns, or rows where these are fewer
+(:mod:`cotherm.solve.compression`), and several of them at a time, however the Jacobian is kept. The choice of times and
+of α, every route and the report are within the forecast.
 """
 
 from __future__ import annotations
@@ -13,21 +17,34 @@ from typing import Any
 
 import numpy as np
 
-from cotherm import memory
+from cotherm import limits, memory
 from cotherm.engines import Engine
 from cotherm.errors import CothermError
+from cotherm.solve import tall_matrix
 
 # Ways to keep the Jacobian, the fastest first.
 WAYS = ("stored", "recomputed", "streamed")
 
-# Terms of the derivative for every time: see cotherm.heat.low_rank_kernel.
-_TERMS = 10
+# Terms of the derivative for every time, of a graph by its spectrum and of a larger one: see
+# cotherm.heat.low_rank_kernel.
+_SPECTRAL_TERMS, _TERMS = 12, 10
 # Vectors over the edges that a step needs at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
 _VECTORS, _EDGE = 8, 104
-# Blocks over the vertices as wide as the Jacobian while the small system is made, and those of conjugate gradients.
-_BLOCKS, _PANELS = 3, 5
+# Blocks over all vertices as wide as the small system, such blocks over those of one graph, and those of conjugate
+# gradients.
+_LASTING_BLOCKS, _BLOCKS, _PANELS = 2, 1, 5
 _VERTEX = 80
+# Matrices of the small system: one for each graph and so many more.
+_SQUARES = 4
+# Vectors over the columns of the Jacobian: one for each graph and so many more, times so many.
+_RESIDUALS = 6
+# Dense matrices over the vertices of a graph whose heat flows by its spectrum.
+_DENSE = 5
+# Numbers of heat in memory at once while times are chosen: 64 MiB, and as much as this part of it in addition.
+HEAT_AT_ONCE, _BESIDE_HEAT = 2**23, 0.5
+# Times at which heat is looked at for that, with some copies of the functions.
+_LOOKS, _COPIES = 11, 6
 # What compiled code and the rest take, whatever the size.
 _FIXED = 80_000_000
 # The part of the free memory that may be used without being asked.
@@ -88,22 +105,101 @@ class MemoryPlan:
         return self.in_use + self.added
 
 
-def predicted(sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine) -> CouplingMemory:
-    """For graphs with so many vertices and free edges, q functions and p times."""
-    n, m = (sum(part) for part in zip(*sizes, strict=True))
-    largest = max(vertices for vertices, _ in sizes)
-    # Heat of all graphs at a time, or of one.
-    flowing = n if engine.is_concurrent(largest) else largest
-    columns = (len(sizes) - 1) * p * q * (q + 1) // 2
-    terms = 8 * _TERMS * p * q
-    itemsize = 4 if precision == "float32" else 8
-    lasting = n * (_VERTEX + 24 * q) + m * (_EDGE + 8 * _VECTORS) + _FIXED
-    system = 8 * columns * (n + (_BLOCKS - 1) * largest) + 8 * _PANELS * engine.signless_panel(columns) * largest
-    jacobian, heat = itemsize * columns * m, (terms + 24 * q) * flowing
-    stored = lasting + jacobian + max(system, heat)
-    recomputed = lasting + terms * n + system
-    streamed = lasting + max(system, heat)
-    return CouplingMemory(stored, recomputed, streamed, memory.in_use() or 0)
+def predicted(
+    sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine, *, choosing: bool
+) -> CouplingMemory:
+    """For graphs with so many vertices and free edges, q functions and p times; ``choosing``: the times are "auto"."""
+    shape = _Shape(sizes, q, p, engine)
+    jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
+    step, heat = max(shape.compressing, shape.step), shape.heat
+    stored = jacobian + max(step, heat)
+    recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
+    streamed = max(step, heat)
+    other = max(shape.report, shape.choosing if choosing else 0)
+    ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
+    return CouplingMemory(*ways, memory.in_use() or 0)
+
+
+class _Shape:
+    """The sizes of a coupling, and the bytes of its parts."""
+
+    def __init__(self, sizes: Sequence[tuple[int, int]], q: int, p: int, engine: Engine) -> None:
+        self.graphs, self.q, self.p = len(sizes), q, p
+        self.vertices, self.edges = (sum(part) for part in zip(*sizes, strict=True))
+        self.largest = max(vertices for vertices, _ in sizes)
+        self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
+        # Rows of the small system.
+        self.rank = min(self.columns, self.edges)
+        # Heat of all graphs at a time, or of one.
+        self.flowing = self.vertices if engine.is_concurrent(self.largest) else self.largest
+        self.panel = engine.signless_panel(self.rank)
+
+    @property
+    def lasting(self) -> int:
+        """What is there all the time: graphs, functions, vectors, blocks of rows of the Jacobian, and the rest."""
+        vectors = 8 * self.columns * (self.graphs + _RESIDUALS)
+        blocks = 2 * 8 * max(tall_matrix.BLOCK_SIZE, self.columns)
+        graphs = self.vertices * (_VERTEX + 24 * self.q) + self.edges * (_EDGE + 8 * _VECTORS)
+        return graphs + vectors + min(blocks, 2 * 8 * self.columns * self.edges) + _FIXED
+
+    @property
+    def terms(self) -> int:
+        """Bytes for each vertex that the terms of the derivative take."""
+        return 8 * self.p * self.q * (_SPECTRAL_TERMS if self.is_spectral else _TERMS)
+
+    @property
+    def is_spectral(self) -> bool:
+        return self.largest <= limits.SPECTRAL_CORRELATION
+
+    @property
+    def kept_terms(self) -> int:
+        """Of all graphs, from which rows are recomputed."""
+        return self.terms * self.vertices
+
+    @property
+    def heat(self) -> int:
+        """While the Jacobian is computed; by a spectrum the terms are there twice."""
+        return (self.terms * (2 if self.is_spectral else 1) + 24 * self.q) * self.flowing
+
+    @property
+    def compressing(self) -> int:
+        """While the Jacobian, with more columns than rows, is made square: the square and a block of columns."""
+        if self.columns <= self.edges:
+            return 0
+        width = min(self.columns, max(self.edges, tall_matrix.rows_per_block(self.edges)))
+        return 8 * self.edges * (self.edges + width)
+
+    @property
+    def step(self) -> int:
+        """A step: the small systems, and heat at the point it leads to."""
+        equations = 8 * self.edges**2 if self.columns > self.edges else 0
+        squares = 8 * self.rank**2 * (self.graphs + _SQUARES)
+        blocks = 8 * self.rank * (_LASTING_BLOCKS * self.vertices + _BLOCKS * self.largest)
+        panels = 8 * _PANELS * self.panel * self.largest
+        heat = 8 * self.q * (self.p + 3) * self.flowing
+        return equations + squares + blocks + panels + heat + self.learning
+
+    @property
+    def learning(self) -> int:
+        """Where curvature is learned from steps: a second Jacobian, or the equations with what was learned."""
+        small = self.columns * self.edges <= limits.LEARNED_CURVATURE
+        return 2 * 8 * self.columns * self.edges if small else 0
+
+    @property
+    def report(self) -> int:
+        """Heat of one graph, and correlations of all."""
+        heat = 8 * self.largest * self.q * (self.p + 4)
+        return heat + 8 * self.p * self.q**2 * (4 * self.graphs + 3) + self.dense
+
+    @property
+    def choosing(self) -> int:
+        """Heat of some functions at a time."""
+        heat = 8 * min(HEAT_AT_ONCE, _LOOKS * self.largest * self.q)
+        return int((1.0 + _BESIDE_HEAT) * heat) + 8 * _COPIES * self.largest * self.q + self.dense
+
+    @property
+    def dense(self) -> int:
+        return 8 * _DENSE * self.largest**2 if self.largest <= limits.DENSE else 0
 
 
 def planned(needs: CouplingMemory, budget: int | None, precision: str) -> MemoryPlan:

@@ -141,6 +141,8 @@ class Search:
 
     def _descend(self, problem: CouplingProblem, u: Array, route: str, stage: int, steps: int, *, rough: bool) -> Found:
         self._meter.advance(f"coupling: {route}, stage {stage + 1}")
+        # The Jacobian of another stage has another size, and does not fit where the last one was.
+        problem.engine.return_free_memory()
 
         def watch(iterate: Iterate) -> None:
             self._record(problem, iterate, route, stage)

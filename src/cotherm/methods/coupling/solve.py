@@ -14,7 +14,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
-from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
+from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -53,17 +53,20 @@ def solve(options: Options, began: float) -> Solution:
 
 def _solved(options: Options, deadline: float | None, meter: Meter) -> Solution:
     callback = _outside_overflow(options.callback)
+    plan = _plan(options)
     times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
-    plan = _plan(options, times)
     session = options.engine.session(options.largest, plan.added)
     with session, _refused_overflow(options.graphs, times):
         # In a function of its own, so that its memory is free again before the session returns it to the system.
         return _searched(options, times, plan, callback, deadline, meter)
 
 
-def _plan(options: Options, times: Floats) -> MemoryPlan:
-    count = int(np.sum(times > 0.0))
-    needs = predicted(options.sizes, options.functions[0].shape[1], count, options.precision, options.engine)
+def _plan(options: Options) -> MemoryPlan:
+    """Made first of all: choosing times takes memory too."""
+    choosing = options.times is None
+    count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
+    q = options.functions[0].shape[1]
+    needs = predicted(options.sizes, q, count, options.precision, options.engine, choosing=choosing)
     plan = planned(needs, options.budget, options.precision)
     log.info("couple: derivatives %s as %s, %s of memory at the peak", plan.way, plan.precision, words(plan.peak))
     return plan
