@@ -44,7 +44,7 @@ class Restricted(Protocol):
 
 
 class Prepared(Protocol):
-    """A form and equations, ready for many active sets, one after the other: the next may overwrite the last one's gram."""
+    """A form and equations, for many active sets, one after the other: the next may overwrite the last one's gram."""
 
     def restricted(self, active: Array) -> Restricted: ...
 

@@ -46,7 +46,7 @@ _LONGEST_MOVE = 1e300
 
 
 def times_count(graphs: Sequence[Graph]) -> int:
-    """How many times will be chosen, which depends on the sizes alone: memory is planned before anything is computed."""
+    """How many times will be chosen, which depends on sizes alone: memory is planned before anything is computed."""
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return 1
     size = max(g.n for g in graphs)
