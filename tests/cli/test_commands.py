@@ -45,7 +45,7 @@ def test_couple_is_couple(coupled: Path) -> None:
     result = ct.Coupling.load(coupled / "coupled.npz")
     X = np.loadtxt(coupled / "first.csv", delimiter=",", skiprows=1, usecols=(1, 2))
     labels = np.loadtxt(coupled / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=str)
-    graph = ct.knn_graph(X, 10, labels=labels, name="first")
+    graph = ct.knn_graph(X, 10, labels=labels, vertex_names=[f"item-{k}" for k in range(60)], name="first")
     assert result.originals[0] == graph
     F = ct.label_functions(labels)
     np.testing.assert_array_equal(result.functions[0], F / np.linalg.norm(F, axis=0))
@@ -128,7 +128,9 @@ def test_recipe_options_reach_the_graph(run: Run, tables: Path) -> None:
     run("graph", tables / "second.csv", *options, "--out", tables / "g.npz")
     X = np.loadtxt(tables / "second.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    assert ct.read_graph(tables / "g.npz") == ct.knn_graph(X, 4, scale="median", symmetrize="mean", name="second")
+    names = [f"item-{k}" for k in range(60)]
+    expected = ct.knn_graph(X, 4, scale="median", symmetrize="mean", vertex_names=names, name="second")
+    assert ct.read_graph(tables / "g.npz") == expected
 
 
 def test_meshes_are_views(run: Run, tmp_path: Path) -> None:
