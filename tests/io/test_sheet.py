@@ -46,13 +46,22 @@ def test_a_sheet(tmp_path: Path) -> None:
 
 
 def test_tables_that_do_not_begin_in_the_corner(tmp_path: Path) -> None:
-    rows = [[], [None, None, "x", "y", None], [None, None, 1, 2], [], [None, None, 3, 4, None, None], [], []]
+    rows: list[list[Any]] = [
+        [],
+        [None, None, "x", "y", None],
+        [None, None, 1, 2],
+        [],
+        [None, None, 3, 4, None, None],
+        [],
+        [],
+    ]
     table = ct.io.read_table(write(tmp_path, ("s", rows)))
     assert (table.titles, table.values.tolist()) == (("x", "y"), [[1, 2], [3, 4]])
 
 
 def test_the_row_is_named(tmp_path: Path) -> None:
-    place = write(tmp_path, ("my data", [["x", "y"], [1, 2], [], [None, 4], [5, "#DIV/0!"]]))
+    rows: list[list[Any]] = [["x", "y"], [1, 2], [], [None, 4], [5, "#DIV/0!"]]
+    place = write(tmp_path, ("my data", rows))
     with pytest.raises(CothermError, match=r"sheet 'my data', row 4, column 1 \(x\): an empty cell, the first of 2"):
         ct.io.read_table(place)
     assert ct.io.read_table(place, missing="median").values.tolist() == [[1, 2], [3, 4], [5, 3]]
@@ -60,7 +69,7 @@ def test_the_row_is_named(tmp_path: Path) -> None:
 
 def test_text_and_dates_are_named(tmp_path: Path) -> None:
     day = datetime.datetime(2020, 5, 17)
-    rows = [["x", "day", "note"], [1, day, "a\nb"], [2, day, "c, d"]]
+    rows: list[list[Any]] = [["x", "day", "note"], [1, day, "a\nb"], [2, day, "c, d"]]
     with pytest.raises(CothermError, match=r"text in 2 columns: day \('2020-05-17T00:00:00'\), note \('a b'\)"):
         ct.io.read_table(write(tmp_path, ("s", rows)))
     table = ct.io.read_table(tmp_path / "table.xlsx", label_column="note", drop=["day"])
