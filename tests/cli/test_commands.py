@@ -240,7 +240,7 @@ def test_match_is_match(run: Run, coupled: Path, tmp_path: Path) -> None:
     rows = np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1)
     expected = ct.match(ct.Coupling.load(coupled / "coupled.npz"), source=1, target=0)
     np.testing.assert_array_equal(rows[:, 1], expected.hard)
-    assert json.loads(answer.out)["confidence"] == pytest.approx(expected.confidence.mean())
+    assert json.loads(answer.out)["agreement"] == pytest.approx(expected.agreement.mean())
 
 
 def test_demo_tables_go_through(run: Run, tmp_path: Path) -> None:

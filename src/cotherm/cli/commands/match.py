@@ -10,7 +10,8 @@ HELP = "find corresponding vertices of two coupled graphs"
 ABOUT = """\
 Finds corresponding vertices. For every vertex of one view it finds the vertex of another view that
 receives the most similar heat from the corresponding functions. The match is refined by a functional
-map and has a confidence.
+map. Then the functions are divided into two halves, and each half is matched by itself: where the
+halves agree the match is supported, and where they agree no more often than chance it is worthless.
 """
 EXAMPLES = """\
 examples:
@@ -21,7 +22,7 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
-    options_of.add_out(parser, "a table .csv (source, target, confidence), or everything as .npz")
+    options_of.add_out(parser, "a table .csv (source, target, agreement, round_trip), or everything as .npz")
     parser.add_argument(
         "--source", type=options_of.integer, default=1, metavar="K", help="view to match from, counted from 1 (1)"
     )
@@ -52,7 +53,10 @@ def run(options: argparse.Namespace) -> None:
         "out": str(place),
         "status": found.status,
         "vertices": len(found.hard),
-        "confidence": float(found.confidence.mean()),
+        "agreement": float(found.agreement.mean()),
+        "exact_agreement": found.exact_agreement,
+        "chance": found.chance,
+        "round_trip": float(found.round_trip.mean()),
         "settings": dict(found.settings),
         "versions": dict(found.versions),
     }

@@ -1,12 +1,13 @@
 """A match in one ``.npz`` file, to be read back whole, or its vertices in a ``.csv`` table.
 
 The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
-``hard_back``, ``confidence``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and ``indptr``; of each
+``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and ``indptr``; of each
 basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ from cotherm.methods.matching.result import STATUSES, Match
 
 _MARK = "cotherm match"
 _VERSION = 1
-_PLAIN = ("source", "target", "status", "settings", "versions", "seconds")
-_VECTORS = ("hard", "hard_back", "confidence", "functional_map")
+_PLAIN = ("source", "target", "status", "exact_agreement", "chance", "settings", "versions", "seconds")
+_VECTORS = ("hard", "hard_back", "round_trip", "agreement", "functional_map")
 _SPARSE = ("soft", "soft_back")
 _PARTS = ("data", "indices", "indptr")
 _BASES = ("values", "vectors", "mass")
@@ -56,9 +57,10 @@ def content(match: Match, place: Path) -> bytes:
 
 
 def table(match: Match) -> bytes:
-    rows = zip(match.hard.tolist(), match.confidence.tolist(), strict=True)
-    lines = [f"{v},{w},{c:.6g}" for v, (w, c) in enumerate(rows)]
-    return "\n".join(["source,target,confidence", *lines, ""]).encode()
+    """Agreement that was not judged is left empty."""
+    rows = zip(match.hard.tolist(), match.agreement.tolist(), match.round_trip.tolist(), strict=True)
+    lines = [f"{v},{w},{'' if math.isnan(a) else f'{a:.6g}'},{r:.6g}" for v, (w, a, r) in enumerate(rows)]
+    return "\n".join(["source,target,agreement,round_trip", *lines, ""]).encode()
 
 
 def render(match: Match) -> bytes:
@@ -84,7 +86,10 @@ def parse(data: bytes) -> Match:
     return Match(
         hard=_vertices("hard", arrays, n_s, n_t),
         soft=_shares("soft", arrays, n_s, n_t),
-        confidence=_floats("confidence", arrays, (n_s,)),
+        round_trip=_floats("round_trip", arrays, (n_s,)),
+        agreement=_floats("agreement", arrays, (n_s,)),
+        exact_agreement=result_archive.number("exact_agreement", head["exact_agreement"]),
+        chance=result_archive.number("chance", head["chance"]),
         hard_back=_vertices("hard_back", arrays, n_t, n_s),
         soft_back=_shares("soft_back", arrays, n_t, n_s),
         functional_map=_floats("functional_map", arrays, (k, k)),
