@@ -44,12 +44,13 @@ ABOUT = {
     "threads": "the Ring in threads and processes: results and times",
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",
+    "agreement": "how far halves of the functions tell how right a match is",
     "pairs": "coupling by pairs without labels: retrieval, and clusters with missing views, against imml and mofapy2",
     "multiome": "single cells measured twice, of which all, half or a quarter are paired",
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "diagonalize", "match", "pairs", "multiome", "suite")
+_WITH_DATA = ("couple", "scale", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",

@@ -58,7 +58,8 @@ def test_couple_is_couple(coupled: Path) -> None:
 def test_known_share_keeps_labels_back(run: Run, tables: Path) -> None:
     files = [tables / name for name in ("first.csv", "second.csv")]
     given = ["--labels", tables / "labels.csv", "--known", "0.25", "--max-iterations", "5"]
-    run("couple", *files, *given, "--out", tables / "c.npz")
+    said = run("couple", *files, *given, "--out", tables / "c.npz").out
+    assert "--known 0.25: 15 of 60 labels used, 45 kept back" in said
     result = ct.Coupling.load(tables / "c.npz")
     assert [np.count_nonzero(F) for F in result.functions] == [15, 15]
     np.testing.assert_array_equal(result.functions[0], result.functions[1])
@@ -67,6 +68,10 @@ def test_known_share_keeps_labels_back(run: Run, tables: Path) -> None:
     report = json.loads(run("retrieve", tables / "c.npz", "--json").out)
     assert {row["items"] for row in report["scores"]} == {45}  # only what was kept back is judged
     assert "kept back" in report["note"]
+    assert "  45  " in run("retrieve", tables / "c.npz").out
+    clustered = json.loads(run("cluster", tables / "c.npz", "--clusters", 3, "--json").out)
+    assert [score["items"] for score in clustered["scores"]] == [45, 45]
+    assert "kept back" in clustered["note"]
 
 
 def test_an_interrupt_before_anything_is_found_leaves_nothing(
@@ -239,7 +244,12 @@ def test_commute_writes_graphs(run: Run, tmp_path: Path) -> None:
     for k, graph in enumerate(ct.datasets.ring(20).graphs):
         ct.write_graph(graph, tmp_path / f"{k}.npz")
     out = [tmp_path / "a.npz", tmp_path / "b.npz"]
-    assert run("commute", tmp_path / "0.npz", tmp_path / "1.npz", "--valid", "--out", *out).code == 0
+    answer = run("commute", tmp_path / "0.npz", tmp_path / "1.npz", "--valid", "--out", *out, "--json")
+    assert answer.code == 0
+    report = json.loads(answer.out)
+    assert report["distance"] <= report["distance_equal"]
+    assert report["relation"] in ("equal", "proportional", "different")
+    assert len(report["moved"]) == 2
     A, B = (ct.read_graph(place).laplacian().toarray() for place in out)
     assert np.linalg.norm(A @ B - B @ A) < 1e-8
 
@@ -323,7 +333,7 @@ def test_match_is_match(run: Run, coupled: Path, tmp_path: Path) -> None:
     rows = np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1)
     expected = ct.match(ct.Coupling.load(coupled / "coupled.npz"), source=1, target=0)
     np.testing.assert_array_equal(rows[:, 1], expected.hard)
-    assert json.loads(answer.out)["confidence"] == pytest.approx(expected.confidence.mean())
+    assert json.loads(answer.out)["agreement"] == pytest.approx(expected.agreement.mean())
 
 
 def test_demo_tables_go_through(run: Run, tmp_path: Path) -> None:

@@ -55,11 +55,11 @@ def test_histories_and_errors_are_kept_whatever_they_are(value: float, tmp_path:
 @pytest.mark.parametrize("value", ODD)
 def test_what_a_match_found_is_kept_whatever_it_is(value: float, tmp_path: Path) -> None:
     whole = seeds.match()
-    match = replace(whole, seconds=value, confidence=np.full(5, value), functional_map=np.full((3, 3), value))
+    match = replace(whole, seconds=value, round_trip=np.full(5, value), functional_map=np.full((3, 3), value))
     match.save(tmp_path / "x.npz")
     again = ct.Match.load(tmp_path / "x.npz")
     assert same(again.seconds, value)
-    assert again.confidence.tobytes() == match.confidence.tobytes()
+    assert again.round_trip.tobytes() == match.round_trip.tobytes()
     assert again.functional_map.tobytes() == match.functional_map.tobytes()
 
 

@@ -83,6 +83,8 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
             found = match_labels(used, UNKNOWN)
         names = [name_of(view.graph, k) for k, view in enumerate(views)]
         reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
+        if options.known is not None:
+            reading = [*reading, _how_many(labels.of, used, names, options.known)]
         return Known(list(found.functions), labels.of, reading)
     if options.landmarks:
         return _landmarks(views, options.landmarks, header)
@@ -106,6 +108,18 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
             used[picked] = label
         found.append(used)
     return found
+
+
+def _how_many(labels: list[Words], used: list[Words], names: list[str], share: float) -> str:
+    """How many labels were used, and how many kept back."""
+    counts = [
+        (int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)
+    ]
+    said = [f"{some} of {every} labels used, {every - some} kept back" for some, every in counts]
+    text = (
+        said[0] if len(set(said)) == 1 else "; ".join(f"{name}: {one}" for name, one in zip(names, said, strict=True))
+    )
+    return f"--known {share:g}: {text}"
 
 
 def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:

@@ -20,7 +20,7 @@ from cotherm.io import atomic
 from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.methods.coupling.result import Coupling
 
-__all__ = ["UNKNOWN", "Judged", "Labels", "Words", "read_labels", "with_labels"]
+__all__ = ["UNKNOWN", "Judged", "Labels", "Words", "kept_back", "read_labels", "with_labels"]
 
 
 def read_labels(
@@ -51,13 +51,7 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
     known = [one.astype(str) != "" for one in labels]
     note = ""
     if not isinstance(result, Graph):
-        used = [_indicated(F) for F in result.functions]
-        if all(one is not None for one in used):
-            back = [has & ~one for has, one in zip(known, used, strict=True) if one is not None]
-            if all(one.sum() > 1 for one in back):
-                known, note = back, "Judged on the items whose labels were kept back from coupling."
-            else:
-                note = "Labels used for the coupling raise the scores: couple with --known 0.5 to keep half back."
+        known, note = kept_back(result, known)
     states = []
     for k in numbers:
         name = name_of(before[k], k)
@@ -67,6 +61,17 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
         if after:
             states.append((name + ", coupled", after[k].replace(labels=labels[k]), known[k]))
     return Judged(states, note, reading)
+
+
+def kept_back(result: Coupling, known: list[NDArray[np.bool_]]) -> tuple[list[NDArray[np.bool_]], str]:
+    """Of the items with a label those that coupling did not know, if there are enough, and what to say about it."""
+    used = [_indicated(F) for F in result.functions]
+    back = [has & ~one for has, one in zip(known, used, strict=True) if one is not None]
+    if len(back) < len(used):
+        return known, ""
+    if all(one.sum() > 1 for one in back):
+        return back, "Judged on the items whose labels were kept back from coupling."
+    return known, "Labels used for the coupling raise the scores: couple with --known 0.5 to keep half back."
 
 
 def _labels(graphs: list[Graph], options: argparse.Namespace) -> tuple[list[Any], list[str]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,8 @@ from cotherm import memory
 from cotherm.methods.coupling import memory as plan
 from cotherm.methods.coupling.memory import WAYS, MemoryPlan
 from tests.problems import refused
+
+ROOT = Path(__file__).parents[3]
 
 
 def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupling:
@@ -63,6 +68,83 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert 0.75 < predicted / peak < 1.25
+
+
+def clouds(n: int, q: int, n_graphs: int = 2) -> tuple[list[ct.Graph], list[np.ndarray]]:
+    """Graphs of points with noise, and bumps around the same vertices of each."""
+    random = np.random.default_rng(0)
+    points = random.standard_normal((n, 3))
+    graphs = [ct.knn_graph(points + 0.3 * random.standard_normal(points.shape), k=6) for _ in range(n_graphs)]
+    vertices = random.choice(n, q, replace=False)
+    return graphs, [ct.landmark_functions(graph, vertices) for graph in graphs]
+
+
+# Many functions on few vertices, with more residuals than edges; few on many; three views of either kind.
+SHAPES = [(100, 40, 2), (3_000, 5, 2), (60, 25, 3), (1_000, 6, 3), (600, 20, 2)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("n", "q", "n_graphs"), SHAPES)
+def test_choosing_times_and_alpha_is_within_the_forecast(n: int, q: int, n_graphs: int, way: str) -> None:
+    graphs, functions = clouds(n, q, n_graphs)
+    ct.couple(*clouds(min(n, 300), 3, n_graphs), max_iterations=2)  # compiling is not counted
+    predicted = getattr(ct.coupling_memory(graphs, functions), way)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "WAYS", (way,))
+        tracemalloc.start()
+        result = ct.couple(graphs, functions, max_iterations=3)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert result.settings["times"] == result.settings["alpha"] == "auto"
+    assert peak <= predicted
+
+
+RSS = """
+import sys
+import numpy as np
+import cotherm as ct
+from cotherm import memory
+from cotherm.methods.coupling import memory as plan
+from tests.methods.coupling.test_coupling_memory import clouds
+
+n, q, n_graphs, way = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+ct.couple(*clouds(min(n, 700), 3, n_graphs), max_iterations=2)
+graphs, functions = clouds(n, q, n_graphs)
+predicted = getattr(ct.coupling_memory(graphs, functions), way)
+plan.WAYS = (way,)
+before = memory.in_use()
+ct.couple(graphs, functions, max_iterations=4)
+print(memory.peak() - before, predicted)
+"""
+
+
+@pytest.mark.skipif(memory.in_use() is None, reason="needs /proc")
+@pytest.mark.parametrize(("n", "q", "n_graphs", "way"), [(3_000, 12, 3, "stored"), (100, 50, 2, "recomputed")])
+def test_the_process_itself_stays_within_the_forecast(n: int, q: int, n_graphs: int, way: str) -> None:
+    """Freed blocks of one stage must not lie beside larger ones of the next."""
+    command = [sys.executable, "-c", RSS, str(n), str(q), str(n_graphs), way]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    grown, predicted = map(float, done.stdout.split())
+    assert grown <= predicted
+
+
+def test_the_limit_holds_where_times_and_alpha_are_chosen() -> None:
+    graphs, functions = clouds(100, 40)
+    needs = ct.coupling_memory(graphs, functions)
+    least = needs.in_use + min(needs.stored, needs.recomputed, needs.streamed)
+    assert refused(lambda: ct.couple(graphs, functions, memory=0.8 * least)) == "memory"
+
+
+def test_alpha_is_the_same_however_derivatives_are_kept() -> None:
+    graphs, functions = clouds(60, 25, 3)  # more residuals than edges
+    found = {}
+    for way in WAYS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plan, "WAYS", (way,))
+            found[way] = ct.couple(graphs, functions, max_iterations=1)
+    assert_allclose([found[way].alpha for way in WAYS], found["stored"].alpha, rtol=1e-9)
+    for way in WAYS:
+        assert_allclose(found[way].times, found["stored"].times)
 
 
 def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 import cotherm as ct
 from cotherm.methods.matching.functional_map import from_signatures, from_vertices
+from cotherm.methods.matching.halves import random_halves
 from cotherm.methods.matching.modes import graph_modes
 from cotherm.methods.matching.refinement import schedule
 from cotherm.methods.matching.signatures import signatures, time_ratio
@@ -39,7 +40,8 @@ def test_a_relabeled_graph_is_found_again(normalization: str) -> None:
         np.array_equal(found.hard_back[right], np.arange(300))
         or np.mean(found.hard_back[right] == np.arange(300)) > 0.99
     )
-    assert found.status == "consistent"
+    assert found.status == "supported"
+    assert found.agreement.mean() > 0.9
     # In the right correspondence the functional map is a diagonal of signs.
     assert np.allclose(np.abs(found.functional_map), np.eye(len(found.functional_map)), atol=0.02)
 
@@ -58,7 +60,7 @@ def test_soft_rows_are_shares_and_the_largest_is_the_hard_match() -> None:
         assert np.all(np.diff(soft.indptr) == 7)
         assert np.allclose(soft.sum(axis=1), 1.0)
         assert np.array_equal(soft.toarray().argmax(axis=1), hard)
-    assert np.all((found.confidence >= 0.0) & (found.confidence <= 1.0))
+    assert np.all((found.round_trip >= 0.0) & (found.round_trip <= 1.0))
 
 
 def test_different_sizes_and_any_pair_of_three() -> None:
@@ -212,16 +214,17 @@ def test_file_round_trip(tmp_path: Path) -> None:
     found.save(tmp_path / "match.npz")
     again = ct.Match.load(tmp_path / "match.npz")
     assert str(again) == str(found)
-    for field in ("hard", "hard_back", "confidence", "functional_map"):
+    for field in ("hard", "hard_back", "round_trip", "agreement", "functional_map"):
         assert np.array_equal(getattr(again, field), getattr(found, field))
     assert np.array_equal(again.soft.toarray(), found.soft.toarray())
     assert np.array_equal(again.bases[1].vectors, found.bases[1].vectors)
     assert again.settings == found.settings
     found.save(tmp_path / "match.csv")
     rows = np.genfromtxt(tmp_path / "match.csv", delimiter=",", names=True)
-    assert rows.dtype.names == ("source", "target", "confidence")
+    assert rows.dtype.names == ("source", "target", "agreement", "round_trip")
     assert np.array_equal(rows["target"], found.hard)
-    assert np.allclose(rows["confidence"], found.confidence, atol=1e-5)
+    assert np.allclose(rows["round_trip"], found.round_trip, atol=1e-5)
+    assert np.allclose(rows["agreement"], found.agreement, atol=1e-5)
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
@@ -231,7 +234,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     arrays = dict(np.load(place, allow_pickle=False))
     changed = {
         "hard": arrays["hard"] + 80,
-        "confidence": arrays["confidence"][:-1],
+        "agreement": arrays["agreement"][:-1],
         "soft.data": 2.0 * arrays["soft.data"],
         "soft.indptr": arrays["soft.indptr"][::-1],
         "header": np.array("something else"),
@@ -251,10 +254,76 @@ def test_little_graphs_are_matched_somehow() -> None:
         assert str(found)
 
 
+def clouds(noise: float, seed: int = 0) -> list[ct.Graph]:
+    random = np.random.default_rng(seed)
+    points = random.standard_normal((150, 3))
+    return [ct.knn_graph(points + noise * random.standard_normal(points.shape), k=8) for _ in range(2)]
+
+
+def landmarks(graphs: list[ct.Graph], count: int = 12) -> list[np.ndarray]:
+    vertices = np.random.default_rng(1).choice(graphs[0].n, count, replace=False)
+    return [ct.landmark_functions(graph, vertices) for graph in graphs]
+
+
+class TestAgreement:
+    def test_it_is_that_of_matches_by_halves(self) -> None:
+        graphs = clouds(0.2)
+        functions = landmarks(graphs, 7)
+        found = ct.match(graphs, functions, n_splits=3)
+        near = graphs[1].adjacency().toarray() > 0.0
+        np.fill_diagonal(near, True)
+        alike, same = [], []
+        for halves in random_halves(7, 3):
+            assert np.array_equal(np.sort(np.concatenate(halves)), np.arange(7))
+            a, b = (ct.match(graphs, [F[:, half] for F in functions], n_splits=0).hard for half in halves)
+            alike.append(near[a, b])
+            same.append(a == b)
+        assert np.allclose(found.agreement, np.mean(alike, axis=0))
+        assert found.exact_agreement == pytest.approx(np.mean(same))
+        assert found.chance == pytest.approx(near.mean())
+
+    @pytest.mark.parametrize("noise", [0.02, 0.1, 3.0])
+    def test_it_is_near_the_truth(self, noise: float) -> None:
+        graphs = clouds(noise)
+        found = ct.match(graphs, landmarks(graphs))
+        near = graphs[1].adjacency().toarray() > 0.0
+        np.fill_diagonal(near, True)
+        assert abs(found.agreement.mean() - near[found.hard, np.arange(150)].mean()) < 0.2
+
+    def test_a_match_of_graphs_that_have_nothing_in_common_says_so(self) -> None:
+        graphs = [clouds(0.0, seed)[0] for seed in (1, 2)]
+        found = ct.match(graphs, landmarks(graphs))
+        assert found.round_trip.mean() > 0.5  # it leads back all the same
+        assert found.status == "no better than chance"
+        assert "Do not use this match" in str(found)
+
+    def test_a_place_is_not_a_vertex(self) -> None:
+        graphs = list(ct.datasets.ambiguous().graphs)
+        found = ct.match(graphs, landmarks(graphs, 20))
+        assert found.agreement.mean() >= 0.5 > found.exact_agreement
+        assert found.status == "approximate"
+
+    def test_what_cannot_be_judged_is_not(self) -> None:
+        graphs, functions, _ = turned(n=80)
+        one = [F[:, :1] for F in functions]
+        for found in (ct.match(graphs, one), ct.match(graphs, functions, n_splits=0)):
+            assert found.status == "not judged"
+            assert np.all(np.isnan(found.agreement))
+            assert "not judged" in str(found)
+        bases = ct.coupled_bases(graphs, functions, k=10)
+        assert ct.match(bases).status == "not judged"
+
+    def test_an_empty_cell_for_what_was_not_judged(self, tmp_path: Path) -> None:
+        graphs, functions, _ = turned(n=80)
+        ct.match(graphs, functions, n_splits=0).save(tmp_path / "m.csv")
+        assert (tmp_path / "m.csv").read_text().splitlines()[1].split(",")[2] == ""
+
+
 GRAPHS, FUNCTIONS, _ = turned(n=60)
 FOUND = ct.match(GRAPHS, FUNCTIONS)
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no functions": (lambda: ct.match(GRAPHS), "functions"),
+    "splits": (lambda: ct.match(GRAPHS, FUNCTIONS, n_splits=-1), "n_splits"),
     "functions for one": (lambda: ct.match(GRAPHS, FUNCTIONS[:1]), "functions"),
     "one graph": (lambda: ct.match(GRAPHS[:1], FUNCTIONS[:1]), "graphs"),
     "no graphs": (lambda: ct.match(3, FUNCTIONS), "graphs"),  # type: ignore[arg-type]

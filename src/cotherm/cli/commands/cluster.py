@@ -58,8 +58,9 @@ def run(options: argparse.Namespace) -> None:
     if len(names) > 1:
         lines.append(_about_numbers(names[0], same))
     if labels is not None:
-        report["scores"], text = _scored(names, clusters, labels)
-        lines += ["", text]
+        report["scores"], text, note = _scored(names, clusters, labels, result)
+        report["note"] = note
+        lines += ["", text, *([note] if note else [])]
     if place is not None:
         outputs.write(place, _table_bytes(names, graphs, clusters), force=options.force)
         report["out"] = str(place)
@@ -115,17 +116,26 @@ def _sizes(found: Any) -> str:
     return ", ".join(str(size) for size in np.sort(np.bincount(found))[::-1])
 
 
-def _scored(names: list[str], clusters: Any, labels: Any) -> tuple[list[dict[str, float]], str]:
+def _scored(names: list[str], clusters: Any, labels: Any, result: Any) -> tuple[list[dict[str, float]], str, str]:
+    """Scores with the number of items that were judged, the same as a table, and what to say about the labels."""
+    from cotherm.cli.labels import kept_back
     from cotherm.cli.outputs import table_text
     from cotherm.evaluate.clustering import clustering_scores
+    from cotherm.methods.coupling.result import Coupling
 
-    scores = []
-    for found, truth in zip(clusters, labels, strict=False):
-        known = truth != ""
-        scores.append(clustering_scores(truth[known], found[known]))
+    known, note = [truth != "" for truth in labels], ""
+    if isinstance(result, Coupling):
+        known, note = kept_back(result, known)
+    judged = list(zip(clusters, labels, known, strict=False))
+    scores = [clustering_scores(truth[has], found[has]) for found, truth, has in judged]
     titles = list(scores[0])
-    rows = [[name, *(f"{one[title]:.3f}" for title in titles)] for name, one in zip(names, scores, strict=True)]
-    return scores, table_text(["", *titles], rows)
+    counts = [int(has.sum()) for _, _, has in judged]
+    rows = [
+        [name, str(count), *(f"{one[title]:.3f}" for title in titles)]
+        for name, count, one in zip(names, counts, scores, strict=True)
+    ]
+    report = [{"items": count, **one} for count, one in zip(counts, scores, strict=True)]
+    return report, table_text(["", "items", *titles], rows), note
 
 
 def _shared_items(result: Any, graphs: list[Any]) -> list[tuple[Any, Any]]:

@@ -113,7 +113,7 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
 
     announce(judged.reading, as_json=options.json)
     top = validation.integer("--top", options.top, least=1)
-    header = ["", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
+    header = ["", "items", *(f"mAP, t = {t:.3g}" for t in times), *(f"P@{top}, t = {t:.3g}" for t in times)]
     rows, report = [], []
     for name, graph, known in judged.states:
         found = [
@@ -122,7 +122,7 @@ def _scores(judged: Any, times: list[float], options: argparse.Namespace) -> Non
         ]
         with known_as("k", "--top"):
             scores = [100 * r.mean_average_precision for r in found] + [100 * r.precision_at(top) for r in found]
-        rows.append([name, *(f"{score:.1f}" for score in scores)])
+        rows.append([name, str(int(known.sum())), *(f"{score:.1f}" for score in scores)])
         report.append(
             {"row": name, "items": int(known.sum()), "mAP": scores[: len(times)], f"P@{top}": scores[len(times) :]}
         )

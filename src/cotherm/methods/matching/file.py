@@ -1,13 +1,17 @@
 """A match in one ``.npz`` file, to be read back whole, or its vertices in a ``.csv`` table.
 
 The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
-``hard_back``, ``confidence``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and ``indptr``; of each
-basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
+``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and
+``indptr``; of each basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +29,8 @@ from cotherm.methods.matching.result import STATUSES, Match
 
 _MARK = "cotherm match"
 _VERSION = 1
-_PLAIN = ("source", "target", "status", "settings", "versions", "seconds")
-_VECTORS = ("hard", "hard_back", "confidence", "functional_map")
+_PLAIN = ("source", "target", "status", "exact_agreement", "chance", "settings", "versions", "seconds")
+_VECTORS = ("hard", "hard_back", "round_trip", "agreement", "functional_map")
 _SPARSE = ("soft", "soft_back")
 _PARTS = ("data", "indices", "indptr")
 _BASES = ("values", "vectors", "mass")
@@ -55,10 +59,16 @@ def content(match: Match, place: Path) -> bytes:
     return makers[place.suffix.lower()](match)
 
 
-def table(match: Match) -> bytes:
-    rows = zip(match.hard.tolist(), match.confidence.tolist(), strict=True)
-    lines = [f"{v},{w},{c:.6g}" for v, (w, c) in enumerate(rows)]
-    return "\n".join(["source,target,confidence", *lines, ""]).encode()
+def table(match: Match, source: Sequence[str] | None = None, target: Sequence[str] | None = None) -> bytes:
+    """The vertices by number, or by the names that are given; agreement that was not judged is left empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("source", "target", "agreement", "round_trip"))
+    rows = zip(match.hard.tolist(), match.agreement.tolist(), match.round_trip.tolist(), strict=True)
+    for v, (w, a, r) in enumerate(rows):
+        ends = (v if source is None else source[v], w if target is None else target[w])
+        writer.writerow((*ends, "" if math.isnan(a) else f"{a:.6g}", f"{r:.6g}"))
+    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def render(match: Match) -> bytes:
@@ -84,7 +94,10 @@ def parse(data: bytes) -> Match:
     return Match(
         hard=_vertices("hard", arrays, n_s, n_t),
         soft=_shares("soft", arrays, n_s, n_t),
-        confidence=_floats("confidence", arrays, (n_s,)),
+        round_trip=_floats("round_trip", arrays, (n_s,)),
+        agreement=_floats("agreement", arrays, (n_s,)),
+        exact_agreement=result_archive.number("exact_agreement", head["exact_agreement"]),
+        chance=result_archive.number("chance", head["chance"]),
         hard_back=_vertices("hard_back", arrays, n_t, n_s),
         soft_back=_shares("soft_back", arrays, n_t, n_s),
         functional_map=_floats("functional_map", arrays, (k, k)),

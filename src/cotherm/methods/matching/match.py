@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.search.exact import nearest_rows
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.matching.functional_map import from_signatures
+from cotherm.methods.matching.halves import agreement, chance
 from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, graph_modes
 from cotherm.methods.matching.refinement import Space, refined
-from cotherm.methods.matching.result import CONSISTENT, UNCERTAIN, Match
+from cotherm.methods.matching.result import APPROXIMATE, BY_CHANCE, SUPPORTED, UNCERTAIN, UNJUDGED, Match
 from cotherm.methods.matching.signatures import default_times, signatures, time_ratio
 from cotherm.methods.matching.soft import round_trip, shares
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
@@ -29,8 +31,9 @@ from cotherm.methods.validation import checked_graphs, checked_views, is_auto, v
 _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
 _FIRST = 15
-# Below this mean confidence the answer says so.
-_SURE = 0.5
+# The part of the vertices at which halves of the functions must agree for a match to count as supported, and the
+# multiple of what chance gives that they must exceed.
+_SUPPORTED, _ABOVE_CHANCE = 0.5, 2.5
 
 
 def match(
@@ -45,6 +48,7 @@ def match(
     normalization: str = "none",
     n_neighbors: int = 10,
     refine: bool = True,
+    n_splits: int = 2,
 ) -> Match:
     r"""Find which vertices of two graphs correspond, and the functional map between them.
 
@@ -87,11 +91,15 @@ def match(
         Maximum number of vertices that share a vertex in the soft correspondence.
     refine : bool, default True
         Whether to upsample. False stops at the first functional map, or at the bases that were given.
+    n_splits : int, default 2
+        How often the functions are divided into halves at random. Each half is matched by itself, and where both
+        halves agree the match is supported: see ``Match.agreement``. 0 leaves that out; each takes about twice the time
+        of the match. With fewer than two functions, or with bases that were given, there is nothing to divide.
 
     Returns
     -------
     Match
-        Hard and soft correspondence in both directions, confidence, and the functional map.
+        Hard and soft correspondence in both directions, how far halves of the functions agree, and the functional map.
 
     Raises
     ------
@@ -108,7 +116,7 @@ def match(
     -----
     A body and its mirror image have the same modes: heat alone does not distinguish left from right. The functions
     do. Give some on either side of every symmetry, such as a bump on each hand. Without them parts of a match may be
-    mirrored and still look consistent.
+    mirrored, and nothing in the answer shows it.
 
     Wrong edges, such as those between hands that touch, mislead all steps. In that case run :func:`cotherm.couple`
     first and pass its result.
@@ -148,6 +156,7 @@ def match(
     normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
+    n_splits = validation.integer("n_splits", n_splits, least=0)
 
     with limited_blas(max(graph.n for graph in pair)):
         if common is not None:
@@ -157,24 +166,41 @@ def match(
             bases = (graph_modes(pair[0], k, normalization), graph_modes(pair[1], k, normalization))
         if common is None:
             space = _first_space(bases, (columns[source], columns[target]), start, given_times)
+        modes = bases
         if refine:
             space = refined(*bases, space, start)
         elif common is None:
             bases = (bases[0].first(start), bases[1].first(start))
+
+        def matched(half: Ints) -> Ints:
+            given = (columns[source][:, half], columns[target][:, half])
+            found = _first_space(modes, given, start, given_times)
+            found = refined(*modes, found, start) if refine else found
+            return nearest_rows(found.source, found.target, 1)[0][:, 0]
+
+        judged = common is None and columns[source].shape[1] > 1 and n_splits > 0
+        agreed, exactly = (
+            agreement(pair[1], matched, columns[source].shape[1], n_splits)
+            if judged
+            else (np.full(pair[0].n, np.nan), np.nan)
+        )
     hard, soft = shares(space.source, space.target, min(m, pair[1].n))
     hard_back, soft_back = shares(space.target, space.source, min(m, pair[0].n))
-    confidence = round_trip(pair[0], soft, soft_back)
+    by_chance = chance(pair[1])
     return Match(
         hard=hard,
         soft=soft,
-        confidence=confidence,
+        round_trip=round_trip(pair[0], soft, soft_back),
+        agreement=agreed,
+        exact_agreement=exactly,
+        chance=by_chance,
         hard_back=hard_back,
         soft_back=soft_back,
         functional_map=space.functional_map,
         bases=bases,
         source=source,
         target=target,
-        status=CONSISTENT if confidence.mean() >= _SURE else UNCERTAIN,
+        status=_status(float(agreed.mean()), exactly, by_chance),
         settings={
             "n_modes": k,
             "n_initial_modes": start,
@@ -182,10 +208,21 @@ def match(
             "normalization": normalization,
             "n_neighbors": m,
             "refine": refine,
+            "n_splits": n_splits,
         },
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
+
+
+def _status(agreed: float, exactly: float, by_chance: float) -> str:
+    if np.isnan(agreed):
+        return UNJUDGED
+    if agreed <= _ABOVE_CHANCE * by_chance and agreed < _SUPPORTED:
+        return BY_CHANCE
+    if agreed < _SUPPORTED:
+        return UNCERTAIN
+    return SUPPORTED if exactly >= _SUPPORTED else APPROXIMATE
 
 
 def _checked(

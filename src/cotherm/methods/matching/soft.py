@@ -1,4 +1,4 @@
-"""From points of one space to correspondences: the nearest, shares of the nearest few, and how sure they are."""
+"""From points of one space to correspondences: the nearest, shares of the nearest few, and whether they lead back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
+from cotherm.methods.matching.halves import neighborhoods
 
 # The share of the m-th nearest is e to the minus this of that of the nearest.
 _FALL = 3.0
@@ -38,10 +39,5 @@ def round_trip(graph: Graph, there: Any, back: Any) -> Floats:
 
     P are the shares from the graph to the other and Q those from the other to it.
     """
-    live = graph.w > 0.0
-    i, j = graph.i[live], graph.j[live]
-    v = np.arange(graph.n)
-    at = (np.concatenate([v, i, j]), np.concatenate([v, j, i]))
-    near = sp.csr_array((np.ones(len(at[0])), at), shape=(graph.n, graph.n))
-    chance = np.asarray((sp.csr_array(there @ back) * near).sum(axis=1)).ravel()
+    chance = np.asarray((sp.csr_array(there @ back) * neighborhoods(graph)).sum(axis=1)).ravel()
     return np.clip(chance, 0.0, 1.0)
