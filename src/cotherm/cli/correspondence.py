@@ -112,9 +112,13 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 def _how_many(labels: list[Words], used: list[Words], names: list[str], share: float) -> str:
     """How many labels were used, and how many kept back."""
-    counts = [(int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)]
+    counts = [
+        (int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)
+    ]
     said = [f"{some} of {every} labels used, {every - some} kept back" for some, every in counts]
-    text = said[0] if len(set(said)) == 1 else "; ".join(f"{name}: {one}" for name, one in zip(names, said, strict=True))
+    text = (
+        said[0] if len(set(said)) == 1 else "; ".join(f"{name}: {one}" for name, one in zip(names, said, strict=True))
+    )
     return f"--known {share:g}: {text}"
 
 

@@ -44,7 +44,7 @@ class Restricted(Protocol):
 
 
 class Prepared(Protocol):
-    """A form and equations, ready for many active sets, one after the other: the next may overwrite the last one's gram."""
+    """A form and equations, ready for one active set after the other; the next may overwrite the gram of the last."""
 
     def restricted(self, active: Array) -> Restricted: ...
 

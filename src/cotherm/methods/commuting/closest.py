@@ -63,8 +63,8 @@ class Commuting(JointBases, HasStatus):
         With ``valid=True``, the distance of the nearest graphs that are all equal. Equal graphs always commute, so the
         answer is never further away. None if nothing had to be searched for.
     origin : str
-        Where the answer comes from: "equal graphs", "proportional graphs", "one graph alone", a start of the search such
-        as "given weights", "joint basis" without ``valid``, or "as given" if the graphs commute already.
+        Where the answer comes from: "equal graphs", "proportional graphs", "one graph alone", a start of the search
+        such as "given weights", "joint basis" without ``valid``, or "as given" if the graphs commute already.
     originals : tuple
         The graphs or matrices that were given.
     status : str
@@ -248,8 +248,8 @@ def closest_commuting(
 
     Commuting is a severe condition on valid Laplacians: edges are cut, and sometimes whole graphs fall apart. Equal
     graphs always commute, and so do proportional ones. The nearest of these are computed first and are part of the
-    search, so that the answer is never further away; ``distance_equal`` is what equal graphs cost, and ``relation`` says
-    whether the answer is of this kind. The problem has many local minima and none is known to be the nearest of all.
+    search, so that the answer is never further away; ``distance_equal`` is what equal graphs cost, and ``relation``
+    says whether the answer is of this kind. The problem has many local minima and none is known to be the nearest of all.
 
     References
     ----------

@@ -4,8 +4,8 @@ A path: α from small to large, each stage from the answer of the last, with the
 Along a regular path the commutator vanishes like 1/α and faster. Where the matrices that commute meet in a corner it
 does not: there products of small weights must vanish, and a second path decides which, cutting edges for good as α
 rises. Minima are many on small dense graphs; more starts, drawn at random from a seed, are tried within bounds set by
-the best so far. As soon as commutators are small enough they are brought to rounding by damped least-norm corrections of
-the edges that are left. Weights with which graphs always commute (:mod:`cotherm.methods.commuting.trivial`) are answers
+the best so far. As soon as commutators are small enough they are brought to rounding by damped corrections of the
+edges that are left. Weights with which graphs always commute (:mod:`cotherm.methods.commuting.trivial`) are answers
 too: the search never returns anything further away.
 """
 

@@ -44,8 +44,9 @@ _TOLERANCE = 1e-6
 # Some thousand times as long is still a number.
 _LONGEST_MOVE = 1e300
 
+
 def times_count(graphs: Sequence[Graph]) -> int:
-    """How many times will be chosen, which depends on the sizes alone: memory is planned before anything is computed."""
+    """How many times will be chosen, which sizes alone decide: memory is planned before anything is computed."""
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return 1
     size = max(g.n for g in graphs)

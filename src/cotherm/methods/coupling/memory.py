@@ -116,8 +116,8 @@ def predicted(
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
     streamed = max(step, heat)
     other = max(shape.report, shape.choosing if choosing else 0)
-    ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
-    return CouplingMemory(*ways, memory.in_use() or 0)
+    stored, recomputed, streamed = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
+    return CouplingMemory(stored, recomputed, streamed, memory.in_use() or 0)
 
 
 class _Shape:

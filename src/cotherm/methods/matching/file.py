@@ -1,8 +1,8 @@
 """A match in one ``.npz`` file, to be read back whole, or its vertices in a ``.csv`` table.
 
 The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
-``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and ``indptr``; of each
-basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
+``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and
+``indptr``; of each basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations

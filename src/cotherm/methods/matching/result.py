@@ -24,11 +24,11 @@ _MORE = (
 )
 _ENDINGS = {
     SUPPORTED: "",
-    APPROXIMATE: "Matches from halves of the functions lead to the same neighborhoods but seldom to the same vertices: the "
-    "place of most vertices is found, not their counterpart.",
+    APPROXIMATE: "Matches from halves of the functions lead to the same neighborhoods but seldom to the same vertices: "
+    "the place of most vertices is found, not their counterpart.",
     UNCERTAIN: f"Matches from halves of the functions disagree at most vertices: {_MORE}",
-    BY_CHANCE: "Matches from halves of the functions agree hardly more often than chance would have it. Do not use this "
-    f"match: {_MORE}",
+    BY_CHANCE: "Matches from halves of the functions agree hardly more often than chance would have it. Do not use "
+    f"this match: {_MORE}",
     UNJUDGED: "Whether the match is right was not judged: that takes two or more functions, and n_splits above 0.",
 }
 STATUSES = tuple(_ENDINGS)
@@ -69,8 +69,8 @@ class Match:
     source, target : int
         Which of the graphs.
     status : str
-        "supported" if halves of the functions agree at half of the vertices or more, also exactly; "approximate" if only
-        up to neighbors; "no better than chance" if the mean agreement is within two and a half times what chance gives;
+        "supported" if halves of the functions agree at half of the vertices or more, also exactly; "approximate" if
+        only up to neighbors; "no better than chance" if the mean agreement is within two and a half times what chance gives;
         otherwise "uncertain". "not judged" with fewer than two functions.
     settings : dict
         The other arguments as they were understood.
@@ -200,8 +200,8 @@ class Match:
         if np.isnan(agreed):
             return "no halves of the functions to compare"
         return (
-            f"halves of the functions agree at {agreed:.0%} of the vertices up to neighbors (chance {self.chance:.0%}), "
-            f"at {self.exact_agreement:.0%} exactly"
+            f"halves of the functions agree at {agreed:.0%} of the vertices up to neighbors (chance {self.chance:.0%}) "
+            f"and at {self.exact_agreement:.0%} exactly"
         )
 
     def __str__(self) -> str:
