@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -78,3 +80,11 @@ def test_numbers_of_numpy_are_taken_by_couple() -> None:
     views = ct.datasets.ring()
     result = ct.couple(views.graphs, views.functions, [1.0], max_iterations=2, memory=np.int64(8 * 2**30))  # type: ignore[arg-type]
     assert result.settings["memory"]["derivatives"] == "stored"
+
+
+@pytest.mark.skipif(memory.in_use() is None, reason="needs /proc")
+def test_the_peak_is_that_of_the_process_and_not_of_its_parent() -> None:
+    held = np.ones(60_000_000)  # 480 MB
+    code = "from cotherm import memory; print(memory.peak())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 0.5 * held.nbytes
