@@ -59,7 +59,8 @@ def page(report: dict[str, Any]) -> str:
 
 def section(report: dict[str, Any]) -> str:
     """The same for a page of several results: of retrieval the mean of the views alone, and no times."""
-    report = report | {"rows": [row | {"seconds": None} for row in report["rows"]]}
+    options = report["options"] | {"place": "--into docs/results.md"}
+    report = report | {"rows": [row | {"seconds": None} for row in report["rows"]], "options": options}
     return _written(report, _HEAD.replace("# Coupling by pairs", SECTION), "###", lambda rows: _retrieval(rows)[1:2])
 
 
@@ -88,7 +89,7 @@ def _command(options: dict[str, Any]) -> str:
             text = (";" if name == "methods" else ",").join(given)
             words.append(f'--{name} "{text}"' if " " in text or ";" in text else f"--{name} {text}")
     words += [f"--{name} {options[name]:g}" for name in ("seeds", "seconds") if options[name] is not None]
-    return " ".join([*words, "--data DIR", "--out FILE.md"])
+    return " ".join([*words, "--data DIR", options.get("place", "--out FILE.md")])
 
 
 def _versions(versions: dict[str, str | None]) -> str:
