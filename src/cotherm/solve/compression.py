@@ -1,8 +1,8 @@
 """At most as many equations as unknowns: a least-squares term ‖r + Jᵀs‖² with more residuals than unknowns, made small.
 
 With Jᵀ = QR it is ‖Qᵀr + Rs‖² and a constant. R is m × m for m unknowns, however many residuals there are, and comes
-from blocks of columns of J one after the other: all of J is never in memory at once. Q is not kept. The model depends on Qᵀr
-only through Rᵀ(Qᵀr) = Jr, so x with Rᵀx = Jr serves for it. A weight at rounding level on every unknown makes R
+from blocks of columns of J one after the other: all of J is never in memory at once. Q is not kept. The model depends
+on Qᵀr only through Rᵀ(Qᵀr) = Jr, so x with Rᵀx = Jr serves for it. A weight at rounding level on every unknown makes R
 regular.
 """
 

@@ -249,7 +249,8 @@ def closest_commuting(
     Commuting is a severe condition on valid Laplacians: edges are cut, and sometimes whole graphs fall apart. Equal
     graphs always commute, and so do proportional ones. The nearest of these are computed first and are part of the
     search, so that the answer is never further away; ``distance_equal`` is what equal graphs cost, and ``relation``
-    says whether the answer is of this kind. The problem has many local minima and none is known to be the nearest of all.
+    says whether the answer is of this kind. There are many local minima, and none is known to
+    be the nearest of all.
 
     References
     ----------
