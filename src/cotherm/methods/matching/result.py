@@ -70,7 +70,7 @@ class Match:
         Which of the graphs.
     status : str
         "supported" if halves of the functions agree at half of the vertices or more, also exactly; "approximate" if
-        only up to neighbors; "no better than chance" if the mean agreement is within two and a half times
+        only up to neighbors; "no better than chance" if the mean agreement is less than 0.09 above
         what chance gives; otherwise "uncertain". "not judged" with fewer than two functions.
     settings : dict
         The other arguments as they were understood.
