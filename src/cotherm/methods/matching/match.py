@@ -32,7 +32,7 @@ _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
 _FIRST = 15
 # The part of the vertices at which halves of the functions must agree for a match to count as supported, and how
-# far above chance for it to count at all: graphs that have nothing in common come to 0.08 above it.
+# far above chance for it to count at all; clouds with more noise than structure came to 0.08 above it (benchmark).
 _SUPPORTED, _ABOVE_CHANCE = 0.5, 0.09
 
 
