@@ -31,9 +31,9 @@ from cotherm.methods.validation import checked_graphs, checked_views, is_auto, v
 _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
 _FIRST = 15
-# The part of the vertices at which halves of the functions must agree for a match to count as supported, and the
-# multiple of what chance gives that they must exceed.
-_SUPPORTED, _ABOVE_CHANCE = 0.5, 2.5
+# The part of the vertices at which halves of the functions must agree for a match to count as supported, and how
+# far above chance for it to count at all; clouds with more noise than structure came to 0.08 above it (benchmark).
+_SUPPORTED, _ABOVE_CHANCE = 0.5, 0.09
 
 
 def match(
@@ -218,7 +218,7 @@ def match(
 def _status(agreed: float, exactly: float, by_chance: float) -> str:
     if np.isnan(agreed):
         return UNJUDGED
-    if agreed <= _ABOVE_CHANCE * by_chance and agreed < _SUPPORTED:
+    if agreed <= by_chance + _ABOVE_CHANCE and agreed < _SUPPORTED:
         return BY_CHANCE
     if agreed < _SUPPORTED:
         return UNCERTAIN

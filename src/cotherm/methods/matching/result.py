@@ -71,8 +71,8 @@ class Match(Shown):
         Which of the graphs.
     status : str
         "supported" if halves of the functions agree at half of the vertices or more, also exactly; "approximate" if
-        only up to neighbors; "no better than chance" if the mean agreement is within two and a half times what chance
-        gives; otherwise "uncertain". "not judged" with fewer than two functions.
+        only up to neighbors; "no better than chance" if the mean agreement is less than 0.09 above
+        what chance gives; otherwise "uncertain". "not judged" with fewer than two functions.
     settings : dict
         The other arguments as they were understood.
     versions : dict of str to str
