@@ -15,6 +15,7 @@ import cotherm as ct
 from cotherm.cli.signals import ended_in_order, told_of_interrupts
 
 # The disk takes so long that the signal comes in the middle; cleaning up, too, takes long enough for another signal.
+# What is said is written without a buffer: one that a signal interrupts while it is emptied would be emptied twice.
 WRITER = """
 import os, sys, time
 from pathlib import Path
@@ -22,11 +23,11 @@ from cotherm.cli.signals import ended_in_order
 from cotherm.io import atomic
 
 def slow(_):
-    print("writing", flush=True)
+    os.write(1, b"writing\\n")
     time.sleep(60)
 
 def slow_unlink(path, missing_ok=False, unlink=Path.unlink):
-    print("cleaning", flush=True)
+    os.write(1, b"cleaning\\n")
     time.sleep(1.0)
     unlink(path, missing_ok=missing_ok)
 
@@ -53,12 +54,12 @@ def test_a_signal_while_writing(first: str, second: str, tmp_path: Path) -> None
 
 
 CALLER = """
-import ctypes, time
+import ctypes, os, time
 from cotherm.cli.signals import ended_in_order
 
 @ctypes.CFUNCTYPE(None)
 def call_back():
-    print("called", flush=True)
+    os.write(1, b"called\\n")
     time.sleep(60)
 
 with ended_in_order():
@@ -142,7 +143,7 @@ def show(self, **figures):
     time.sleep(0.1)
 
 def slow(_):
-    print("writing", flush=True)
+    os.write(1, b"writing\\n")
     time.sleep(60)
 
 Meter.show = show
