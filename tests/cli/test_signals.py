@@ -15,23 +15,24 @@ import cotherm as ct
 from cotherm.cli.signals import ended_in_order, told_of_interrupts
 
 # The disk takes so long that the signal comes in the middle; cleaning up, too, takes long enough for another signal.
-# What is said is written without a buffer: one that a signal interrupts while it is emptied would be emptied twice.
+# Tests may run under nohup, where SIGHUP is ignored.
 WRITER = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from cotherm.cli.signals import ended_in_order
 from cotherm.io import atomic
 
 def slow(_):
-    os.write(1, b"writing\\n")
+    print("writing", flush=True)
     time.sleep(60)
 
 def slow_unlink(path, missing_ok=False, unlink=Path.unlink):
-    os.write(1, b"cleaning\\n")
+    print("cleaning", flush=True)
     time.sleep(1.0)
     unlink(path, missing_ok=missing_ok)
 
 os.fsync, Path.unlink = slow, slow_unlink
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 with ended_in_order():
     atomic.save(Path(sys.argv[1]), b"x" * 1000, overwrite=False)
 """
@@ -54,12 +55,12 @@ def test_a_signal_while_writing(first: str, second: str, tmp_path: Path) -> None
 
 
 CALLER = """
-import ctypes, os, time
+import ctypes, time
 from cotherm.cli.signals import ended_in_order
 
 @ctypes.CFUNCTYPE(None)
 def call_back():
-    os.write(1, b"called\\n")
+    print("called", flush=True)
     time.sleep(60)
 
 with ended_in_order():
@@ -143,7 +144,7 @@ def show(self, **figures):
     time.sleep(0.1)
 
 def slow(_):
-    os.write(1, b"writing\\n")
+    print("writing", flush=True)
     time.sleep(60)
 
 Meter.show = show
