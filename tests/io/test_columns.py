@@ -14,15 +14,6 @@ from cotherm import CothermError, limits
 TEXT = "id,age,sex,height,city\na,30,m,1.8,Rome\nb,40,f,1.7,Oslo\nc,50,f,1.6,Rome\n"
 
 
-@pytest.fixture(params=["in Python", "in bulk"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    if request.param == "in bulk":
-        monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
-    path = tmp_path / "table.csv"
-    path.write_text(TEXT)
-    return path
-
-
 def test_columns_of_text_are_all_named(place: Path) -> None:
     with pytest.raises(CothermError) as caught:
         ct.io.read_table(place)

@@ -8,18 +8,9 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm import CothermError, limits
+from cotherm import CothermError
 
 TEXT = "id,a,b,kind\nx,1,2,red\ny,NA,3,red\nz,5,,blue\nw,2,7,blue\n"
-
-
-@pytest.fixture(params=["in Python", "in bulk"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    if request.param == "in bulk":
-        monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
-    path = tmp_path / "table.csv"
-    path.write_text(TEXT)
-    return path
 
 
 def test_refused_with_place_and_count(place: Path) -> None:

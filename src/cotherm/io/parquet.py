@@ -7,8 +7,7 @@ column may, as in text.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_missing
+from cotherm.io.foreign import readable
 from cotherm.io.missing import Numbers
 from cotherm.io.number_table import TableLayout, is_name_column, other_columns, require_names
 from cotherm.io.packed import require_proportion
@@ -37,7 +37,7 @@ def read_parquet(path: Path, selection: Selection) -> Numbers:
     require("pyarrow", "tables")
     import pyarrow.parquet
 
-    with _told(path), pyarrow.parquet.ParquetFile(path) as source:
+    with readable(path, "a .parquet file", "pyarrow"), pyarrow.parquet.ParquetFile(path) as source:
         return _read(path, source, selection)
 
 
@@ -47,7 +47,7 @@ def layout_of(path: Path) -> TableLayout:
     require("pyarrow", "tables")
     import pyarrow.parquet
 
-    with _told(path), pyarrow.parquet.ParquetFile(path) as source:
+    with readable(path, "a .parquet file", "pyarrow"), pyarrow.parquet.ParquetFile(path) as source:
         titles = tuple(source.schema_arrow.names)
         return TableLayout(path, titles, None, None, source.metadata.num_rows, len(titles), 0)
 
@@ -147,16 +147,3 @@ def _could_be_names(kind: Any) -> bool:
 
 def _shown(value: float) -> str:
     return "a missing value" if math.isnan(value) else str(value)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What damaged files make pyarrow raise becomes an error of ours."""
-    try:
-        yield
-    except (CothermError, MemoryError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        advice = "The file may be damaged."
-        raise CothermError(str(path), f"unreadable for pyarrow ({reason})", "a .parquet file", advice) from None

@@ -11,13 +11,12 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cotherm.errors import CothermError
 from cotherm.io import atomic
+from cotherm.io.foreign import readable
 from cotherm.io.packed import require_proportion
 from cotherm.optional import require
 from cotherm.progress import track
@@ -40,7 +39,10 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     atomic.require_content(path)
     size = _unpacked_size(path)
     openpyxl = require("openpyxl", "tables")
-    with _told(path), warnings.catch_warnings():
+    with (
+        readable(path, "an .xlsx file", advice="The file may be damaged, or not be an .xlsx file."),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # parts of a workbook that openpyxl passes over are no part of a table
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
@@ -53,7 +55,10 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
 
 def _unpacked_size(path: Path) -> int:
     """Bytes of all parts of a workbook, as declared; no part is read further than that."""
-    with _told(path), zipfile.ZipFile(path) as archive:
+    with (
+        readable(path, "an .xlsx file", advice="The file may be damaged, or not be an .xlsx file."),
+        zipfile.ZipFile(path) as archive,
+    ):
         size = sum(entry.file_size for entry in archive.infolist())
         require_proportion(path, size, path.stat().st_size, "Save it as .csv.")
         return size
@@ -103,16 +108,3 @@ def _as_text(rows: list[list[str]]) -> bytes:
         # A row without any cell is a gap between others, as a blank line is.
         writer.writerow([*row[first:], *[""] * (width - max(len(row), first))] if row else [])
     return text.getvalue().encode("utf-8", "backslashreplace")
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What damaged files make zipfile and openpyxl raise, a dozen kinds, becomes an error of ours."""
-    try:
-        yield
-    except (CothermError, MemoryError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        advice = "The file may be damaged, or not be an .xlsx file."
-        raise CothermError(str(path), f"unreadable ({reason})", "an .xlsx file", advice) from None

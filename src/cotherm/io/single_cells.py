@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +20,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_missing
+from cotherm.io.foreign import readable
 from cotherm.io.kinds import MUDATA, suffix_of
 from cotherm.io.missing import Numbers
 from cotherm.io.packed import require_proportion
@@ -49,7 +48,11 @@ def read_modalities(
     require("anndata", "anndata")
     import h5py
 
-    with _told(path), working(f"reading {path.name}"), h5py.File(path, "r") as file:
+    with (
+        readable(path, f"a {path.suffix} file", "anndata"),
+        working(f"reading {path.name}"),
+        h5py.File(path, "r") as file,
+    ):
         if suffix_of(path) != MUDATA:
             return [Modality(None, _numbers(path, file, None, rep, selection, file))]
         chosen = _chosen(path, file, modality)
@@ -64,7 +67,7 @@ def count_modalities(path: Path, modality: str | None = None) -> int:
     require("anndata", "anndata")
     import h5py
 
-    with _told(path), h5py.File(path, "r") as file:
+    with readable(path, f"a {path.suffix} file", "anndata"), h5py.File(path, "r") as file:
         return len(_chosen(path, file, modality))
 
 
@@ -196,16 +199,3 @@ def _size(element: Any) -> int:
     if hasattr(element, "nbytes"):
         return int(element.nbytes)
     return sum(_size(child) for child in element.values())
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What damaged files make h5py and anndata raise becomes an error of ours."""
-    try:
-        yield
-    except (CothermError, MemoryError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        given = f"unreadable for anndata ({reason})"
-        raise CothermError(str(path), given, f"a {path.suffix} file", "The file may be damaged.") from None

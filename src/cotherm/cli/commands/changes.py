@@ -49,9 +49,9 @@ def run(options: argparse.Namespace) -> None:
     names = views_of(result)
     wanted = range(len(names)) if options.view is None else [view_number(options.view, names)]
     kinds = _KINDS if options.kind is None else (options.kind,)
-    rows, counts = [], []
+    rows, counts, found = [], [], result.changes()
     for k in wanted:
-        changes, items = result.changes()[k], items_of(result.originals[k])
+        changes, items = found[k], items_of(result.originals[k])
         chosen = np.flatnonzero(np.isin(changes.kind, kinds))
         chosen = chosen[np.argsort(-np.abs(changes.after - changes.before)[chosen], kind="stable")]
         for e in chosen.tolist():
