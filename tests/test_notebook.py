@@ -223,6 +223,12 @@ def test_the_quick_start_runs(tmp_path: Path) -> None:
         (found,) = [cell for cell in code if start in cell.source]
         return found.outputs[-1]
 
+    rows = last("to_csv").text.splitlines()
+    assert rows[0] == "id;length;width;teeth"
+    assert all(re.fullmatch(r"plant-\d{3}(;-?\d,\d{3}){3}", row) for row in rows[1:])
+    reading = last("read_table").text
+    assert "115 rows" in reading and "112 rows" in reading
+    assert "1 missing value" in reading
     coupled = last("ct.couple_pairs").data
     assert coupled["text/plain"].startswith("<Heat kernel coupling of 2 graphs: converged")
     assert len(pictures(coupled["text/html"])) == 1
