@@ -35,7 +35,7 @@ highlight_language = "none"  # blocks without a language show what commands prin
 html_theme = "furo"
 html_title = "cotherm"
 html_static_path = ["_static"]
-html_css_files = ["parameters.css"]
+html_css_files = ["parameters.css", "width.css"]
 html_math_renderer = "mathml"
 
 # The reference: a page for every name in docs/reference/*.md, written anew by every build so that no page of a name

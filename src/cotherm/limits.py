@@ -21,7 +21,7 @@ TREE_DIMENSIONS = 15
 # This many pairs of dense points and more are compared by scikit-learn; for fewer its import takes longest.
 SKLEARN_PAIRS = 25_000_000
 # All pairs of more points take minutes: the search is approximate, unless the dimensions are few.
-EXACT_NEIGHBORS = 50_000
+EXACT_NEIGHBORS = 100_000
 # Pairs of a point and a neighbor, which take 40 bytes each on the way to a graph; more are refused.
 NEIGHBOR_PAIRS = 200_000_000
 

@@ -62,7 +62,7 @@ def nearest_neighbors(
         Distance d_ij = ‖x_i − x_j‖, or d_ij = 1 − x_i·x_j / (‖x_i‖ ‖x_j‖).
     search : {"auto", "exact", "approximate"}, default "auto"
         "approximate" is nearest neighbor descent by pynndescent, which needs the extra ``neighbors``. "auto" is exact
-        for up to 50,000 points and for any number of points in at most 15 dimensions.
+        for up to 100,000 points and for any number of points in at most 15 dimensions.
     seed : int, default 0
         Seed of the approximate search and of the sample that measures its recall. The same seed gives the same
         result.
