@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.pairs.cases import Case
-from benchmarks.suite.parts import OK
+from benchmarks.suite.parts import OK, OUT_OF_TIME
 
 Row = dict[str, Any]
 BySeed = dict[int, float]
@@ -69,7 +69,8 @@ def failures(rows: Iterable[Row]) -> list[str]:
     counted: dict[tuple[str, str, str], list[float]] = {}
     for row in rows:
         if row["status"] != OK:
-            why = f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]
+            limit = f" ({row['limit_seconds']:g} s)" if row["status"] == OUT_OF_TIME and row["limit_seconds"] else ""
+            why = row["status"] + limit + (f": {row['reason']}" if row["reason"] else "")
             counted.setdefault((row["contestant"], row["family"], why), []).append(Case.named(row["problem"]).percent)
     lines = []
     for (contestant, _, why), where in counted.items():

@@ -30,7 +30,7 @@ _BEST = "best single view"
 _WHO = {"paired": "paired items", "unpaired": "items without a partner"}
 _HEAD = """# Coupling by pairs
 
-Written by `{command}`. No method sees a label; labels only judge. Every method runs in a process of its own.
+Written by `{command}`. No method sees a label; labels only judge.
 
 {versions}.
 
