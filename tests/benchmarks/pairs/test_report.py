@@ -12,7 +12,7 @@ import pytest
 from benchmarks import cli, pairs
 from benchmarks.pairs import runner
 from benchmarks.pairs.cases import Case
-from benchmarks.pairs.cells import cell, seconds
+from benchmarks.pairs.cells import cell, failures, seconds
 from benchmarks.pairs.keep import Kept
 from benchmarks.pairs.retrieval import METHODS, figure_name
 from benchmarks.suite.parts import FAILED, NO_DATA, NOT_INSTALLED, OK, OUT_OF_TIME, SKIPPED, Row
@@ -94,6 +94,13 @@ def test_tables_of_retrieval(judge: Judge) -> None:
     assert not _lines(text, "50 %", "similarity fusion")
     # Where all are paired, only what draws pairs to keep back depends on the seed.
     assert [name for case, name in judge.asked if case == "planted-40 100 1"] == ["coupled"]
+
+
+def test_a_time_limit_is_told() -> None:
+    row = {"family": "missing", "problem": "nus 50 0", "contestant": "NEMO", "reason": ""}
+    late = row | {"status": OUT_OF_TIME, "limit_seconds": 300.0}
+    assert failures([late, late]) == ["- NEMO, 50 %, 2 runs: out of time (300 s)"]
+    assert failures([row | {"status": FAILED, "limit_seconds": 300.0}]) == ["- NEMO, 50 %, 1 run: failed"]
 
 
 def test_failures_are_rows(judge: Judge) -> None:
