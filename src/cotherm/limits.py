@@ -41,7 +41,12 @@ CONCURRENT_TO = 30_000
 
 # Up to this many vertices the systems of a coupling step are solved by Cholesky, above by conjugate gradients.
 CHOLESKY = 300
-# Entries of the Jacobian up to which the curvature of the residuals is learned from earlier steps.
+# Up to this many vertices those of a preconditioner, of single precision, which have many right-hand sides.
+ROUGH_CHOLESKY = 3_000
+# Up to this many residuals (entries of Q, over all times and all graphs but one) the Jacobian of a coupling and the
+# equations of its steps are formed; with more, they are only applied, and solved by conjugate gradients.
+FORMED_RESIDUALS = 400
+# Entries of a formed Jacobian up to which the curvature of the residuals is learned from earlier steps.
 LEARNED_CURVATURE = 5_000_000
 # Up to this many rows eigenvectors come from a dense decomposition, above from Lanczos iterations.
 DENSE_EIGENPAIRS = 2_000

@@ -62,6 +62,10 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     def shape(self) -> tuple[int, ...]:
         return self.values.shape
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
     def __getattr__(self, name: str) -> Any:
         """The methods that arrays of every kind have."""
         if name not in {"all", "any", "astype", "copy", "max", "mean", "min", "reshape", "sum", "transpose"}:
@@ -145,8 +149,8 @@ class NumpyEngine:
     def for_each(self, task: Callable[..., Any], n: int, *arguments: Sequence[Any]) -> list[Any]:
         return [task(*each) for each in zip(*arguments, strict=True)]
 
-    def is_concurrent(self, n: int) -> bool:
-        return False
+    def at_once(self, n: int, count: int) -> int:
+        return 1
 
     def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> Any:
         return formula(*vectors)
@@ -201,6 +205,14 @@ class NumpyEngine:
     def edge_inner_products(self, x: Any, z: Any, i: Any, j: Any, weights: Any) -> Any:
         gaps, others = (y.values[i.values] - y.values[j.values] for y in (x, z))
         return DeviceArray(np.einsum("r,era,era->e", weights, gaps, others))
+
+    def edge_forms(self, x: Any, S: Any, i: Any, j: Any, weights: Any) -> Any:
+        gaps = x.values[i.values] - x.values[j.values]
+        return DeviceArray(np.einsum("r,era,ab,erb->e", weights, gaps, S.values, gaps).astype(np.float64))
+
+    def laplacian_forms(self, pattern: Pattern, v: Any, x: Any, weights: Any) -> Any:
+        gaps = x.values[pattern.i.values] - x.values[pattern.j.values]
+        return DeviceArray(np.einsum("r,e,era,erb->ab", weights, v.values, gaps, gaps).astype(np.float64))
 
     def sums_at_vertices(self, pattern: Pattern, d: Any) -> Any:
         out = np.zeros((pattern.n, 1))

@@ -115,6 +115,25 @@ def test_edge_inner_products(q: int) -> None:
     assert_allclose(found[0], found[1], atol=1e-12)
 
 
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize("q", [1, 3, 8, 21])
+def test_edge_forms(q: int, precision: Any) -> None:
+    """In both engines, in both precisions, and each the adjoint of the other."""
+    x: Any = RNG.standard_normal((GRAPH.n, 5, q)).astype(precision)
+    S = RNG.standard_normal((q, q))
+    S, v, weights = S + S.T, RNG.standard_normal(GRAPH.m), RNG.standard_normal(5)
+    forms, sums = [], []
+    for engine in (CPU, NUMPY):
+        edges, terms = pattern(engine), engine.asarray(x)
+        forms.append(engine.to_numpy(engine.edge_forms(terms, engine.asarray(S), edges.i, edges.j, weights)))
+        sums.append(engine.to_numpy(engine.laplacian_forms(edges, engine.asarray(v), terms, weights)))
+    rounding = 100 * q * float(np.finfo(precision).eps)
+    assert_allclose(forms[0], forms[1], atol=rounding * np.abs(forms[1]).max())
+    assert_allclose(sums[0], sums[1], atol=rounding * np.abs(sums[1]).max())
+    assert_allclose(np.sum(sums[0] * S), v @ forms[0], rtol=1e-5 if precision is np.float32 else 1e-11)
+    assert forms[0].dtype == sums[0].dtype == np.float64
+
+
 def test_dense_algebra() -> None:
     A = F.T @ F + np.eye(3)
     for engine in (CPU, NUMPY):

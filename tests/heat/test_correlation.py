@@ -115,7 +115,7 @@ def test_derivative_at_long_times_over_faint_edges(weights: list[float], t: floa
     J = by_decomposition(graph, F, np.array([t]))[0] * graph.w
     model = CorrelationModel(graph, F, np.array([t]))
     slopes = np.arange(1.0, 4.0)
-    gradient = model.at(graph.w).gradient(slopes, np.arange(3)) * graph.w
+    gradient = model.at(graph.w).derivative_map(np.arange(3)).gradient(slopes) * graph.w
     a, b = pairs(2)
     for e in range(3):
         moved = [graph.with_weights(graph.w * (1 + s * step * (np.arange(3) == e))) for s in (1, -1)]

@@ -12,7 +12,8 @@ from scipy.optimize import nnls
 from cotherm import limits
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
-from cotherm.solve.nearest_point import NearestPoint
+from cotherm.solve.multipliers import FormedSystem, Start
+from cotherm.solve.nearest_point import Nearest, NearestPoint
 from cotherm.solve.tall_matrix import InMemory
 
 
@@ -64,6 +65,15 @@ def test_restricted_is_the_dense_inverse(
     assert not part.nearest(c)[P].any()
 
 
+def nearest(
+    metric: Metric, E: np.ndarray, definite: int, c: np.ndarray, b: np.ndarray, weights: np.ndarray
+) -> Nearest | None:
+    """With nothing known: from zero, where the equations leave −b."""
+    rows, m = InMemory(E), len(c)
+    points = NearestPoint(metric, rows, FormedSystem(metric, rows, definite))
+    return points.solve(c, Start(np.zeros(m), -b), weights, np.zeros(m, dtype=bool))
+
+
 def reference(A: np.ndarray, c: np.ndarray, E: np.ndarray, b: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """min (v − c)ᵀA(v − c) + Σ ω (Eᵀv − b)² over v ≥ 0 as plain nonnegative least squares."""
     root = np.linalg.cholesky(A).T
@@ -79,9 +89,10 @@ def test_nearest_point_is_nonnegative_least_squares(kind: str, seed: int, power:
     E = rng.standard_normal((m, 3))
     c, b = rng.standard_normal(m), rng.standard_normal(3)
     weights = np.full(3, 10.0**power)
-    found = NearestPoint(metric, InMemory(E), 3).solve(c, b, weights, np.zeros(m, dtype=bool))
+    found = nearest(metric, E, 3, c, b, weights)
     assert found is not None
-    v, held = found
+    v, held, left = found
+    assert_allclose(left, E.T @ v - b, atol=1e-6 * (1.0 + np.abs(b).max()))
     expected = reference(dense(metric, m), c, E, b, weights)
     assert_allclose(v, expected, atol=1e-6 * max(1.0, np.abs(expected).max()))
     assert (v >= 0).all()
@@ -98,9 +109,10 @@ def test_exchanges_that_would_go_round_in_circles(kind: str, seed: int) -> None:
     E = np.abs(rng.standard_normal((m, k)))
     b = E.T @ rng.uniform(0.0, 1.0, m) + 10.0 * rng.standard_normal(k)
     c, weights = rng.uniform(0.0, 1.0, m), np.full(k, 1e6)
-    found = NearestPoint(metric, InMemory(E), k).solve(c, b, weights, np.zeros(m, dtype=bool))
+    found = nearest(metric, E, k, c, b, weights)
     assert found is not None
-    v, held = found
+    v, held, left = found
+    assert_allclose(left, E.T @ v - b, atol=1e-6 * (1.0 + np.abs(b).max()))
     pull, push = metric.apply(v - c), E @ (weights * (E.T @ v - b))
     scale = 1e-6 * np.abs(push).max()
     assert np.abs((pull + push)[~held]).max() < scale
@@ -116,9 +128,9 @@ def test_negative_weights_are_curvature_while_convex() -> None:
     c = rng.standard_normal(m) + 20.0  # far from the bounds
     b = E.T @ c + rng.standard_normal(3)
 
-    def solve(curvature: float) -> tuple[np.ndarray, np.ndarray] | None:
+    def solve(curvature: float) -> Nearest | None:
         weights = np.array([5.0, 5.0, curvature])
-        return NearestPoint(metric, InMemory(E), 2).solve(c, b, weights, np.zeros(m, dtype=bool))
+        return nearest(metric, E, 2, c, b, weights)
 
     for curvature in (2.0, -0.5):
         found = solve(curvature)
@@ -133,6 +145,6 @@ def test_repeated_equations_are_no_trouble() -> None:
     metric, m, rng = make(5, "gram")
     E = rng.standard_normal((m, 1)) @ np.ones((1, 4))
     c = rng.standard_normal(m) + 10.0
-    found = NearestPoint(metric, InMemory(E), 4).solve(c, np.ones(4), np.full(4, 1e16), np.zeros(m, dtype=bool))
+    found = nearest(metric, E, 4, c, np.ones(4), np.full(4, 1e16))
     assert found is not None
     assert_allclose(E.T @ found[0], 1.0, atol=1e-6)

@@ -102,8 +102,8 @@ class Engine(Protocol):
     def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
         """Call the task for each graph, side by side where that pays for graphs of up to n vertices."""
 
-    def is_concurrent(self, n: int) -> bool:
-        """Whether :meth:`for_each` works on graphs of up to n vertices at the same time, for estimates of memory."""
+    def at_once(self, n: int, count: int) -> int:
+        """How many of so many graphs :meth:`for_each` works on at the same time, for estimates of memory."""
 
     # Long vectors
 
@@ -155,6 +155,12 @@ class Engine(Protocol):
 
     def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
         """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q)."""
+
+    def edge_forms(self, x: Array, S: Array, i: Array, j: Array, weights: Floats, /) -> Array:
+        """Return Σ_r weights[r] (b_eᵀx[:, r]) S (b_eᵀx[:, r])ᵀ for every edge; x is (n, terms, q), float64 or 32."""
+
+    def laplacian_forms(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
+        """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v; the adjoint of :meth:`edge_forms`."""
 
     # The unsigned incidence matrix
 

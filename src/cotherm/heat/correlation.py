@@ -4,16 +4,13 @@ With b_e = δ_i − δ_j for the edge e = (i, j), ∂L/∂u_e = b_e b_eᵀ, and
 
     ∂Q_ab(t)/∂u_e = −∫₀ᵗ (b_eᵀe^{−(t−s)L}f_a) (b_eᵀe^{−sL}f_b) ds.
 
-Two ways to it. *Filters*: the integral is a short sum of products (:mod:`cotherm.heat.low_rank_kernel`), so a few
-functions of L applied to F serve all edges and pairs, −t Σ_r ± (b_eᵀφ_r(tL)f_a)(b_eᵀφ_r(tL)f_b): O(m) work a term and
-pair, no n × n matrix. *Spectral*, where one number is differentiated and not all of Q: with L = ΦΛΦᵀ the derivative of
-e^{−tL} in the direction E is Φ(K_t ∘ ΦᵀEΦ)Φᵀ, K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ).
+The integral is a short sum of products (:mod:`cotherm.heat.low_rank_kernel`), so a few functions of L applied to F
+serve all edges and pairs, −t Σ_r ± (b_eᵀφ_r(tL)f_a)(b_eᵀφ_r(tL)f_b): O(m) work a term and pair, no n × n matrix.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +20,10 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Laplacian
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.heat.low_rank_kernel import LowRankKernel, decays, divided_differences, low_rank_kernel
+from cotherm.heat.low_rank_kernel import LowRankKernel, decays, low_rank_kernel
 
 # Terms in memory at once.
 _TERMS_AT_ONCE = 40
-# Beyond this t·λ_max differences are taken before and not after the sum, of numbers as large as t, over all modes.
-_LONG = 1e3
 
 
 def correlations(
@@ -109,29 +104,3 @@ def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: f
 def filtered(matrix: Laplacian, F: Array, batch: Batch) -> Array:
     """All terms applied to F, (n, terms, q), by one recurrence."""
     return matrix.engine.chebyshev_sums_by_vertex(matrix, F, batch.series(), batch.bound)
-
-
-def gradient_by_spectrum(
-    values: Floats, vectors: Floats, amounts: Floats, slopes: Floats, times: Floats, i: NDArray[Any], j: NDArray[Any]
-) -> Floats:
-    """Σ_t Σ_ab slopes_ab(t) ∂Q_ab(t)/∂u_e for the edges (i, j), exactly: O(n³), whatever the times and functions.
-
-    L = ΦΛΦᵀ and ΦᵀF are given; slopes (times, q, q) are symmetric. This is the gradient of a
-    scalar function of all Q(t) by every edge weight at once: all times and pairs are summed before going back to the
-    vertices.
-    """
-    inner = np.zeros((len(values), len(values)))
-    for slope, t in zip(slopes, times, strict=True):
-        inner += _derivative_kernel(values, float(t)) * (amounts @ slope @ amounts.T)
-    if float(np.max(times, initial=0.0)) * float(values[-1]) > _LONG:
-        gaps = vectors[i] - vectors[j]
-        return np.asarray(np.sum((gaps @ inner) * gaps, axis=1))
-    M = vectors @ inner @ vectors.T
-    diagonal = M.diagonal()
-    return np.asarray(diagonal[i] + diagonal[j] - M[i, j] - M[j, i])
-
-
-def _derivative_kernel(values: Floats, t: float) -> Floats:
-    """K_t(λ, μ) = (e^{−tλ} − e^{−tμ})/(λ − μ), −te^{−tλ} where they meet."""
-    x = decays(t, values)
-    return -t * divided_differences(x[:, np.newaxis], x)

@@ -16,7 +16,8 @@ from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
-from cotherm.heat.correlation import Batch, derivative_batches, filtered, gradient_by_spectrum, pairs
+from cotherm.heat.correlation import Batch, derivative_batches, filtered, pairs
+from cotherm.heat.correlation_map import CorrelationMap, Filtered
 from cotherm.heat.spectrum import fit_spectrum
 from cotherm.lazy import lazy
 
@@ -37,6 +38,10 @@ _FOREVER = 1e14
 class Correlation(Protocol):
     """Q at some weights."""
 
+    @property
+    def size(self) -> int:
+        """The length of :meth:`values`."""
+
     def values(self) -> Floats:
         """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
 
@@ -46,8 +51,8 @@ class Correlation(Protocol):
     def row_writer(self, edges: Array) -> RowWriter:
         """The same, row by row as they are needed; what they are computed from is computed now, and kept."""
 
-    def gradient(self, slopes: Floats, edges: Array) -> Array:
-        """The derivative times ``slopes``, without forming the derivative where there is a shorter way."""
+    def derivative_map(self, edges: Array) -> CorrelationMap:
+        """The same as a linear map that is not formed; what it is applied by is computed now, and kept."""
 
 
 class CorrelationModel:
@@ -101,6 +106,17 @@ class CorrelationModel:
 
         return write
 
+    def derivative_map(self, terms: Terms, batches: list[Batch], edges: Array) -> CorrelationMap:
+        """See :meth:`Correlation.derivative_map`."""
+        parts: list[Filtered] = []
+        for batch in batches:
+            x, start = terms(batch), 0
+            for kernel, k in zip(batch.kernels, batch.numbers, strict=True):
+                own = x[:, start : start + len(kernel.signs)]
+                parts.append(Filtered(own.copy(), -float(batch.times[k]) * kernel.signs))
+                start += len(kernel.signs)
+        return CorrelationMap(self.engine, self.pattern, edges, parts, self.pairs, self.scale, self.graph.m)
+
     def at(self, u: Array) -> Correlation:
         return (
             _SpectralCorrelation(self, u)
@@ -129,6 +145,10 @@ class _SpectralCorrelation:
             self._vectors = vectors
         self._coefficients = self._vectors.T @ model.F
 
+    @property
+    def size(self) -> int:
+        return self._model.size
+
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
@@ -141,17 +161,8 @@ class _SpectralCorrelation:
     def row_writer(self, edges: Array) -> RowWriter:
         return self._model.row_writer(self._terms, self._batches(), edges)
 
-    def gradient(self, slopes: Floats, edges: Array) -> Array:
-        model = self._model
-        a, b = model.pairs
-        S = np.zeros((len(model.times), model.F.shape[1], model.F.shape[1]))
-        # The vector holds √2 Q_ab for a < b; half of its slope goes to either of Q_ab and Q_ba.
-        S[:, a, b] = slopes.reshape(len(model.times), -1) * model.scale
-        S = 0.5 * (S + S.transpose(0, 2, 1))
-        numbers = model.engine.to_numpy(edges)
-        i, j = model.graph.i[numbers], model.graph.j[numbers]
-        gradient = gradient_by_spectrum(self._values, self._vectors, self._coefficients, S, model.times, i, j)
-        return model.engine.asarray(gradient)
+    def derivative_map(self, edges: Array) -> CorrelationMap:
+        return self._model.derivative_map(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
         # After so long nothing changes any more, and rounding, which the derivative multiplies by t, must not either.
@@ -173,6 +184,10 @@ class _ChebyshevCorrelation:
         self._model = model
         self._matrix = require_bound(model.engine.laplacian(model.pattern, u))
 
+    @property
+    def size(self) -> int:
+        return self._model.size
+
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
@@ -186,11 +201,8 @@ class _ChebyshevCorrelation:
     def row_writer(self, edges: Array) -> RowWriter:
         return self._model.row_writer(self._terms, self._batches(), edges)
 
-    def gradient(self, slopes: Floats, edges: Array) -> Array:
-        engine = self._model.engine
-        J = engine.xp.empty((len(edges), len(slopes)))
-        self.write_derivative(edges, J)
-        return engine.matvec(J, slopes)
+    def derivative_map(self, edges: Array) -> CorrelationMap:
+        return self._model.derivative_map(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
         # A larger bound makes longer series.

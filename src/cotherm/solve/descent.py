@@ -78,6 +78,7 @@ class Descent:
     optimality: float
     status: Status
     iterations: int
+    damping: float = np.inf  # with which to go on
 
 
 def descend(
@@ -104,7 +105,7 @@ def descend(
         optimality = model.optimality
         watch(here, optimality, iteration)
         if optimality <= tolerance:
-            return Descent(here.u, here.cost, optimality, Status.CONVERGED, iteration)
+            return Descent(here.u, here.cost, optimality, Status.CONVERGED, iteration, mu)
         while True:
             proposal = model.step(mu)
             if proposal is not None:
@@ -113,7 +114,7 @@ def descend(
                 if decrease >= _ACCEPT * predicted and decrease > 0.0:
                     break
                 if predicted <= here.rounding:
-                    stalled = Descent(here.u, here.cost, optimality, Status.STALLED, iteration)
+                    stalled = Descent(here.u, here.cost, optimality, Status.STALLED, iteration, mu)
                     if least_gain or not extra_steps:
                         return stalled
                     highest, here = here.cost + here.rounding, there
@@ -128,14 +129,14 @@ def descend(
         # A small decrease from a heavily damped step says little. A large part of the cost may be out of reach: then
         # decreases are compared with each other.
         if decrease < least_gain * min(here.cost, first - there.cost) and mu < 1.0:
-            return Descent(there.u, there.cost, optimality, Status.STALLED, iteration + 1)
+            return Descent(there.u, there.cost, optimality, Status.STALLED, iteration + 1, mu)
         model.accepted(there)
         here = there
         del model, proposal, there
     optimality = model_at(here).optimality
     watch(here, optimality, iterations)
     status = Status.CONVERGED if optimality <= tolerance else Status.OUT_OF_BUDGET
-    return Descent(here.u, here.cost, optimality, status, iterations)
+    return Descent(here.u, here.cost, optimality, status, iterations, mu)
 
 
 def _polished(

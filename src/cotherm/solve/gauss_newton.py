@@ -14,19 +14,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from cotherm import limits
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
+from cotherm.lazy import lazy
 from cotherm.solve import descent
 from cotherm.solve.compression import compressed
+from cotherm.solve.curved_metric import Curvature, CurvedMetric
 from cotherm.solve.descent import Damping, Descent
+from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
-from cotherm.solve.nearest_point import NearestPoint
+from cotherm.solve.multipliers import FormedSystem, Start
+from cotherm.solve.nearest_point import Nearest, NearestPoint
 from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
@@ -36,6 +42,8 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _EXTRA_STEPS = 8
 # A step is corrected if it brings less than this part of the predicted decrease.
 _CORRECT = 0.5
+# Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
+_LOCAL = 1e-2
 
 
 class Point(Protocol):
@@ -45,7 +53,7 @@ class Point(Protocol):
     def residuals(self) -> Floats: ...
 
     @property
-    def jacobian(self) -> TallMatrix:
+    def jacobian(self) -> TallMatrix | ImplicitMatrix:
         """Jᵀ: a row for each unknown, a column for each residual."""
 
     @property
@@ -89,6 +97,11 @@ class _Trial:
     cost: float
     active: Array
 
+    @lazy
+    def pull(self) -> Array:
+        """Jᵀr, half the gradient of ‖r‖²."""
+        return self.point.jacobian.matvec(self.point.residuals)
+
     @property
     def rounding(self) -> float:
         return 4.0 * _EPSILON * self.cost + 2.0 * float(np.linalg.norm(self.point.residuals)) * self.point.noise
@@ -101,25 +114,26 @@ def descend(
     tolerance: float,
     iterations: int,
     least_gain: float = 0.0,
+    damping: float = np.inf,
     watch: Callable[[Iterate], None] = lambda _: None,
 ) -> Descent:
-    """From u to a local minimum: see :func:`cotherm.solve.descent.descend`.
+    """From u to a local minimum: see :func:`cotherm.solve.descent.descend`; ``damping`` is that of an earlier descent.
 
     The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
     rounding.
     """
-    secant: Secant | None = None
+    learned: _Learned | None = None
 
     def model_at(here: _Trial) -> _Model:
-        nonlocal secant
+        nonlocal learned
         metric = problem.metric(here.u)
-        secant = Secant(metric.engine) if secant is None else secant
-        return _Model(problem, metric, here, secant)
+        learned = _Learned(metric.engine) if learned is None else learned
+        return _Model(problem, metric, here, learned)
 
     return descent.descend(
         _trial(problem, u, u <= 0.0),
         model_at,
-        damping=_DAMPING,
+        damping=replace(_DAMPING, first=min(damping, _DAMPING.first)),
         tolerance=tolerance,
         iterations=iterations,
         least_gain=least_gain,
@@ -130,39 +144,56 @@ def descend(
     )
 
 
+class _Learned:
+    """What models take over from those before."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.secant = Secant(engine)
+        self.preconditioner = Preconditioner()
+        self.size: float | None = None
+
+
 class _Model:
     """The model of the cost around a point."""
 
-    def __init__(self, problem: Problem, metric: Metric, here: _Trial, secant: Secant) -> None:
-        self._problem, self._metric, self._here, self._secant = problem, metric, here, secant
+    def __init__(self, problem: Problem, metric: Metric, here: _Trial, learned: _Learned) -> None:
+        self._problem, self._metric, self._here, self._learned = problem, metric, here, learned
         self._engine = metric.engine
         self._J = here.point.jacobian
+        self._is_formed = not isinstance(self._J, ImplicitMatrix)
         of_distance = metric.apply(here.u - problem.center)
-        of_residuals = self._J.matvec(here.point.residuals)
-        self._half_gradient = self._engine.elementwise(np.add, of_distance, of_residuals)
-        self.optimality = self._measured(of_distance, of_residuals)
-        rows, self._compress = compressed(self._J)
-        self._definite = rows.shape[1]
-        self._bends, self._curvatures = secant.terms(len(here.u))
-        if len(self._curvatures):
-            rows = InMemory(np.concatenate([rows.to_array(), self._bends], axis=1), self._engine)
-        self._equations = rows
-        self._steps = NearestPoint(metric, rows, self._definite)
+        self._half_gradient = self._engine.elementwise(np.add, of_distance, here.pull)
+        self.optimality = self._measured(of_distance)
+        bends, curvatures = learned.secant.terms(len(here.u))
+        self._steps: _FormedSteps | _AppliedSteps
+        if isinstance(self._J, ImplicitMatrix):
+            used = len(curvatures) if self.optimality <= _LOCAL else 0
+            self._steps = _AppliedSteps(
+                metric, self._J, here, learned.preconditioner, bends[:, :used], curvatures[:used]
+            )
+        else:
+            self._steps = _FormedSteps(metric, self._J, here, bends, curvatures)
 
-    def _measured(self, of_distance: Array, of_residuals: Array) -> float:
+    def _measured(self, of_distance: Array) -> float:
         size = math.sqrt(self._engine.elementwise_sum(_projected, self._here.u, self._half_gradient))
-        if size <= float(np.sqrt(self._J.row_squares.sum())) * self._here.point.noise:
+        if size <= self._size() * self._here.point.noise:
             return 0.0
-        return size / float(np.linalg.norm(of_distance) + np.linalg.norm(of_residuals))
+        return size / float(np.linalg.norm(of_distance) + np.linalg.norm(self._here.pull))
+
+    def _size(self) -> float:
+        """About ‖J‖_F; where that takes products, as it was at the first point."""
+        if isinstance(self._J, ImplicitMatrix):
+            self._learned.size = self._J.size if self._learned.size is None else self._learned.size
+            return self._learned.size
+        return self._J.size
 
     def step(self, damping: float) -> tuple[_Trial, float]:
         """The point that the damped model proposes, corrected where that helps, and the predicted decrease."""
-        u = self._here.u
-        residuals = self._compress(self._here.point.residuals)
+        u, residuals = self._here.u, self._here.point.residuals
         there, predicted = self._propose(damping, residuals, self._here.active)
         if self._here.cost - there.cost < _CORRECT * predicted:
-            bend = there.point.residuals - self._here.point.residuals - self._J.rmatvec(there.u - u)
-            corrected, _ = self._propose(damping, residuals + self._compress(bend), there.active)
+            bend = there.point.residuals - residuals - self._J.rmatvec(there.u - u)
+            corrected, _ = self._propose(damping, residuals + bend, there.active)
             if corrected.cost < there.cost:
                 return corrected, predicted
         return there, predicted
@@ -170,33 +201,90 @@ class _Model:
     def accepted(self, there: _Trial) -> None:
         """Learn what the curvature of the residuals does to the step, where the Jacobian is small enough."""
         r = there.point.residuals
-        if len(there.u) * len(r) <= limits.LEARNED_CURVATURE:  # it takes two Jacobians at a time
-            change = there.point.jacobian.matvec(r) - self._J.matvec(r)
-            self._secant.learn(there.u - self._here.u, change)
+        # It takes two Jacobians at a time.
+        if isinstance(self._J, ImplicitMatrix) or len(there.u) * len(r) <= limits.LEARNED_CURVATURE:
+            self._learned.secant.learn(there.u - self._here.u, there.pull - self._J.matvec(r))
 
     def _propose(self, damping: float, residuals: Floats, active: Array) -> tuple[_Trial, float]:
         u = self._here.u
         center = self._engine.elementwise(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.center, u)
-        v, active, curved = self._nearest(center, damping, residuals, active)
-        s = v - u
-        change = 2.0 * float(self._half_gradient @ s) + float(s @ self._metric.apply(s)) + _square(self._J.rmatvec(s))
-        if curved:
-            change += float(self._curvatures @ self._engine.to_numpy(self._bends.T @ s) ** 2)
-        return _trial(self._problem, v, active), -change
+        found, curvature = self._steps.nearest(center, damping, residuals, active)
+        s = found.v - u
+        # What the equations leave has changed by Js.
+        moved = self._J.rmatvec(s) if self._is_formed else found.residuals - residuals
+        change = 2.0 * float(self._half_gradient @ s) + float(s @ self._metric.apply(s)) + _square(moved)
+        return _trial(self._problem, found.v, found.active), -(change + curvature(s))
 
-    def _nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Array, Array, bool]:
+
+# Of a step, how much the learned curvature adds to the model there.
+_Curvature = Callable[[Array], float]
+
+
+class _FormedSteps:
+    """Steps where J is formed: learned curvature makes more equations, of either sign."""
+
+    def __init__(self, metric: Metric, J: TallMatrix, here: _Trial, bends: Array, curvatures: Floats) -> None:
+        self._here, self._bends, self._curvatures, self._engine = here, bends, curvatures, metric.engine
+        rows, self._compress = compressed(J)
+        self._definite = rows.shape[1]
+        if len(curvatures):
+            rows = InMemory(np.concatenate([rows.to_array(), bends], axis=1), self._engine)
+        self._equations = rows
+        self._points = NearestPoint(metric, rows, FormedSystem(metric, rows, self._definite))
+
+    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Nearest, _Curvature]:
         """With the learned curvature if the model is convex with it, else without."""
-        u, k = self._here.u, self._definite
-        b = self._equations.rmatvec(u)
-        b[:k] -= residuals
+        u, k, bends = self._here.u, self._definite, len(self._curvatures)
+        left = np.append(self._compress(residuals), np.zeros(bends))
         weights = np.append(np.ones(k), self._curvatures) / (1.0 + damping)
-        if len(self._curvatures):
-            found = self._steps.solve(center, b, weights, active)
+        if bends:
+            found = self._points.solve(center, Start(u, left), weights, active)
             if found is not None:
-                return found[0], found[1], True
-        found = self._steps.solve(center, b[:k], weights[:k], active)
+                return found, self._curvature
+        found = self._points.solve(center, Start(u, left[:k]), weights[:k], active)
         assert found is not None  # positive weights always make a convex problem
-        return found[0], found[1], False
+        return found, _flat
+
+    def _curvature(self, s: Array) -> float:
+        return float(self._curvatures @ self._engine.to_numpy(self._bends.T @ s) ** 2)
+
+
+class _AppliedSteps:
+    """Steps where J is only applied: learned curvature is a part of the metric."""
+
+    def __init__(
+        self,
+        metric: Metric,
+        J: ImplicitMatrix,
+        here: _Trial,
+        preconditioner: Preconditioner,
+        bends: Array,
+        curvatures: Floats,
+    ) -> None:
+        self._metric, self._J, self._here, self._preconditioner = metric, J, here, preconditioner
+        self._learned = Curvature(metric, bends, curvatures) if len(curvatures) else None
+
+    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Nearest, _Curvature]:
+        """With the learned curvature if its search ends, else without."""
+        u, weight = self._here.u, 1.0 / (1.0 + damping)
+        start, weights = Start(u, residuals), np.full(len(residuals), weight)
+        pull = self._here.pull if residuals is self._here.point.residuals else self._J.matvec(residuals)
+        if self._learned is not None:
+            metric = self._learned.added(weight)
+            moved = center + metric.restricted(np.zeros_like(active)).inverse(metric.curve(u - center))
+            found = self._points(metric).solve(moved, start, weights, active, pull)
+            if found is not None:
+                return found, lambda s: float(s @ metric.curve(s)) / weight
+        found = self._points(self._metric).solve(center, start, weights, active, pull)
+        assert found is not None  # the search is guarded
+        return found, _flat
+
+    def _points(self, metric: Metric | CurvedMetric) -> NearestPoint:
+        return NearestPoint(metric, self._J, IteratedSystem(metric, self._metric, self._J, self._preconditioner))
+
+
+def _flat(_: Array) -> float:
+    return 0.0
 
 
 def _projected(u: Array, slope: Array) -> float:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern, SystemSolver
+from cotherm.solve.singles import Singles, add_square, half_solution
 from cotherm.solve.tall_matrix import TallMatrix
+
+# Relative residual of systems that are solved to single precision.
+_ROUGH = 1e-6
 
 
 class Incidence:
@@ -52,12 +57,30 @@ class Incidence:
             self.engine.add_at_vertices(-rows, self._pattern.i[part], self._pattern.j[part], out)
         return out
 
+    def add_rows(self, rows: Array, edges: Array, out: Array) -> None:
+        """Add to ``out`` what C makes of the rows of some edges."""
+        self.engine.add_at_vertices(rows, self._pattern.i[edges], self._pattern.j[edges], out)
+
     def solver(self, active: Array) -> SystemSolver:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
         if self.shape[0] > limits.CHOLESKY:
-            return self.engine.signless_solver(self._pattern, ~active)
+            return self.iterative_solver(active)
         exact = self.engine.cholesky_solver(self._gram(~active))
         return lambda Y, _tolerance, _start: exact(Y)
+
+    def iterative_solver(self, active: Array) -> SystemSolver:
+        """The same by conjugate gradients, whatever the size: for few right-hand sides."""
+        return self.engine.signless_solver(self._pattern, ~active)
+
+    def subtract_inside(self, gram: Singles, active: Array, Y: Array) -> None:
+        """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
+        host = self.engine.to_numpy
+        if self.shape[0] > limits.ROUGH_CHOLESKY:
+            inside = host(self.solver(active)(Y, _ROUGH, None)).astype(np.float32)
+            gram -= host(Y).astype(np.float32).T @ inside
+        else:
+            S = host(self._gram(~active)).astype(np.float32)
+            add_square(gram, half_solution(S, host(Y).astype(np.float32)), sign=-1.0)
 
     def _gram(self, free: Array) -> Array:
         i, j = self._pattern.i[free], self._pattern.j[free]

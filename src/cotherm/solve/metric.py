@@ -20,6 +20,7 @@ from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, SystemSolver
 from cotherm.lazy import lazy
 from cotherm.solve.incidence import Incidence
+from cotherm.solve.singles import Singles, add_square
 from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of the systems with 2I + CCᵀ, where they are solved iteratively: below what the signs of the
@@ -27,26 +28,32 @@ from cotherm.solve.tall_matrix import TallMatrix
 _CG_TOLERANCE, _CG_ROUGH = 1e-12, 1e-9
 # Rows that enter and leave may carry this many times a sum for the difference to keep enough of its digits for a step.
 _SAFE_PART = 1e4
+# From this many unknowns on the blocks of a system are solved side by side.
+_WORTH_THREADS = 20_000
 
 
 class Restricted(Protocol):
     """A_FF for the free unknowns F, the active ones P being zero. Vectors have all unknowns, and zeros in P."""
 
-    @property
-    def gram(self) -> Array:
-        """E_FᵀA_FF⁻¹E_F."""
-
-    def inverse(self, y: Array) -> Array:
-        """A_FF⁻¹y_F."""
+    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
+        """A_FF⁻¹y_F; where that takes iterations, to a relative residual."""
 
     def nearest(self, center: Array) -> Array:
         """The point nearest to the center in the form A: c_F + A_FF⁻¹A_FP c_P."""
 
 
+class RestrictedGram(Restricted, Protocol):
+    """The same with equations E."""
+
+    @property
+    def gram(self) -> Array:
+        """E_FᵀA_FF⁻¹E_F."""
+
+
 class Prepared(Protocol):
     """A form and equations, for many active sets, one after the other: the next may overwrite the last one's gram."""
 
-    def restricted(self, active: Array) -> Restricted: ...
+    def restricted(self, active: Array) -> RestrictedGram: ...
 
 
 class Metric(Protocol):
@@ -68,8 +75,17 @@ class Metric(Protocol):
     def apply(self, d: Array) -> Array:
         """A d."""
 
+    def restricted(self, active: Array) -> Restricted:
+        """On the unknowns that are not active, without equations."""
+
     def prepared(self, E: TallMatrix) -> Prepared:
         """For the equations in the columns of E."""
+
+    def part(self, first: int, last: int) -> Metric:
+        """The form on some unknowns, which does not join them to others."""
+
+    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
+        """E_FᵀA_FF⁻¹E_F to single precision, F being the unknowns that are not active."""
 
 
 class Diagonal:
@@ -88,8 +104,20 @@ class Diagonal:
     def apply(self, d: Array) -> Array:
         return self.engine.elementwise(np.multiply, self.diagonal, d)
 
+    def restricted(self, active: Array) -> Restricted:
+        return _DiagonalRestricted(self, active)
+
     def prepared(self, E: TallMatrix) -> Prepared:
         return _DiagonalPrepared(self, E)
+
+    def part(self, first: int, last: int) -> Metric:
+        return Diagonal(self.diagonal[first:last], self.engine)
+
+    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
+        gram = np.zeros((E.shape[1], E.shape[1]), dtype=np.float32)
+        for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
+            add_square(gram, self.engine.to_numpy(rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]))
+        return gram
 
 
 class _DiagonalPrepared:
@@ -97,15 +125,15 @@ class _DiagonalPrepared:
         self._metric = metric
         self._free_gram = _FreeGram(E, metric.engine.elementwise(lambda s: 1.0 / np.sqrt(s), metric.diagonal))
 
-    def restricted(self, active: Array) -> Restricted:
+    def restricted(self, active: Array) -> RestrictedGram:
         return _DiagonalRestricted(self._metric, active, self._free_gram.without(active))
 
 
 class _DiagonalRestricted:
-    def __init__(self, metric: Diagonal, active: Array, gram: Array) -> None:
+    def __init__(self, metric: Diagonal, active: Array, gram: Array = None) -> None:
         self._metric, self._active, self.gram = metric, active, gram
 
-    def inverse(self, y: Array) -> Array:
+    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:  # noqa: ARG002, it is exact
         elementwise, s = self._metric.engine.elementwise, self._metric.diagonal
         return elementwise(lambda active, y, s: np.where(active, 0.0, y / s), self._active, y, s)
 
@@ -146,8 +174,28 @@ class Gram:
         parts = zip(self.blocks, self.slices, strict=True)
         return np.concatenate([block.apply(d[at]) for block, at in parts])
 
+    def restricted(self, active: Array) -> Restricted:
+        pairs = zip(self.blocks, self.slices, strict=True)
+        parts = [_BlockRestricted(block, active[at], block.C.iterative_solver(active[at])) for block, at in pairs]
+        return _GramRestricted(parts, self.slices)
+
     def prepared(self, E: TallMatrix) -> Prepared:
         return _GramPrepared(self, E)
+
+    def part(self, first: int, last: int) -> Metric:
+        block = self.blocks[self.slices.index(slice(first, last))]
+        return Gram([block.C], [block.rho])
+
+    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
+        (block,) = self.blocks
+        gram = np.zeros((E.shape[1], E.shape[1]), dtype=np.float32)
+        ends = self.engine.xp.zeros((block.C.shape[0], E.shape[1]))
+        for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
+            add_square(gram, self.engine.to_numpy(rows))
+            block.C.add_rows(rows, numbers, ends)
+        block.C.subtract_inside(gram, active, ends)
+        gram *= np.float32(0.5 / block.rho)
+        return gram
 
 
 class _Block:
@@ -168,10 +216,10 @@ class _GramPrepared:
         pairs = zip(metric.blocks, metric.slices, strict=True)
         self._parts = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
 
-    def restricted(self, active: Array) -> Restricted:
+    def restricted(self, active: Array) -> RestrictedGram:
         gram = self._engine.xp.zeros((self._columns, self._columns))
         parts = [part.restricted(active[at], gram) for part, at in zip(self._parts, self._slices, strict=True)]
-        return _GramRestricted(parts, self._slices, gram)
+        return _GramRestricted(parts, self._slices, 0.5 * (gram + gram.T))
 
 
 class _BlockPrepared:
@@ -200,12 +248,13 @@ class _BlockPrepared:
 class _BlockRestricted:
     def __init__(self, block: _Block, active: Array, solve: SystemSolver) -> None:
         self._block, self._active, self._solve = block, active, solve
-        self._elementwise = block.C.engine.elementwise
+        self.engine, self.vertices = block.C.engine, block.C.shape[0]
+        self._elementwise = self.engine.elementwise
 
-    def inverse(self, y: Array) -> Array:
+    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
         C, half = self._block.C, 0.5 / self._block.rho
         y = self._elementwise(_free_part, self._active, y)
-        x = C.rmatvec(self._solve_one(C.matvec(y)))
+        x = C.rmatvec(self._solve_one(C.matvec(y), tolerance))
         return self._elementwise(lambda active, y, x: np.where(active, 0.0, half * (y - x)), self._active, y, x)
 
     def nearest(self, center: Array) -> Array:
@@ -214,20 +263,24 @@ class _BlockRestricted:
             return center.copy()
         C = self._block.C
         fixed = self._elementwise(lambda active, c: np.where(active, c, 0.0), self._active, center)
-        x = C.rmatvec(self._solve_one(C.matvec(fixed)))
+        x = C.rmatvec(self._solve_one(C.matvec(fixed), _CG_TOLERANCE))
         return self._elementwise(lambda active, c, x: np.where(active, 0.0, c + x), self._active, center, x)
 
-    def _solve_one(self, y: Array) -> Array:
-        return self._solve(y[:, np.newaxis], _CG_TOLERANCE, None)[:, 0]
+    def _solve_one(self, y: Array, tolerance: float) -> Array:
+        return self._solve(y[:, np.newaxis], tolerance, None)[:, 0]
 
 
 class _GramRestricted:
-    def __init__(self, parts: list[_BlockRestricted], slices: list[slice], gram: Array) -> None:
-        self._parts, self._slices = parts, slices
-        self.gram = 0.5 * (gram + gram.T)
+    def __init__(self, parts: list[_BlockRestricted], slices: list[slice], gram: Array = None) -> None:
+        self._parts, self._slices, self.gram = parts, slices, gram
+        self._engine = parts[0].engine
 
-    def inverse(self, y: Array) -> Array:
-        return np.concatenate([part.inverse(y[at]) for part, at in zip(self._parts, self._slices, strict=True)])
+    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
+        def inverse(part: _BlockRestricted, at: slice) -> Array:
+            return part.inverse(y[at], tolerance)
+
+        largest = max(part.vertices for part in self._parts) if len(y) > _WORTH_THREADS else 0
+        return np.concatenate(self._engine.for_each(inverse, largest, self._parts, self._slices))
 
     def nearest(self, center: Array) -> Array:
         return np.concatenate([part.nearest(center[at]) for part, at in zip(self._parts, self._slices, strict=True)])

@@ -18,15 +18,19 @@ cycle, a line search along its direction makes the dual increase, so that it ter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
+from cotherm.lazy import lazy
 from cotherm.solve.active_set import misplaced
-from cotherm.solve.metric import Metric, Restricted
+from cotherm.solve.curved_metric import CurvedMetric
+from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.solve.metric import Metric
+from cotherm.solve.multipliers import Known, Start, System
 from cotherm.solve.tall_matrix import TallMatrix
 
 _MOST_EXCHANGES = 300
@@ -35,98 +39,98 @@ _MOST_UNGUARDED = 30
 # Halvings of a step along the dual, which may be tiny beside the whole way, and the part of its first slope that counts
 # as zero.
 _HALVINGS, _FLAT = 100, 1e-8
-# Eigenvalues below this part of the largest are rounding.
-_ROUNDING = 1e-14
+# An approximate solution brings at least this part of what the best could.
+_SUFFICIENT = 0.5
+
+
+class Nearest(NamedTuple):
+    """The nearest point, its active set, and what the equations leave there."""
+
+    v: Array
+    active: Array
+    residuals: Floats
 
 
 class NearestPoint:
     """The problem for one metric and one set of equations, solved for many centers, targets and weights."""
 
-    def __init__(self, metric: Metric, E: TallMatrix, definite: int) -> None:
-        """E has an equation in each column; the first ``definite`` of them have positive weights in every solve."""
-        self._metric, self._E, self._definite = metric, E, definite
+    def __init__(self, metric: Metric | CurvedMetric, E: TallMatrix | ImplicitMatrix, system: System) -> None:
+        """E has an equation in each column, and the system is theirs."""
+        self._metric, self._E, self._system = metric, E, system
         self._engine = metric.engine
-        self._prepared = metric.prepared(E)
-        self._last: tuple[Array, Restricted] | None = None
 
-    def solve(self, center: Array, b: Floats, weights: Floats, active: Array) -> tuple[Array, Array] | None:
-        """The nearest point and its active set; None where negative weights make the problem nonconvex.
+    def solve(
+        self, center: Array, start: Start, weights: Floats, active: Array, pull: Array | None = None
+    ) -> Nearest | None:
+        """None where negative weights make the problem nonconvex, or the metric is curved and no active set settles.
 
-        The first equations count, as many as there are weights. ``active`` is where the search starts.
+        Where the system is iterative, a point that brings at least half of what is possible is good enough.
+        The first equations count, as many as there are weights. ``active`` is where the search starts; ``pull`` is E
+        times the residuals of the start, where that is known.
         """
-        k, elementwise = len(weights), self._engine.elementwise
-        E = self._E.first_columns(k)
-        dual = _Dual(self._metric, center, b, weights) if np.all(weights > 0.0) else None
-        here = None
+        E, elementwise = self._E.first_columns(len(weights)), self._engine.elementwise
+        dual = None
+        if not isinstance(self._metric, CurvedMetric) and np.all(weights > 0.0):
+            dual = _Dual(self._metric, center, E, start, weights)
+        objective = self._distance(start.v, center) + float(weights @ start.residuals**2)
+        eta = weights * start.residuals
+        force = E.matvec(eta) if pull is None else weights[0] * pull
+        state, least = None, 0.0
         for exchange in range(_MOST_EXCHANGES):
-            part = self._restricted(active)
+            part = self._system.restricted(active)
             z = part.nearest(center)
-            eta = self._multipliers(part.gram[:k, :k], E.rmatvec(z) - b, weights)
-            if eta is None:
+            known = Known(objective - self._distance(z, center), eta, force)
+            found = self._system.solve(part, z, start, weights, known)
+            if found is None:
                 return None
-            force = E.matvec(eta)
-            v = elementwise(np.subtract, z, part.inverse(force))
+            eta, force, v, residuals = found
             slope = elementwise(np.add, self._metric.apply(elementwise(np.subtract, v, center)), force)
             wrong = misplaced(active, v, slope)
             if not wrong.any():
-                break
+                return Nearest(np.maximum(v, 0.0), active, residuals)  # what is below is rounding
             del part  # before the next is made: its gram may be large
             active = active ^ wrong
             if dual is not None:
                 there = dual.at(v, eta, force)
-                step = 1.0 if here is None else dual.line_search(here, there)
-                if here is None or step == 1.0:
-                    here = there
+                least = max(least, dual.value(there))
+            if self._system.is_iterative:
+                inside = np.maximum(v, 0.0)
+                residuals = E.rmatvec(inside - start.v) + start.residuals
+                reached = self._distance(inside, center) + float(weights @ residuals**2)
+                if objective - reached >= _SUFFICIENT * (objective - least):
+                    return Nearest(inside, active, residuals)
+            if dual is not None:
+                step = 1.0 if state is None else dual.line_search(state, there)
+                if state is None or step == 1.0:
+                    state = there
                 else:
-                    here = here.towards(there, step, self._engine)
-                    active = dual.active(here)
+                    state = state.towards(there, step, self._engine)
+                    active = dual.active(state)
             elif exchange >= _MOST_UNGUARDED:
                 return None
-        return np.maximum(v, 0.0), active
+        v = np.maximum(v, 0.0)
+        return Nearest(v, active, E.rmatvec(v - start.v) + start.residuals)
 
-    def _restricted(self, active: Array) -> Restricted:
-        """The metric prepared for an active set; the last one is kept."""
-        if self._last is None or not np.array_equal(self._last[0], active):
-            self._last = None
-            self._last = active, self._prepared.restricted(active)
-        return self._last[1]
-
-    def _multipliers(self, gram: Array, rhs: Floats, weights: Floats) -> Floats | None:
-        engine, k = self._engine, self._definite
-        K = gram.copy()
-        diagonal = engine.xp.arange(len(K))
-        K[diagonal, diagonal] += engine.asarray(1.0 / weights)
-        if k == len(K):
-            return engine.to_numpy(_solve_definite(engine, K, engine.asarray(rhs)))
-        # Eliminate the definite rows. The problem is convex if and only if the rest has as many negative eigenvalues as
-        # there are negative weights.
-        columns = [K[:k, k:], engine.asarray(rhs[:k])[:, np.newaxis]]
-        X = _solve_definite(engine, K[:k, :k], np.concatenate(columns, axis=1))
-        products = engine.to_numpy(K[k:, :k] @ X)
-        X = engine.to_numpy(X)
-        rest = engine.to_numpy(K[k:, k:]) - products[:, :-1]
-        values, vectors = np.linalg.eigh(0.5 * (rest + rest.T))
-        if np.sum(values < 0) != np.sum(weights[k:] < 0) or np.abs(values).min() <= _ROUNDING * np.abs(values).max():
-            return None
-        tail = vectors @ ((vectors.T @ (rhs[k:] - products[:, -1])) / values)
-        return np.concatenate([X[:, -1] - X[:, :-1] @ tail, tail])
+    def _distance(self, v: Array, center: Array) -> float:
+        d = self._engine.elementwise(np.subtract, v, center)
+        return float(d @ self._metric.apply(d))
 
 
 @dataclass(frozen=True)
-class _Multipliers:
+class _DualPoint:
     """Of the rows of R and of the equations, and the force g = Rᵀy + Eη that they exert on the unknowns."""
 
     y: Array
     eta: Floats
     force: Array
 
-    def towards(self, other: _Multipliers, step: float, engine: Engine) -> _Multipliers:
+    def towards(self, other: _DualPoint, step: float, engine: Engine) -> _DualPoint:
         def between(a: Array, b: Array) -> Array:
             return a + step * (b - a)
 
         y = engine.elementwise(between, self.y, other.y)
         force = engine.elementwise(between, self.force, other.force)
-        return _Multipliers(y, between(self.eta, other.eta), force)
+        return _DualPoint(y, between(self.eta, other.eta), force)
 
 
 class _Dual:
@@ -138,19 +142,40 @@ class _Dual:
     active set is where Newton's step from that piece leads.
     """
 
-    def __init__(self, metric: Metric, center: Array, b: Floats, weights: Floats) -> None:
-        self._metric, self._center, self._b, self._weights = metric, center, b, weights
-        self._Rc = metric.root(center)
+    def __init__(
+        self, metric: Metric, center: Array, E: TallMatrix | ImplicitMatrix, start: Start, weights: Floats
+    ) -> None:
+        self._metric, self._center, self._E, self._start, self._weights = metric, center, E, start, weights
 
-    def at(self, v: Array, eta: Floats, force: Array) -> _Multipliers:
+    @lazy
+    def _b(self) -> Floats:
+        """The targets of the equations."""
+        return self._E.rmatvec(self._start.v) - self._start.residuals
+
+    @lazy
+    def _root_of_center(self) -> Array:
+        return self._metric.root(self._center)
+
+    def at(self, v: Array, eta: Floats, force: Array) -> _DualPoint:
         """The multipliers of a solution v for some active set."""
         y = self._metric.root(v - self._center)
-        return _Multipliers(y, eta, self._metric.root_transposed(y) + force)
+        return _DualPoint(y, eta, self._metric.root_transposed(y) + force)
 
-    def active(self, here: _Multipliers) -> Array:
+    def value(self, here: _DualPoint) -> float:
+        """φ: no point has a smaller objective."""
+
+        def unknowns(force: Array, center: Array, s: Array) -> float:
+            v = np.maximum(0.0, center - force / s)
+            return float(np.sum(s * (v - center) ** 2 + 2.0 * force * v))
+
+        total = self._metric.engine.elementwise_sum(unknowns, here.force, self._center, self._metric.diagonal)
+        fixed = 2.0 * float(here.y @ self._root_of_center) + float(here.y @ here.y)
+        return total - fixed - float(here.eta @ (2.0 * self._b + here.eta / self._weights))
+
+    def active(self, here: _DualPoint) -> Array:
         return self._metric.diagonal * self._center <= here.force
 
-    def line_search(self, here: _Multipliers, there: _Multipliers) -> float:
+    def line_search(self, here: _DualPoint, there: _DualPoint) -> float:
         """How far to go from here towards there, 1 being all the way: up to where φ no longer increases."""
         first = self._slope(here, there, 0.0)
         if self._slope(here, there, 1.0) >= -_FLAT * abs(first):
@@ -165,7 +190,7 @@ class _Dual:
         # Where rounding hides the slope, all the way is as good as none of it.
         return low if low > 0.0 else 1.0
 
-    def _slope(self, here: _Multipliers, there: _Multipliers, step: float) -> float:
+    def _slope(self, here: _DualPoint, there: _DualPoint, step: float) -> float:
         """Half the derivative of φ along the line, at some part of it."""
 
         def unknowns(old: Array, new: Array, center: Array, s: Array) -> float:
@@ -180,17 +205,4 @@ class _Dual:
         deta = there.eta - here.eta
         equations = deta @ (self._b + (here.eta + step * deta) / self._weights)
         increase = total(unknowns, here.force, there.force, self._center, self._metric.diagonal)
-        return increase - total(rows, here.y, there.y, self._Rc) - float(equations)
-
-
-def _solve_definite(engine: Engine, K: Array, rhs: Array) -> Array:
-    """K⁻¹ rhs for K positive definite; directions lost in rounding, which repeated equations have, are left out."""
-    try:
-        solve = engine.cholesky_solver(K)
-    except np.linalg.LinAlgError:
-        # This driver needs the least memory.
-        values, vectors = scipy.linalg.eigh(engine.to_numpy(K).T, driver="evr", check_finite=False)
-        first = int(np.sum(values <= _ROUNDING * values[-1]))
-        kept = vectors[:, first:]
-        return engine.asarray(kept @ ((kept.T @ engine.to_numpy(rhs)).T / values[first:]).T)
-    return solve(rhs)
+        return increase - total(rows, here.y, there.y, self._root_of_center) - float(equations)

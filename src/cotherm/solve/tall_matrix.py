@@ -100,6 +100,11 @@ class TallMatrix(ABC):
             out[first : first + len(block)] = self.engine.row_squares(block)
         return out
 
+    @property
+    def size(self) -> float:
+        """‖E‖_F."""
+        return float(np.sqrt(self.row_squares.sum()))
+
     def to_array(self) -> Array:
         """All rows at once."""
         return self.row_range(0, self.shape[0])

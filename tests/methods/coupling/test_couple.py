@@ -453,9 +453,9 @@ def test_bad_input_is_named(argument: str, change: dict[str, object]) -> None:
 
 def test_derivatives_too_large_for_memory_are_refused() -> None:
     graph = problems.ring(30_000)
-    F = np.zeros((30_000, 300))  # systems of as many rows as there are edges, 60,000
+    F = np.zeros((30_000, 300))
     with pytest.raises(ct.CothermError, match="GB"):
-        ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6)
+        ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6, memory="1GB")
 
 
 def test_time_zero_is_a_constant_and_changes_nothing() -> None:

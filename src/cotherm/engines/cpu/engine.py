@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
+from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms
 from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
@@ -26,6 +26,7 @@ from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacia
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
 from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
 from cotherm.engines.malloc import kept_memory, return_free_memory
 from cotherm.engines.threads import limited_blas
 
@@ -50,6 +51,8 @@ class CpuEngine:
     chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
     edge_products = staticmethod(edge_products)
     edge_inner_products = staticmethod(edge_inner_products)
+    edge_forms = staticmethod(edge_forms)
+    laplacian_forms = staticmethod(laplacian_forms)
     sums_at_vertices = staticmethod(sums_at_vertices)
     sums_at_edges = staticmethod(sums_at_edges)
     add_at_vertices = staticmethod(add_at_vertices)
@@ -87,17 +90,15 @@ class CpuEngine:
     def return_free_memory(self) -> None:
         return_free_memory()
 
-    def is_concurrent(self, n: int) -> bool:
-        return limits.CONCURRENT_FROM <= n <= limits.CONCURRENT_TO
+    def at_once(self, n: int, count: int) -> int:
+        concurrent = limits.CONCURRENT_FROM <= n <= limits.CONCURRENT_TO
+        return min(count, thread_count()) if concurrent else 1
 
     def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
         """In threads: dense algebra and compiled kernels release the interpreter lock."""
-        if not self.is_concurrent(n):
+        if self.at_once(n, len(arguments[0])) == 1:
             return list(map(task, *arguments))
-        # Threads do not inherit NumPy's settings for overflow.
-        contexts = [copy_context() for _ in arguments[0]]
-        with ThreadPoolExecutor(len(arguments[0])) as pool:
-            return list(pool.map(lambda context, *given: context.run(task, *given), contexts, *arguments))
+        return side_by_side([partial(task, *given) for given in zip(*arguments, strict=True)])
 
 
 CPU = CpuEngine()

@@ -16,6 +16,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.laplacian import ReorderedLaplacian
 from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.cpu.signless_column import signless_column
 from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.interface import SystemSolver
@@ -24,6 +25,8 @@ _SHIFT = 2.0
 _ROUNDS = 500
 # Columns are worked off in panels of at most this many, each with kernels compiled for its width.
 _WIDEST = 16
+# Below this many multiply-adds a product one column is solved by one call, in one thread.
+_ONE_CALL = 1_000_000
 
 
 def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
@@ -62,6 +65,8 @@ def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
     matrix = pattern.laplacian(np.where(free, 1.0, 0.0), bounded=False)
 
     def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
+        if Y.shape[1] == 1 and start is None and matrix.work(1) < _ONE_CALL:
+            return signless_column(matrix, Y[:, 0], _SHIFT, tolerance, _ROUNDS)[:, np.newaxis]
         X = np.empty_like(Y)
         width = panel_width(Y.shape[1])
         for first in range(0, Y.shape[1], width):

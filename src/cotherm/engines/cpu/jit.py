@@ -28,7 +28,16 @@ def compiled(function: Kernel) -> Kernel:
     trouble of its threading layers with fork and with callers that use threads themselves. Contraction (fused
     multiply-add) is the only license taken with arithmetic: sums keep their order.
     """
-    kernel = numba.njit(nogil=True, fastmath={"contract"}, error_model="numpy")(function)
+    return _compiled(function, {"contract"})
+
+
+def compiled_in_any_order(function: Kernel) -> Kernel:
+    """The same, with sums in any order, which makes several at a time of one: for kernels that do little else."""
+    return _compiled(function, {"contract", "reassoc"})
+
+
+def _compiled(function: Kernel, licenses: set[str]) -> Kernel:
+    kernel = numba.njit(nogil=True, fastmath=licenses, error_model="numpy")(function)
     # What ``cache=True`` would do, with a cache that may be damaged; where no place can be written to, there is none.
     with suppress(RuntimeError):
         kernel._cache = KernelCache(function)

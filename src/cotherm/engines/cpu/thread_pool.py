@@ -1,11 +1,13 @@
-"""A pool of threads that runs one kernel over slices of the rows."""
+"""Pools of threads: one kernel over slices of the rows, or one task for each of several graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from itertools import pairwise
-from threading import Lock
+from threading import Lock, local
 from types import TracebackType
 from typing import Any
 
@@ -18,15 +20,23 @@ _WORTH_A_SLICE = 1_000_000
 # Short slices end at nearly the same time, and keep threads near each other, where they share what is in the caches.
 _MOST_SLICES = 64
 
+# How many threads of a pool the present thread is one of: pools within it share the processors with the others.
+_shared = local()
+
+
+def thread_count() -> int:
+    """How many threads a pool may have: Numba's own number (NUMBA_NUM_THREADS, else the processors), or a share."""
+    return max(1, int(numba.config.NUMBA_NUM_THREADS) // int(getattr(_shared, "among", 1)))
+
 
 class ThreadPool:
-    """As many threads as the work deserves, at most Numba's own number (NUMBA_NUM_THREADS, else the processors).
+    """As many threads as the work deserves, at most :func:`thread_count`.
 
     Made for one task and closed after it, so that nothing is left behind to trouble a later fork.
     """
 
     def __init__(self, work: float) -> None:
-        self.size = int(max(1, min(numba.config.NUMBA_NUM_THREADS, work // _WORTH_A_THREAD)))
+        self.size = int(max(1, min(thread_count(), work // _WORTH_A_THREAD)))
         # Slices per thread: more than one lets a fast processor help a slow one.
         self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_A_SLICE))))
         self._pool = ThreadPoolExecutor(self.size - 1) if self.size > 1 else None
@@ -38,24 +48,12 @@ class ThreadPool:
         """
         if len(cuts) == 2:  # small problems call this very often
             return [kernel(cuts[0], cuts[1], *arguments)]
-        slices = list(pairwise(cuts))
-        results: list[Any] = [None] * len(slices)
-        waiting = iter(range(len(slices)))
-        turn = Lock()
-
-        def take() -> int | None:
-            with turn:
-                return next(waiting, None)
-
-        def work() -> None:
-            while (k := take()) is not None:
-                results[k] = kernel(*slices[k], *arguments)
-
-        helpers = [self._pool.submit(work) for _ in range(self.size - 1)] if self._pool else []
-        work()
+        work = _Work([partial(kernel, lo, hi, *arguments) for lo, hi in pairwise(cuts)])
+        helpers = [self._pool.submit(work.help) for _ in range(self.size - 1)] if self._pool else []
+        work.help()
         for helper in helpers:
             helper.result()
-        return results
+        return work.results
 
     def __enter__(self) -> ThreadPool:
         return self
@@ -63,3 +61,46 @@ class ThreadPool:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+
+def side_by_side(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Call tasks in as many threads as there may be, and return what they returned, in order.
+
+    Pools within the tasks have their share of the threads.
+    """
+    size = min(len(tasks), thread_count())
+    if size <= 1:
+        return [task() for task in tasks]
+    work, among = _Work(tasks), int(getattr(_shared, "among", 1)) * size
+
+    def share() -> None:
+        before, _shared.among = getattr(_shared, "among", 1), among
+        try:
+            work.help()
+        finally:
+            _shared.among = before
+
+    with ThreadPoolExecutor(size - 1) as pool:
+        # Threads do not inherit NumPy's settings for overflow.
+        helpers = [pool.submit(copy_context().run, share) for _ in range(size - 1)]
+        share()
+        for helper in helpers:
+            helper.result()
+    return work.results
+
+
+class _Work:
+    """Tasks, and what they returned so far."""
+
+    def __init__(self, tasks: Sequence[Callable[[], Any]]) -> None:
+        self._tasks, self._waiting, self._turn = tasks, iter(range(len(tasks))), Lock()
+        self.results: list[Any] = [None] * len(tasks)
+
+    def help(self) -> None:
+        """Take tasks until none is left."""
+        while (k := self._take()) is not None:
+            self.results[k] = self._tasks[k]()
+
+    def _take(self) -> int | None:
+        with self._turn:
+            return next(self._waiting, None)

@@ -22,11 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.solve.compression import compressed
+from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.solve.metric import Metric
 
 ROUTES = ("direct", "times", "alpha")
 
@@ -35,6 +38,8 @@ _ALPHA_STEP = 10.0
 _ROBUST_FRACTION = 0.3
 # A route has no more stages than this, whatever times and α: over more decades its steps are longer.
 _MOST_STAGES = 40
+# Relative error of an eigenvalue by iterations.
+_EIGENVALUE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,10 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
 def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
-    E, _ = compressed(unit.at(problem.center).jacobian)
+    J = unit.at(problem.center).jacobian
+    if isinstance(J, ImplicitMatrix):
+        return _implicit_stiffness(J, unit.metric(problem.center))
+    E, _ = compressed(J)
     if not min(E.shape):
         return 0.0
     none_active = problem.engine.xp.zeros(E.shape[0], dtype=bool)
@@ -124,6 +132,19 @@ def stiffness(problem: CouplingProblem) -> float:
     # The transposed matrix is the same and in LAPACK's order, so that it is not copied.
     largest = scipy.linalg.eigvalsh(gram.T, subset_by_index=(last, last), overwrite_a=True, check_finite=False)
     return max(float(largest[0]), 0.0)
+
+
+def _implicit_stiffness(J: ImplicitMatrix, metric: Metric) -> float:
+    """By Lanczos iterations."""
+    part = metric.restricted(J.engine.xp.zeros(J.shape[0], dtype=bool))
+    products = LinearOperator(
+        (J.shape[1],) * 2, matvec=lambda x: J.rmatvec(part.inverse(J.matvec(x))), dtype=np.float64
+    )
+    start = np.random.default_rng(0).standard_normal(J.shape[1])
+    if not products.matvec(start).any():
+        return 0.0
+    values = eigsh(products, k=1, which="LA", v0=start, tol=_EIGENVALUE, return_eigenvectors=False)
+    return max(float(values[0]), 0.0)
 
 
 def _decades(problem: CouplingProblem) -> list[float]:

@@ -4,9 +4,13 @@ The largest part is the Jacobian, a row for every edge and a column for every pa
 *stored* in memory, *recomputed* whenever it is used, or *streamed* from a temporary file
 (:mod:`cotherm.methods.coupling.jacobian`). The plan is made once, before anything else: the fastest way that fits.
 
-With many functions the small systems are large: as many rows as the Jacobian has columns, or rows where these are fewer
-(:mod:`cotherm.solve.compression`), and several of them at a time, however the Jacobian is kept. The choice of times and
-of α, every route and the report are within the forecast.
+The small systems have as many rows as the Jacobian has columns, or rows where these are fewer
+(:mod:`cotherm.solve.compression`), and there are several of them at a time, however the Jacobian is kept. The choice of
+times and of α, every route and the report are within the forecast.
+
+With many functions the Jacobian is never formed (:mod:`cotherm.methods.coupling.implicit_jacobian`). Then the largest
+part are factors of the systems, with as many rows as one graph has entries of Q: *stored* is with these, the others are
+without them, which takes more iterations.
 """
 
 from __future__ import annotations
@@ -39,6 +43,11 @@ _VERTEX = 80
 _SQUARES = 4
 # Vectors over the columns of the Jacobian: one for each graph and so many more, times so many.
 _RESIDUALS = 6
+# Where the Jacobian is only applied: vectors over all edges and over its columns, and bytes of a row of a matrix that
+# is on its way to single precision.
+_APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
+# Terms of the derivative for every time, as products use them.
+_APPLIED_TERMS = 7
 # Dense matrices over the vertices of a graph whose heat flows by its spectrum.
 _DENSE = 5
 # Numbers of heat in memory at once while times are chosen: 64 MiB, and as much as this part of it in addition.
@@ -66,6 +75,9 @@ class CouplingMemory:
         With the Jacobian recomputed whenever it is needed.
     streamed : int
         With the Jacobian read from a temporary file.
+    applied : bool
+        Whether there are so many functions that the Jacobian is never formed. Then ``stored`` is with the factors of
+        the systems in memory, and the two others are without them, which takes longer.
     in_use : int
         Memory that the process uses already; 0 if that is not known.
 
@@ -79,21 +91,35 @@ class CouplingMemory:
     recomputed: int
     streamed: int
     in_use: int
+    applied: bool = False
 
     def __str__(self) -> str:
         lines = ["Memory a coupling takes at its peak, by how its derivatives are kept:"]
         lines += [f"  {way:<12}{memory.words(getattr(self, way)):>10}" for way in WAYS]
+        if self.applied:
+            lines = ["Memory a coupling takes at its peak (derivatives are applied, not kept):"]
+            lines += [f"  {'with factors':<18}{memory.words(self.stored):>10}"]
+            lines += [f"  {'without factors':<18}{memory.words(self.recomputed):>10}"]
         return "\n".join([*lines, f"This process already uses {memory.words(self.in_use)}."])
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition."""
+    """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition.
+
+    Where it is ``applied``, only "stored" is with factors.
+    """
 
     way: str = "stored"
     precision: str = "float64"
     added: int = 0
     in_use: int = 0
+    applied: bool = False
+
+    @property
+    def description(self) -> str:
+        """In a word or two."""
+        return ("applied" if self.way == "stored" else "applied without factors") if self.applied else self.way
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -110,12 +136,15 @@ def predicted(
 ) -> CouplingMemory:
     """For graphs with so many vertices and free edges, q functions and p times; ``choosing``: the times are "auto"."""
     shape = _Shape(sizes, q, p, engine)
+    other = max(shape.report, shape.choosing if choosing else 0)
+    if shape.is_applied:
+        with_factors, without = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
+        return CouplingMemory(with_factors, without, without, memory.in_use() or 0, applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
     step, heat = max(shape.compressing, shape.step), shape.heat
     stored = jacobian + max(step, heat)
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
     streamed = max(step, heat)
-    other = max(shape.report, shape.choosing if choosing else 0)
     stored, recomputed, streamed = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
     return CouplingMemory(stored, recomputed, streamed, memory.in_use() or 0)
 
@@ -130,17 +159,40 @@ class _Shape:
         self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
         # Rows of the small system.
         self.rank = min(self.columns, self.edges)
-        # Heat of all graphs at a time, or of one.
-        self.flowing = self.vertices if engine.is_concurrent(self.largest) else self.largest
+        self.at_once = engine.at_once(self.largest, self.graphs)
+        # Vertices in which heat flows at a time.
+        self.flowing = min(self.vertices, self.at_once * self.largest)
         self.panel = engine.signless_panel(self.rank)
 
     @property
     def lasting(self) -> int:
         """What is there all the time: graphs, functions, vectors, blocks of rows of the Jacobian, and the rest."""
         vectors = 8 * self.columns * (self.graphs + _RESIDUALS)
-        blocks = 2 * 8 * max(tall_matrix.BLOCK_SIZE, self.columns)
+        blocks = 0 if self.is_applied else 2 * 8 * max(tall_matrix.BLOCK_SIZE, self.columns)
         graphs = self.vertices * (_VERTEX + 24 * self.q) + self.edges * (_EDGE + 8 * _VECTORS)
         return graphs + vectors + min(blocks, 2 * 8 * self.columns * self.edges) + _FIXED
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether the Jacobian is never formed."""
+        return self.columns > limits.FORMED_RESIDUALS
+
+    @property
+    def applied(self) -> int:
+        """Its products: terms at two points, at one of them in both precisions, and what is made of them."""
+        vectors = 8 * (_APPLIED_VECTORS * self.edges + _APPLIED_RESIDUALS * self.columns)
+        terms = _APPLIED_TERMS * 8 * self.p * self.q * (2 * self.vertices + self.flowing)
+        spectra = 2 * 8 * self.vertices * self.largest if self.is_spectral else 0
+        return vectors + terms + spectra + 8 * self.q * (self.p + 3) * self.flowing
+
+    @property
+    def factors(self) -> int:
+        """One for each graph, and those on their way."""
+        own, n = self.columns // (self.graphs - 1), self.largest
+        squares = self.graphs + self.at_once
+        dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
+        rows = _ROUGH_ROW * min(tall_matrix.BLOCK_SIZE, own * self.edges)
+        return 4 * squares * own**2 + self.at_once * (12 * own * n + dense + rows)
 
     @property
     def terms(self) -> int:
@@ -211,7 +263,7 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str) -> Memory
     allowed = None if free is None else free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if allowed is None or getattr(needs, way) <= allowed:
-            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use)
+            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     given = (
         f"{memory.words(free or 0)} free"

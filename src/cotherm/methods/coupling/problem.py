@@ -17,14 +17,18 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.lazy import lazy
+from cotherm.methods.coupling.contrast_factors import Contrasts
+from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan
+from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.tall_matrix import TallMatrix
@@ -156,15 +160,24 @@ class CouplingPoint:
         slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
 
         def gradient(state: Correlation, slope: Floats, edges: Array) -> Array:
-            return state.gradient(slope, edges)
+            return state.derivative_map(edges).gradient(slope)
 
         arguments = (self._states, list(slopes), problem.free)
         return np.concatenate(problem.engine.for_each(gradient, problem.largest, *arguments))
 
     @lazy
-    def jacobian(self) -> TallMatrix:
-        """Of the residuals by every free weight, kept as the problem's memory plan says."""
+    def jacobian(self) -> TallMatrix | ImplicitMatrix:
+        """Of the residuals by every free weight: applied where there are many, else kept as the memory plan says."""
         problem = self._problem
+        if self.residuals.size > limits.FORMED_RESIDUALS:
+            return ImplicitJacobian(
+                problem.engine,
+                self._states,
+                problem.free,
+                Contrasts(problem.contrasts, problem.alpha, problem.graph_weights),
+                problem.largest,
+                has_factors=problem.plan.way == "stored",
+            )
         jacobian = Jacobian(problem.engine, self._states, problem.free, problem.contrasts, self.residuals.size)
         return jacobian.kept(problem.plan, problem.largest)
 

@@ -74,7 +74,7 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "tolerance": options.tolerance,
         "max_iterations": options.max_iterations,
         "max_seconds": options.max_seconds,
-        "memory": {"derivatives": plan.way, "precision": plan.precision, "peak": plan.peak},
+        "memory": {"derivatives": plan.description, "precision": plan.precision, "peak": plan.peak},
         "engine": options.engine.name,
     }
 

@@ -70,6 +70,7 @@ class Found:
     cost: float
     optimality: float
     status: str
+    damping: float = np.inf
 
 
 class _Stop(Exception):  # noqa: N818 (an end, not an error)
@@ -129,7 +130,15 @@ class Search:
         """The rough solutions that may be the best, each brought to its minimum; the first where they tie."""
         limit = _NEAR * min(candidate.cost for candidate in rough)
         polished = [
-            self._descend(self._problem, candidate.u, name, self._last_stage[name], self._left, rough=False)
+            self._descend(
+                self._problem,
+                candidate.u,
+                name,
+                self._last_stage[name],
+                self._left,
+                rough=False,
+                damping=candidate.damping,
+            )
             for (name, _), candidate in zip(self._routes, rough, strict=True)
             if candidate.cost <= limit
         ]
@@ -139,7 +148,17 @@ class Search:
                 best = candidate
         return best
 
-    def _descend(self, problem: CouplingProblem, u: Array, route: str, stage: int, steps: int, *, rough: bool) -> Found:
+    def _descend(
+        self,
+        problem: CouplingProblem,
+        u: Array,
+        route: str,
+        stage: int,
+        steps: int,
+        *,
+        rough: bool,
+        damping: float = np.inf,
+    ) -> Found:
         self._meter.advance(f"coupling: {route}, stage {stage + 1}")
         # The Jacobian of another stage has another size, and does not fit where the last one was.
         problem.engine.return_free_memory()
@@ -153,9 +172,10 @@ class Search:
             tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
             iterations=steps,
             least_gain=_ROUGH_GAIN if rough else 0.0,
+            damping=damping,
             watch=watch,
         )
-        found = Found(end.u, end.cost, end.optimality, end.status.value)
+        found = Found(end.u, end.cost, end.optimality, end.status.value, end.damping)
         if problem is self._problem:
             self._found.append(found)
         return found

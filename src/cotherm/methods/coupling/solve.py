@@ -55,7 +55,8 @@ def _solved(options: Options, deadline: float | None, meter: Meter) -> Solution:
     callback = _outside_overflow(options.callback)
     plan = _plan(options)
     times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
-    session = options.engine.session(options.largest, plan.added)
+    # Where derivatives are only applied, dense algebra runs in our own threads.
+    session = options.engine.session(0 if plan.applied else options.largest, plan.added)
     with session, _refused_overflow(options.graphs, times):
         # In a function of its own, so that its memory is free again before the session returns it to the system.
         return _searched(options, times, plan, callback, deadline, meter)
@@ -68,7 +69,9 @@ def _plan(options: Options) -> MemoryPlan:
     q = options.functions[0].shape[1]
     needs = predicted(options.sizes, q, count, options.precision, options.engine, choosing=choosing)
     plan = planned(needs, options.budget, options.precision)
-    log.info("couple: derivatives %s as %s, %s of memory at the peak", plan.way, plan.precision, words(plan.peak))
+    log.info(
+        "couple: derivatives %s as %s, %s of memory at the peak", plan.description, plan.precision, words(plan.peak)
+    )
     return plan
 
 

@@ -1,0 +1,91 @@
+"""The derivative of Q(t) = Fᵀe^{−tL(u)}F by the edge weights u as a linear map, applied in both directions, not formed.
+
+With q functions it has q(q + 1)/2 rows a time and a column for every edge; to apply it takes O(mq + nq²) a term of the
+filters (:mod:`cotherm.heat.low_rank_kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats
+from cotherm.engines import Engine
+from cotherm.engines.interface import Array, Pattern
+
+Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+# Additions to and from places in no order take about so many times as long as those of dense algebra.
+_SCATTERED = 4.0
+
+
+class Filtered(NamedTuple):
+    """Of one time t the terms applied to F, contiguous (n, terms, q), and −t times their signs."""
+
+    x: Array
+    weights: Floats
+
+
+class CorrelationMap:
+    """See :meth:`cotherm.heat.correlation_model.Correlation.values` for the vector that it is the derivative of.
+
+    ``edges`` are the numbers of the edges that count, of ``size`` in all; ``terms`` has an entry for each time.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        pattern: Pattern,
+        edges: Array,
+        terms: Sequence[Filtered],
+        pairs: Pairs,
+        scale: Floats,
+        size: int,
+    ) -> None:
+        self._engine, self._pattern, self._edges, self._terms = engine, pattern, edges, terms
+        self._pairs, self._scale, self._size = pairs, scale, size
+        self._i, self._j = pattern.i[edges], pattern.j[edges]
+
+    def single(self) -> CorrelationMap:
+        """The same in single precision: twice as fast, half the memory."""
+        terms = [Filtered(part.x.astype(np.float32), part.weights) for part in self._terms]
+        arguments = (self._engine, self._pattern, self._edges, terms, self._pairs, self._scale, self._size)
+        return CorrelationMap(*arguments)
+
+    @property
+    def work(self) -> float:
+        """Multiply-adds of applying the map once in both directions, in units of those of dense algebra."""
+        n, q = self._pattern.n, self._terms[0].x.shape[2] if self._terms else 0
+        terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
+        return 2.0 * terms * (n * q**2 + _SCATTERED * (len(self._pattern.i) + len(self._i)) * q)
+
+    def derivative(self, v: Array) -> Floats:
+        """Of the values in the direction v, which has an entry for each edge that counts."""
+        engine, (a, b) = self._engine, self._pairs
+        weights = engine.xp.zeros(self._size)
+        weights[self._edges] = v
+        out = np.empty((len(self._terms), len(self._scale)))
+        for row, part in zip(out, self._terms, strict=True):
+            Q = engine.to_numpy(engine.laplacian_forms(self._pattern, weights, part.x, part.weights))
+            row[:] = 0.5 * (Q[a, b] + Q[b, a]) * self._scale
+        return np.ravel(out)
+
+    def gradient(self, slopes: Floats) -> Array:
+        """Of the sum of values times ``slopes``."""
+        engine = self._engine
+        total = engine.xp.zeros(len(self._i))
+        for slope, part in zip(symmetric(slopes, self._pairs, self._scale), self._terms, strict=True):
+            total += engine.edge_forms(part.x, engine.asarray(slope), self._i, self._j, part.weights)
+        return total
+
+
+def symmetric(slopes: Floats, pairs: Pairs, scale: Floats) -> Floats:
+    """As symmetric matrices (times, q, q): the vector holds √2 Q_ab for a < b, and Q_ab and Q_ba each have half."""
+    a, b = pairs
+    count = int(a[-1]) + 1
+    S = np.zeros((len(slopes) // len(scale), count, count))
+    S[:, a, b] = slopes.reshape(len(S), -1) * scale
+    return np.asarray(0.5 * (S + S.transpose(0, 2, 1)))

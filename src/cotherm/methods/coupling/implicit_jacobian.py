@@ -1,0 +1,101 @@
+"""The derivative of a coupling's residuals where there are many of them: applied, never formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.engines import Engine
+from cotherm.engines.interface import Array
+from cotherm.heat.correlation_map import CorrelationMap
+from cotherm.heat.correlation_model import Correlation
+from cotherm.lazy import lazy
+from cotherm.methods.coupling.contrast_factors import Contrasts
+from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
+from cotherm.solve.metric import Metric
+from cotherm.solve.singles import Singles
+from cotherm.solve.tall_matrix import Recomputed
+
+T = TypeVar("T")
+
+# Waking threads takes as long as so many multiply-adds of dense algebra.
+_WORTH_THREADS = 1e8
+# Of making factors, and of applying them, in multiply-adds of dense algebra: as measured.
+_FACTORING, _SOLVING = 0.12, 2.0
+
+
+class ImplicitJacobian(ImplicitMatrix):
+    """Of all graphs' residuals; ``free`` are the numbers of the edges whose weights may change."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        states: Sequence[Correlation],
+        free: Sequence[Array],
+        contrasts: Contrasts,
+        largest: int,
+        *,
+        has_factors: bool,
+    ) -> None:
+        self.engine, self._states, self._free, self._largest = engine, states, free, largest
+        self._contrasts, self._has_factors = contrasts, has_factors
+        self._maps = engine.for_each(lambda state, edges: state.derivative_map(edges), largest, states, free)
+        self._cuts = np.cumsum([0, *map(len, free)]).tolist()
+        self._size = states[0].size
+        self.shape = (self._cuts[-1], len(contrasts.matrix) * self._size)
+
+    @lazy
+    def rough(self) -> ImplicitJacobian:
+        """In single precision."""
+        rough = copy(self)
+        rough._maps = [one.single() for one in self._maps]
+        return rough
+
+    def matvec(self, x: Floats) -> Array:
+        slopes = self._contrasts.matrix.T @ x.reshape(len(self._contrasts.matrix), -1)
+        return np.concatenate(self._for_each(CorrelationMap.gradient, list(slopes)))
+
+    def rmatvec(self, y: Array) -> Floats:
+        parts = [y[lo:hi] for lo, hi in pairwise(self._cuts)]
+        return np.ravel(self._contrasts.matrix @ np.array(self._for_each(CorrelationMap.derivative, parts)))
+
+    def _for_each(self, task: Callable[[CorrelationMap, Any], T], arguments: Sequence[Any]) -> list[T]:
+        if self.work < _WORTH_THREADS:
+            return list(map(task, self._maps, arguments))
+        return self.engine.for_each(task, self._largest, self._maps, arguments)
+
+    @property
+    def work(self) -> float:
+        return sum(one.work for one in self._maps)
+
+    @property
+    def factoring_work(self) -> float:
+        if not self._has_factors:
+            return np.inf
+        p, graphs = float(self._size), len(self._maps)
+        inverses = 2 if graphs == 2 else graphs + 1  # the only one of two graphs has one thread
+        return _FACTORING * (p**2 * self._cuts[-1] + p**3 * inverses)
+
+    @property
+    def solving_work(self) -> float:
+        p, graphs = float(self._size), len(self._maps)
+        return _SOLVING * p**2 * (1 if graphs == 2 else 2 * graphs + 1)
+
+    def factored(self, metric: Metric, active: Array, shift: float) -> Solve | None:
+        def gram(k: int) -> Singles:
+            lo, hi = self._cuts[k], self._cuts[k + 1]
+            E = Recomputed((hi - lo, self._size), self._states[k].row_writer(self._free[k]), self.engine)
+            return metric.part(lo, hi).rough_gram(E, active[lo:hi])
+
+        def for_each(task: Callable[[int], Singles]) -> list[Singles]:
+            return self.engine.for_each(task, self._largest, range(len(self._maps)))
+
+        try:
+            return self._contrasts.factored(gram, for_each, shift)
+        except np.linalg.LinAlgError:
+            return None
