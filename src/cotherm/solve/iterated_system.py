@@ -50,8 +50,9 @@ class IteratedSystem:
             self._last = active, self._metric.restricted(active)
         return self._last[1]
 
-    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known) -> Solved:
+    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known | None) -> Solved:
         assert self._last is not None
+        assert known is not None
         shift, preconditioner, matrix = 1.0 / float(weights[0]), self._preconditioner, self._E.rough
         eta, force, work, last = known.eta, known.force, 0.0, np.inf
         while True:

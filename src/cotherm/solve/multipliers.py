@@ -55,10 +55,10 @@ class System(Protocol):
     def restricted(self, active: Array) -> Restricted:
         """The metric for an active set; the last one is kept."""
 
-    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known) -> Solved | None:
+    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known | None) -> Solved | None:
         """For the last active set; None where negative weights make the problem nonconvex.
 
-        The first equations count, as many as there are weights.
+        The first equations count, as many as there are weights. Systems that are iterated need what is known.
         """
 
 
@@ -78,7 +78,7 @@ class FormedSystem:
             self._last = active, self._prepared.restricted(active)
         return self._last[1]
 
-    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known) -> Solved | None:  # noqa: ARG002
+    def solve(self, part: Restricted, z: Array, start: Start, weights: Floats, known: Known | None) -> Solved | None:  # noqa: ARG002
         E = self._E.first_columns(len(weights))
         eta = self._solve(E.rmatvec(z - start.v) + start.residuals, weights)
         if eta is None:

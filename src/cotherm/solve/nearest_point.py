@@ -72,14 +72,17 @@ class NearestPoint:
         dual = None
         if not isinstance(self._metric, CurvedMetric) and np.all(weights > 0.0):
             dual = _Dual(self._metric, center, E, start, weights)
-        objective = self._distance(start.v, center) + float(weights @ start.residuals**2)
-        eta = weights * start.residuals
-        force = E.matvec(eta) if pull is None else weights[0] * pull
-        state, least = None, 0.0
+        iterative, known = self._system.is_iterative, None
+        if iterative:
+            objective, least = self._distance(start.v, center) + float(weights @ start.residuals**2), 0.0
+            eta = weights * start.residuals
+            force = E.matvec(eta) if pull is None else weights[0] * pull
+        state = None
         for exchange in range(_MOST_EXCHANGES):
             part = self._system.restricted(active)
             z = part.nearest(center)
-            known = Known(objective - self._distance(z, center), eta, force)
+            if iterative:
+                known = Known(objective - self._distance(z, center), eta, force)
             found = self._system.solve(part, z, start, weights, known)
             if found is None:
                 return None
@@ -90,16 +93,15 @@ class NearestPoint:
                 return Nearest(np.maximum(v, 0.0), active, residuals)  # what is below is rounding
             del part  # before the next is made: its gram may be large
             active = active ^ wrong
-            if dual is not None:
-                there = dual.at(v, eta, force)
-                least = max(least, dual.value(there))
-            if self._system.is_iterative:
+            there = None if dual is None else dual.at(v, eta, force)
+            if iterative:
+                least = least if dual is None or there is None else max(least, dual.value(there))
                 inside = np.maximum(v, 0.0)
                 residuals = E.rmatvec(inside - start.v) + start.residuals
                 reached = self._distance(inside, center) + float(weights @ residuals**2)
                 if objective - reached >= _SUFFICIENT * (objective - least):
                     return Nearest(inside, active, residuals)
-            if dual is not None:
+            if dual is not None and there is not None:
                 step = 1.0 if state is None else dual.line_search(state, there)
                 if state is None or step == 1.0:
                     state = there
