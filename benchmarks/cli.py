@@ -37,6 +37,7 @@ ABOUT = {
     "heat": "e^(-tL)F on 200,000 vertices, against SciPy",
     "couple": "the paper's four problems, against other optimizers",
     "scale": "planted short cuts on up to a million vertices, and a body in two poses",
+    "many": "many functions and many views, against the solver that formed all derivatives; growth of time and memory",
     "profile": "where a coupling of a million vertices spends its time",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
@@ -50,7 +51,7 @@ ABOUT = {
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
+_WITH_DATA = ("couple", "scale", "many", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",
@@ -96,6 +97,8 @@ def _measured(name: str, options: argparse.Namespace) -> tuple[dict[str, Any], s
         given |= {argument: getattr(options, option) for option, argument in _OF_SUITE.items()}
     elif options.name == "pairs":
         given |= {option: getattr(options, option) for option in _OF_PAIRS}
+    elif name == "many" and options.name == "many":
+        given |= {"out": options.out}
     if name in ("suite", "pairs"):
         given |= {"memory": None if options.memory is None else amount("--memory", options.memory), "log": _log}
     with known_as("families", "--family"):
@@ -132,6 +135,8 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         _add_options_of_suite(parser.add_argument_group("options of the suite"))
     if name == "pairs":
         _add_options_of_pairs(parser)
+    if name == "many":
+        parser.add_argument("--out", type=Path, metavar="DIR", help="draw the growth there")
 
 
 def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:
