@@ -15,7 +15,7 @@ from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import Start
-from cotherm.solve.nearest_point import Nearest, NearestPoint
+from cotherm.solve.nearest_point import Closest, NearestPoint
 from cotherm.solve.singles import add_square, half_solution, inverse_definite
 from tests.solve.test_nearest_point import KINDS, dense, make, reference
 
@@ -51,7 +51,7 @@ class Dense(ImplicitMatrix):
         return lambda r: (inverse @ r.astype(np.float32)).astype(np.float64)
 
 
-def nearest(metric: Metric, E: Dense, c: np.ndarray, b: np.ndarray, weight: float) -> Nearest | None:
+def nearest(metric: Metric, E: Dense, c: np.ndarray, b: np.ndarray, weight: float) -> Closest | None:
     system = IteratedSystem(metric, metric, E, Preconditioner())
     weights, m = np.full(E.shape[1], weight), len(c)
     return NearestPoint(metric, E, system).solve(c, Start(np.zeros(m), -b), weights, np.zeros(m, dtype=bool))

@@ -13,7 +13,7 @@ from cotherm import limits
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.multipliers import FormedSystem, Start
-from cotherm.solve.nearest_point import Nearest, NearestPoint
+from cotherm.solve.nearest_point import Closest, NearestPoint
 from cotherm.solve.tall_matrix import InMemory
 
 
@@ -67,7 +67,7 @@ def test_restricted_is_the_dense_inverse(
 
 def nearest(
     metric: Metric, E: np.ndarray, definite: int, c: np.ndarray, b: np.ndarray, weights: np.ndarray
-) -> Nearest | None:
+) -> Closest | None:
     """With nothing known: from zero, where the equations leave −b."""
     rows, m = InMemory(E), len(c)
     points = NearestPoint(metric, rows, FormedSystem(metric, rows, definite))
@@ -128,7 +128,7 @@ def test_negative_weights_are_curvature_while_convex() -> None:
     c = rng.standard_normal(m) + 20.0  # far from the bounds
     b = E.T @ c + rng.standard_normal(3)
 
-    def solve(curvature: float) -> Nearest | None:
+    def solve(curvature: float) -> Closest | None:
         weights = np.array([5.0, 5.0, curvature])
         return nearest(metric, E, 2, c, b, weights)
 

@@ -32,7 +32,7 @@ from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import FormedSystem, Start
-from cotherm.solve.nearest_point import Nearest, NearestPoint
+from cotherm.solve.nearest_point import Closest, NearestPoint
 from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
@@ -232,7 +232,7 @@ class _FormedSteps:
         self._equations = rows
         self._points = NearestPoint(metric, rows, FormedSystem(metric, rows, self._definite))
 
-    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Nearest, _Curvature]:
+    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Closest, _Curvature]:
         """With the learned curvature if the model is convex with it, else without."""
         u, k, bends = self._here.u, self._definite, len(self._curvatures)
         left = np.append(self._compress(residuals), np.zeros(bends))
@@ -264,7 +264,7 @@ class _AppliedSteps:
         self._metric, self._J, self._here, self._preconditioner = metric, J, here, preconditioner
         self._learned = Curvature(metric, bends, curvatures) if len(curvatures) else None
 
-    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Nearest, _Curvature]:
+    def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Closest, _Curvature]:
         """With the learned curvature if its search ends, else without."""
         u, weight = self._here.u, 1.0 / (1.0 + damping)
         start, weights = Start(u, residuals), np.full(len(residuals), weight)

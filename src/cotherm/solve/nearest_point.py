@@ -43,7 +43,7 @@ _HALVINGS, _FLAT = 100, 1e-8
 _SUFFICIENT = 0.5
 
 
-class Nearest(NamedTuple):
+class Closest(NamedTuple):
     """The nearest point, its active set, and what the equations leave there."""
 
     v: Array
@@ -61,7 +61,7 @@ class NearestPoint:
 
     def solve(
         self, center: Array, start: Start, weights: Floats, active: Array, pull: Array | None = None
-    ) -> Nearest | None:
+    ) -> Closest | None:
         """None where negative weights make the problem nonconvex, or the metric is curved and no active set settles.
 
         Where the system is iterative, a point that brings at least half of what is possible is good enough.
@@ -90,7 +90,7 @@ class NearestPoint:
             slope = elementwise(np.add, self._metric.apply(elementwise(np.subtract, v, center)), force)
             wrong = misplaced(active, v, slope)
             if not wrong.any():
-                return Nearest(np.maximum(v, 0.0), active, residuals)  # what is below is rounding
+                return Closest(np.maximum(v, 0.0), active, residuals)  # what is below is rounding
             del part  # before the next is made: its gram may be large
             active = active ^ wrong
             there = None if dual is None else dual.at(v, eta, force)
@@ -100,7 +100,7 @@ class NearestPoint:
                 residuals = E.rmatvec(inside - start.v) + start.residuals
                 reached = self._distance(inside, center) + float(weights @ residuals**2)
                 if objective - reached >= _SUFFICIENT * (objective - least):
-                    return Nearest(inside, active, residuals)
+                    return Closest(inside, active, residuals)
             if dual is not None and there is not None:
                 step = 1.0 if state is None else dual.line_search(state, there)
                 if state is None or step == 1.0:
@@ -111,7 +111,7 @@ class NearestPoint:
             elif exchange >= _MOST_UNGUARDED:
                 return None
         v = np.maximum(v, 0.0)
-        return Nearest(v, active, E.rmatvec(v - start.v) + start.residuals)
+        return Closest(v, active, E.rmatvec(v - start.v) + start.residuals)
 
     def _distance(self, v: Array, center: Array) -> float:
         d = self._engine.elementwise(np.subtract, v, center)
