@@ -14,7 +14,7 @@ from cotherm.solve.curved_metric import Curvature, CurvedMetric
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
-from cotherm.solve.multipliers import Start
+from cotherm.solve.multipliers import Known, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
 from cotherm.solve.singles import add_square, half_solution, inverse_definite
 from tests.solve.test_nearest_point import KINDS, dense, make, reference
@@ -91,6 +91,22 @@ def test_as_it_is_it_brings_most_of_what_is_possible(seed: int) -> None:
     best = objective(reference(A, c, matrix.E, b, np.full(30, 100.0)))
     start = objective(np.zeros(m))
     assert start - objective(found.v) >= 0.45 * (start - best)
+
+
+def test_factors_that_cannot_be_made_are_tried_once_a_solve() -> None:
+    class Unfactored(Dense):
+        def factored(self, metric: Metric, active: np.ndarray, shift: float) -> Solve | None:
+            self.made += 1
+            return None
+
+    metric, m, rng = make(0, "gram")
+    matrix = Unfactored(rng.standard_normal((m, 30)), cost=1.0)
+    system = IteratedSystem(metric, metric, matrix, Preconditioner())
+    active, zeros, b = np.zeros(m, dtype=bool), np.zeros(m), rng.standard_normal(30)
+    part, known = system.restricted(active), Known(float(100.0 * b @ b), -100.0 * b, matrix.matvec(-100.0 * b))
+    found = system.solve(part, zeros, Start(zeros, -b), np.full(30, 100.0), known)
+    assert matrix.made == 1
+    assert 100.0 * found.residuals @ found.residuals < 100.0 * b @ b
 
 
 def test_curvature_is_kept_positive_definite() -> None:

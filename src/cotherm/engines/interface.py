@@ -94,7 +94,7 @@ class Engine(Protocol):
         """Move an array to the host; NumPy arrays are returned as they are."""
 
     def session(self, n: int, memory: float) -> AbstractContextManager[None]:
-        """Set up threads and memory for a long computation on up to n vertices that will take so many bytes."""
+        """Set up threads and memory for a long computation, with dense algebra of up to n rows and so many bytes."""
 
     def return_free_memory(self) -> None:
         """Within a session, return memory that is free to the system: sizes of arrays are about to change."""

@@ -32,10 +32,8 @@ class Curvature:
         kept = sizes > _DEPENDENT * sizes[-1]
         root = vectors[:, kept] * np.sqrt(sizes[kept])
         self.amounts, rotation = np.linalg.eigh(root.T @ (weights[:, np.newaxis] * root))
-        self.metric, self.directions = (
-            metric,
-            directions @ engine.asarray(vectors[:, kept] / np.sqrt(sizes[kept]) @ rotation),
-        )
+        self.metric = metric
+        self.directions = directions @ engine.asarray(vectors[:, kept] / np.sqrt(sizes[kept]) @ rotation)
 
     def added(self, factor: float) -> CurvedMetric:
         """The form and so many times the terms."""

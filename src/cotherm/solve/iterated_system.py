@@ -55,6 +55,7 @@ class IteratedSystem:
         assert known is not None
         shift, preconditioner, matrix = 1.0 / float(weights[0]), self._preconditioner, self._E.rough
         eta, force, work, last = known.eta, known.force, 0.0, np.inf
+        may_renew = True  # once: then the factors are those of this very system, or there are none
         while True:
             v = z - part.inverse(force)
             left = self._E.rmatvec(v - start.v) + start.residuals
@@ -66,18 +67,23 @@ class IteratedSystem:
                 break  # good enough, or the rest is rounding
             if gap > _PROGRESS * last:
                 matrix = self._E
-            change, spent, is_due = self._iterate(_Product(matrix, part, shift), goal, residual, value)
+            change, spent, is_due = self._iterate(
+                _Product(matrix, part, shift), goal, residual, value, may_renew=may_renew
+            )
             eta = eta + change
             force, work = self._E.matvec(eta), work + spent
             last = np.inf if is_due else gap
             if is_due:
                 preconditioner.renew(self._E, self._plain, self._last[0], shift)
+                may_renew = False
                 work = np.nan  # of a whole solve with the same factors nothing is known
         if not np.isnan(work):
             preconditioner.finished(work)
         return Solved(eta, force, v, left)
 
-    def _iterate(self, product: _Product, goal: _Goal, residual: Floats, value: float) -> tuple[Floats, float, bool]:
+    def _iterate(
+        self, product: _Product, goal: _Goal, residual: Floats, value: float, *, may_renew: bool
+    ) -> tuple[Floats, float, bool]:
         """A change of η that makes it good enough, the work, and whether that ended early for new factors.
 
         ``value`` is that of the dual objective, which every iteration increases.
@@ -93,7 +99,7 @@ class IteratedSystem:
             if gap <= _MARGIN * enough or size <= 0.0:
                 break
             expected = progress.expected(iteration, gap, enough)
-            if preconditioner.is_due(self._E, expected * work):
+            if may_renew and preconditioner.is_due(self._E, expected * work):
                 return change, iteration * work, True
             moved = product(p)
             step = size / float(p @ moved)
