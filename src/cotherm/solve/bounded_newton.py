@@ -14,7 +14,7 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
 from cotherm.solve.active_set import Mask, Pivoting
-from cotherm.solve.descent import Damping, descend
+from cotherm.solve.descent import Damping, Proposal, descend
 
 _DAMPING = Damping(first=1e-3, least=1e-12, most=1e14)
 _MOST_EXCHANGES, _PATIENCE = 60, 5
@@ -78,7 +78,7 @@ class _Model:
     def optimality(self) -> float:
         return self._point.optimality
 
-    def step(self, damping: float) -> tuple[_Trial, float] | None:
+    def step(self, damping: float) -> Proposal[_Trial] | None:
         """With the exact curvature while that is convex, from then on with its convex part."""
         point, u = self._point, self._here.u
         if self._curvature is None:
@@ -94,7 +94,7 @@ class _Model:
         v, active = found
         s = v - u
         predicted = -float(2.0 * point.slope @ s + s @ (self._curvature @ s))
-        return _Trial(v, self._problem.cost(v), active), predicted
+        return Proposal(_Trial(v, self._problem.cost(v), active), predicted, damping)
 
     def accepted(self, there: _Trial) -> None:
         """Nothing is learned: the curvature is exact."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,15 @@ class Trial(Protocol):
 P = TypeVar("P", bound=Trial)
 
 
+@dataclass(frozen=True)
+class Proposal(Generic[P]):
+    """A point, the decrease that the model predicts there, and the damping that leads about so far."""
+
+    there: P
+    predicted: float
+    damping: float
+
+
 class Model(Protocol[P]):
     """A model of the cost around a point."""
 
@@ -45,8 +54,8 @@ class Model(Protocol[P]):
     def optimality(self) -> float:
         """The projected gradient relative to the gradients that balance in it."""
 
-    def step(self, damping: float) -> tuple[P, float] | None:
-        """The point that the damped model proposes and the decrease that it predicts; None if there is none."""
+    def step(self, damping: float) -> Proposal[P] | None:
+        """The point that the damped model proposes, or one on the way to it; None if there is none."""
 
     def accepted(self, there: P) -> None:
         """Called when a step to this point has been taken."""
@@ -109,7 +118,7 @@ def descend(
         while True:
             proposal = model.step(mu)
             if proposal is not None:
-                there, predicted = proposal
+                there, predicted = proposal.there, proposal.predicted
                 decrease = here.cost - there.cost
                 if decrease >= _ACCEPT * predicted and decrease > 0.0:
                     break
@@ -124,7 +133,7 @@ def descend(
             if mu > damping.most:
                 return Descent(here.u, here.cost, optimality, Status.STALLED, iteration)
         ratio = decrease / predicted if predicted > 0.0 else 0.0
-        mu = max(mu * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), damping.least)
+        mu = max(proposal.damping * float(np.clip(1.0 - (2.0 * ratio - 1.0) ** 3, 0.1, 2.0)), damping.least)
         growth = _GROWTH
         # A small decrease from a heavily damped step says little. A large part of the cost may be out of reach: then
         # decreases are compared with each other.
@@ -161,6 +170,6 @@ def _polished(
         proposal = model.step(mu)
         if proposal is None:
             break
-        here = proposal[0]
+        here = proposal.there
         del model, proposal
     return best

@@ -27,12 +27,13 @@ from cotherm.lazy import lazy
 from cotherm.solve import descent
 from cotherm.solve.compression import compressed
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
-from cotherm.solve.descent import Damping, Descent
+from cotherm.solve.descent import Damping, Descent, Proposal
 from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import FormedSystem, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
+from cotherm.solve.quasi_newton import minimize_bounded
 from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
@@ -42,6 +43,13 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _EXTRA_STEPS = 8
 # A step is corrected if it brings less than this part of the predicted decrease.
 _CORRECT = 0.5
+# Where J is only applied, a step that brings less than this part is shortened, each time to between these parts of it.
+_SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
+# One that brings more than this part is lengthened, at most so many times.
+_LENGTHEN, _FURTHEST = 1.2, 10.0
+# Simpler steps before those of Gauss–Newton end where so many of them bring less than this part of the cost. Then: the
+# damping from there on, and the most that there may be.
+_WINDOW, _SLOW, _APPROACHED, _MOST_APPROACHING = 10, 0.05, 1.0, 5_000
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
 _LOCAL = 1e-2
 
@@ -123,6 +131,10 @@ def descend(
     rounding.
     """
     learned: _Learned | None = None
+    first, steps = _trial(problem, u, u <= 0.0), 0
+    if np.isinf(damping) and isinstance(first.point.jacobian, ImplicitMatrix):
+        first, steps = _approached(problem, first, tolerance, watch)
+        damping = _APPROACHED
 
     def model_at(here: _Trial) -> _Model:
         nonlocal learned
@@ -130,18 +142,78 @@ def descend(
         learned = _Learned(metric.engine) if learned is None else learned
         return _Model(problem, metric, here, learned)
 
+    def watched(here: _Trial, optimality: float, iteration: int) -> None:
+        if iteration or not steps:
+            watch(_iterate(here, optimality, steps + iteration))
+
     return descent.descend(
-        _trial(problem, u, u <= 0.0),
+        first,
         model_at,
         damping=replace(_DAMPING, first=min(damping, _DAMPING.first)),
         tolerance=tolerance,
         iterations=iterations,
         least_gain=least_gain,
         extra_steps=_EXTRA_STEPS,
-        watch=lambda here, optimality, iteration: watch(
-            Iterate(here.u, here.cost, _square(here.point.residuals), optimality, iteration)
-        ),
+        watch=watched,
     )
+
+
+def _approached(
+    problem: Problem, start: _Trial, tolerance: float, watch: Callable[[Iterate], None]
+) -> tuple[_Trial, int]:
+    """A point from which steps of Gauss–Newton pay, and how many steps of a simpler kind led there.
+
+    Where equations are many, a step takes factors for every exchange of the active set, and far from the minimum there
+    are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster.
+    """
+    metric = problem.metric(start.u)
+    engine, costs, last = metric.engine, [start.cost], _Slope(problem, metric, start)
+    if last.optimality <= max(_LOCAL, tolerance):
+        return start, 0
+    watch(_iterate(start, last.optimality, 0))
+
+    def evaluate(x: Floats) -> _Slope:
+        u = engine.asarray(x)
+        return _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
+
+    def after_step(_: Floats, there: _Slope) -> None:
+        nonlocal last
+        last = there
+        costs.append(there.cost)
+        watch(_iterate(there.here, there.optimality, len(costs) - 1))
+        if len(costs) > _WINDOW and costs[-1] > (1.0 - _SLOW) * costs[-1 - _WINDOW]:
+            raise StopIteration
+
+    u = engine.to_numpy(start.u)
+    minimize_bounded(evaluate, u, iterations=_MOST_APPROACHING, tolerance=0.0, after_step=after_step)
+    return last.here, len(costs) - 1
+
+
+class _Slope:
+    """Half the gradient of the cost at a point, with the parts that balance in it: of the distance and of ‖r‖²."""
+
+    def __init__(self, problem: Problem, metric: Metric, here: _Trial) -> None:
+        self.here, self._engine = here, metric.engine
+        of_distance = metric.apply(here.u - problem.center)
+        self.half = self._engine.elementwise(np.add, of_distance, here.pull)
+        self._balancing = float(np.linalg.norm(of_distance) + np.linalg.norm(here.pull))
+
+    @property
+    def cost(self) -> float:
+        return self.here.cost
+
+    @property
+    def gradient(self) -> Floats:
+        return 2.0 * self._engine.to_numpy(self.half)
+
+    @lazy
+    def size(self) -> float:
+        """Of what is left where u is bounded by zero."""
+        return math.sqrt(self._engine.elementwise_sum(_projected, self.here.u, self.half))
+
+    @property
+    def optimality(self) -> float:
+        return self.size / self._balancing if self._balancing > 0.0 else 0.0
 
 
 class _Learned:
@@ -161,9 +233,8 @@ class _Model:
         self._engine = metric.engine
         self._J = here.point.jacobian
         self._is_formed = not isinstance(self._J, ImplicitMatrix)
-        of_distance = metric.apply(here.u - problem.center)
-        self._half_gradient = self._engine.elementwise(np.add, of_distance, here.pull)
-        self.optimality = self._measured(of_distance)
+        self._slope = _Slope(problem, metric, here)
+        self.optimality = 0.0 if self._slope.size <= self._size() * here.point.noise else self._slope.optimality
         bends, curvatures = learned.secant.terms(len(here.u))
         self._steps: _FormedSteps | _AppliedSteps
         if isinstance(self._J, ImplicitMatrix):
@@ -174,12 +245,6 @@ class _Model:
         else:
             self._steps = _FormedSteps(metric, self._J, here, bends, curvatures)
 
-    def _measured(self, of_distance: Array) -> float:
-        size = math.sqrt(self._engine.elementwise_sum(_projected, self._here.u, self._half_gradient))
-        if size <= self._size() * self._here.point.noise:
-            return 0.0
-        return size / float(np.linalg.norm(of_distance) + np.linalg.norm(self._here.pull))
-
     def _size(self) -> float:
         """About ‖J‖_F; where that takes products, as it was at the first point."""
         if isinstance(self._J, ImplicitMatrix):
@@ -187,16 +252,44 @@ class _Model:
             return self._learned.size
         return self._J.size
 
-    def step(self, damping: float) -> tuple[_Trial, float]:
-        """The point that the damped model proposes, corrected where that helps, and the predicted decrease."""
-        u, residuals = self._here.u, self._here.point.residuals
-        there, predicted = self._propose(damping, residuals, self._here.active)
-        if self._here.cost - there.cost < _CORRECT * predicted:
-            bend = there.point.residuals - residuals - self._J.rmatvec(there.u - u)
-            corrected, _ = self._propose(damping, residuals + bend, there.active)
-            if corrected.cost < there.cost:
-                return corrected, predicted
-        return there, predicted
+    def step(self, damping: float) -> Proposal[_Trial]:
+        """The point that the damped model proposes, corrected where that helps, or a point on the way to it."""
+        here, residuals = self._here, self._here.point.residuals
+        there, expected = self._propose(damping, residuals, here.active)
+        predicted = expected.decrease(1.0)
+        decrease = here.cost - there.cost
+        if not self._is_formed and decrease > _LENGTHEN * predicted:
+            return Proposal(self._lengthened(there, expected), predicted, damping)
+        if decrease >= _CORRECT * predicted:
+            return Proposal(there, predicted, damping)
+        bend = there.point.residuals - residuals - self._J.rmatvec(there.u - here.u)
+        corrected, _ = self._propose(damping, residuals + bend, there.active)
+        best = min(there, corrected, key=lambda trial: trial.cost)
+        if not self._is_formed and here.cost - best.cost < _SHORTEN * predicted:
+            return self._shortened(there, expected, damping)
+        return Proposal(best, predicted, damping)
+
+    def _lengthened(self, there: _Trial, expected: _Expected) -> _Trial:
+        """A point beyond, where the cost falls much more than the model says: along valleys that are nearly flat."""
+        bent = there.cost - self._here.cost - expected.slope
+        part = min(-0.5 * expected.slope / bent, _FURTHEST) if bent > 0.0 else _FURTHEST
+        beyond = self._engine.elementwise(lambda u, s: np.maximum(u + part * s, 0.0), self._here.u, expected.step)
+        return min(there, _trial(self._problem, beyond, there.active), key=lambda trial: trial.cost)
+
+    def _shortened(self, there: _Trial, expected: _Expected, damping: float) -> Proposal[_Trial]:
+        """A point on the way that brings enough: to evaluate one costs little beside a step with more damping."""
+        here, part = self._here, 1.0
+        while True:
+            # Where the parabola through the cost here, its slope and the cost there has its minimum.
+            bent = there.cost - here.cost - part * expected.slope
+            least = -0.5 * part**2 * expected.slope / bent if bent > 0.0 else 0.0
+            part = min(max(least, _SHORTEST * part), _LONGEST * part)
+            there = _trial(self._problem, here.u + part * expected.step, there.active)
+            predicted = expected.decrease(part)
+            if here.cost - there.cost >= _SHORTEN * predicted or predicted <= here.rounding:
+                # With so much damping the model would have its minimum on this line about there.
+                more = (1.0 / part - 1.0) * (1.0 + damping) * expected.stiffness
+                return Proposal(there, predicted, damping + more)
 
     def accepted(self, there: _Trial) -> None:
         """Learn what the curvature of the residuals does to the step, where the Jacobian is small enough."""
@@ -205,15 +298,34 @@ class _Model:
         if isinstance(self._J, ImplicitMatrix) or len(there.u) * len(r) <= limits.LEARNED_CURVATURE:
             self._learned.secant.learn(there.u - self._here.u, there.pull - self._J.matvec(r))
 
-    def _propose(self, damping: float, residuals: Floats, active: Array) -> tuple[_Trial, float]:
+    def _propose(self, damping: float, residuals: Floats, active: Array) -> tuple[_Trial, _Expected]:
         u = self._here.u
         center = self._engine.elementwise(lambda c, u: (c + damping * u) / (1.0 + damping), self._problem.center, u)
         found, curvature = self._steps.nearest(center, damping, residuals, active)
         s = found.v - u
         # What the equations leave has changed by Js.
         moved = self._J.rmatvec(s) if self._is_formed else found.residuals - residuals
-        change = 2.0 * float(self._half_gradient @ s) + float(s @ self._metric.apply(s)) + _square(moved)
-        return _trial(self._problem, found.v, found.active), -(change + curvature(s))
+        length = float(s @ self._metric.apply(s))
+        expected = _Expected(s, 2.0 * float(self._slope.half @ s), length + _square(moved) + curvature(s), length)
+        return _trial(self._problem, found.v, found.active), expected
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """The model along a step: the cost changes by slope·τ + curvature·τ² over a part τ of it."""
+
+    step: Array
+    slope: float
+    curvature: float
+    length: float  # of the step, sᵀAs
+
+    def decrease(self, part: float) -> float:
+        return -part * (self.slope + part * self.curvature)
+
+    @property
+    def stiffness(self) -> float:
+        """Curvature in units of what damping adds."""
+        return self.curvature / self.length
 
 
 # Of a step, how much the learned curvature adds to the model there.
@@ -291,6 +403,10 @@ def _projected(u: Array, slope: Array) -> float:
     """The square of the slope along which u may move, being bounded by zero."""
     free: Array = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
     return float(np.sum(free * free))
+
+
+def _iterate(here: _Trial, optimality: float, number: int) -> Iterate:
+    return Iterate(here.u, here.cost, _square(here.point.residuals), optimality, number)
 
 
 def _trial(problem: Problem, u: Array, active: Array) -> _Trial:

@@ -1,7 +1,8 @@
 """Symmetric matrices of float32, for preconditioners: half the memory, and twice the speed, of float64.
 
-Everything here leaves the interpreter lock free, so that the matrices of several graphs are made side by side. SciPy's
-own wrappers hold it; LAPACK is called at the addresses that SciPy exports for compiled code.
+While they are made only their upper triangles count. Everything here leaves the interpreter lock free, so that the
+matrices of several graphs are made side by side. SciPy's own wrappers hold it; BLAS and LAPACK are called at the
+addresses that SciPy exports for compiled code. What is upper here is lower in their order of entries.
 """
 
 from __future__ import annotations
@@ -22,19 +23,18 @@ _ROWS = 256
 
 
 def add_square(G: Singles, rows: Reals, sign: float = 1.0) -> None:
-    """Add EᵀE, or subtract it, for some rows of E."""
+    """Add EᵀE, or subtract it, for some rows of E, in the upper triangle."""
     block = np.ascontiguousarray(rows, dtype=np.float32)
-    square = block.T @ block  # of which NumPy computes one half
-    square *= np.float32(sign)
-    G += square
+    count, n = block.shape
+    if count:
+        _call("blas", "ssyrk", b"L", b"N", n, count, sign, block, n, 1.0, G, n)
 
 
 def inverse_definite(G: Singles) -> Singles:
-    """G⁻¹ in place of G, symmetric positive definite; raises LinAlgError where rounding has made it something else."""
+    """G⁻¹, whole, in place of G; raises LinAlgError where rounding has made G something else than positive definite."""
     n = len(G)
     _lapack("spotrf", b"L", n, G, n)
     _lapack("spotri", b"L", n, G, n)
-    # LAPACK's lower triangle is the upper one here.
     _mirror_upper(G)
     return G
 
@@ -49,23 +49,29 @@ def half_solution(S: Singles, Y: Singles) -> Singles:
 
 
 def _lapack(name: str, *arguments: bytes | int | Singles) -> None:
-    """Call a routine; all its arguments are passed by reference, and the last one tells whether it has failed."""
-    given = [_reference(argument) for argument in arguments]
-    info = ctypes.c_int(0)
-    _routine(name)(*given, ctypes.byref(info))
-    if info.value:
-        raise np.linalg.LinAlgError(f"{name} failed at row {info.value}")
+    """Call a routine whose last argument tells whether it has failed."""
+    info = np.zeros(1, dtype=np.intc)
+    _call("lapack", name, *arguments, info)
+    if info[0]:
+        raise np.linalg.LinAlgError(f"{name} failed at row {info[0]}")
 
 
-def _reference(argument: bytes | int | Singles) -> Any:
+def _call(library: str, name: str, *arguments: bytes | float | NDArray[Any]) -> None:
+    """All arguments are passed by reference."""
+    _routine(library, name)(*(_reference(argument) for argument in arguments))
+
+
+def _reference(argument: bytes | float | NDArray[Any]) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.ctypes.data_as(ctypes.c_void_p)
-    return ctypes.c_char_p(argument) if isinstance(argument, bytes) else ctypes.byref(ctypes.c_int(argument))
+    if isinstance(argument, bytes):
+        return ctypes.c_char_p(argument)
+    return ctypes.byref(ctypes.c_int(argument) if isinstance(argument, int) else ctypes.c_float(argument))
 
 
 @cache
-def _routine(name: str) -> Any:
-    return ctypes.CFUNCTYPE(None)(get_cython_function_address("scipy.linalg.cython_lapack", name))
+def _routine(library: str, name: str) -> Any:
+    return ctypes.CFUNCTYPE(None)(get_cython_function_address(f"scipy.linalg.cython_{library}", name))
 
 
 def _mirror_upper(G: Singles) -> None:

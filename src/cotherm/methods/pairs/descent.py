@@ -8,17 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
 from cotherm.arrays import Floats
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
+from cotherm.solve.quasi_newton import minimize_bounded
 
-_MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
 _ROUGH, _ROUGH_STEPS = 1e-4, 60
 _LADDER, _FIRST = 10.0**0.5, 3.0
@@ -76,6 +75,14 @@ def descend(
     return search.outcome(alphas[-1])
 
 
+class _Scaled(NamedTuple):
+    """The cost in variables of about the same size, and the value that it belongs to."""
+
+    cost: float
+    gradient: Floats
+    value: Value
+
+
 class _Search:
     def __init__(
         self,
@@ -96,30 +103,21 @@ class _Search:
         if self._left <= 0:
             self.status = "out of budget"
             return
-        scale, latest = self._problem.scale, {}
+        scale = self._problem.scale
 
-        def cost(x: Floats) -> tuple[float, Floats]:
+        def evaluate(x: Floats) -> _Scaled:
             value = self._problem.at(x * scale, alpha)
-            latest[x.tobytes()] = value
-            while len(latest) > 2:
-                latest.pop(next(iter(latest)))
-            return value.distance + alpha * value.coupling, (value.of_distance + value.of_coupling) * scale
+            cost = value.distance + alpha * value.coupling
+            return _Scaled(cost, (value.of_distance + value.of_coupling) * scale, value)
 
-        def after_step(intermediate_result: OptimizeResult) -> None:
-            self.u = intermediate_result.x * scale
+        def after_step(x: Floats, scaled: _Scaled) -> None:
+            self.u = x * scale
             self._left -= 1
-            value = latest.get(intermediate_result.x.tobytes())
-            self._report(value or self._problem.at(self.u, alpha), alpha, stage)
+            self._report(scaled.value, alpha, stage)
 
         budget = self._left if most is None else min(self._left, most)
-        found = minimize(
-            cost,
-            self.u / scale,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * len(scale),
-            callback=after_step,
-            options={"maxiter": budget, "maxfun": 20 * budget, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 0.0},
+        found = minimize_bounded(
+            evaluate, self.u / scale, iterations=budget, tolerance=tolerance, after_step=after_step
         )
         self.u = np.maximum(found.x, 0.0) * scale
         self.status = "out of budget" if most is None and found.nit >= budget else "converged"
