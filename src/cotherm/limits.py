@@ -75,7 +75,7 @@ SPECTRAL_CORRELATION = 200
 
 # ---------------------------------------------------------------- methods
 
-# Up to this many vertices in every graph coupling tries all three routes, above only "times".
+# Up to this many vertices in every graph coupling tries three routes, above only "times".
 ALL_ROUTES = 300
 # Above so many vertices times="auto" of couple is two short times, above so many a single one.
 FEWER_TIMES = 5_000

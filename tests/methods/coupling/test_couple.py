@@ -280,6 +280,37 @@ def test_routes_stages_and_warm_starts() -> None:
     assert len(again.history) < 5
 
 
+def test_a_cut_far_from_the_functions_is_found_with_the_other_graph_held() -> None:
+    n = 70
+    graphs = []
+    for angles in (2 * np.pi * np.arange(n) / n, 0.25 + (2 * np.pi - 0.5) * np.arange(n) / (n - 1)):
+        graphs.append(ct.knn_graph(np.column_stack([np.cos(angles), np.sin(angles)]), 4, scale=None))
+    bumps = np.exp(-(((np.arange(n)[:, np.newaxis] - n * np.array([0.15, 0.4, 0.6])) / (0.08 * n)) ** 2))
+    arguments = (graphs, [bumps, bumps], [1.0, 2.0, 5.0, 10.0], 1e6)
+    result = ct.couple(*arguments)
+    seam = np.abs(graphs[0].i - graphs[0].j) > n // 2
+    cut = [graphs[0].with_weights(np.where(seam, 0.0, graphs[0].w)), graphs[1]]
+    assert result.cost < 1.01 * ct.couple(*arguments, start=cut).cost  # every other route: at least twice that
+    assert {row["route"] for row in result.history} == {"times", "alpha", "held"}
+
+
+def test_graphs_are_held_only_where_several_changed() -> None:
+    ring, circles = ct.datasets.ring(), ct.datasets.circles()
+    result = ct.couple(ring.graphs, ring.functions, ring.times, 1e6)
+    assert {row["route"] for row in result.history} == {"times", "alpha", "direct"}
+    # Two routes lead to the same minimum, and one of them is followed to its end.
+    assert sum(row["route"] == "alpha" and row["iteration"] == 0 for row in result.history) == 1 + max(
+        row["stage"] for row in result.history if row["route"] == "alpha"
+    )
+    # Both circles are wrong, and one alone cannot make up for it: that is given up.
+    stages = {
+        row["stage"]
+        for row in ct.couple(circles.graphs, circles.functions, circles.times, 1e6).history
+        if row["route"] == "held"
+    }
+    assert stages == {0}
+
+
 def test_a_path_is_recorded() -> None:
     views = ct.datasets.ring(n=30)
     result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")

@@ -1,15 +1,19 @@
 """Continuation: sequences of easier problems that lead past the many poor minima of the coupling cost.
 
 A *route* is a list of stages, each an easier problem than the next and started at the solution of the one before. All
-routes end with the problem itself. Three of them, none tuned to any data:
+routes end with the problem itself. None is tuned to any data:
 
 - *direct*: the problem itself at once.
 - *times*: short times first, when heat has only crossed a few edges and only edges near the functions matter; each
   horizon is √10 times the one before, from one over the median degree (about one move along an edge) up to the longest
   time given.
 - *alpha*: all times, α by decades from where coupling begins to weigh against distance.
+- *held*: one graph changes first, the one that changed most on the route by times, while the others are held. Where all
+  may change, they share a small mismatch: each goes halfway, a cut begins near the functions, where they feel it first,
+  and the other graphs bend to excuse it. Moving the cut to where it belongs would then take mending and cutting at the
+  same time, and no descent does that. One graph alone has to explain all of the mismatch, and only the right cut does.
 
-The stages of the last two measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's
+The stages of the last three measure distance robustly, like |d| for changes beyond 0.3 of the mean weight. The paper's
 distance is a sum of squares, which prefers many edges bent a little to one edge cut; starting from the sparse solution
 leads to far better minima.
 """
@@ -32,6 +36,7 @@ from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.metric import Metric
 
 ROUTES = ("direct", "times", "alpha")
+HELD = "held"
 
 _HORIZON_STEP = np.sqrt(10.0)
 _ALPHA_STEP = 10.0

@@ -82,9 +82,9 @@ def couple(
         Weight ω > 0 of each function, 1 by default. A pair of functions a, b has weight ω_a ω_b.
     continuation : {"auto", "direct", "times", "alpha"} or sequence of Stage, default "auto"
         Sequence of easier problems to solve first, because the cost has many poor local minima. "direct" solves the
-        problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto" tries all three and
-        keeps the best on graphs of up to 300 vertices, and takes "times" on larger ones. A list of
-        :class:`cotherm.Stage` gives the stages explicitly.
+        problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto" tries "times",
+        "alpha", and "direct" or, if several graphs have changed, one graph before the others; it keeps the best. On
+        graphs of more than 300 vertices it takes "times". A list of :class:`cotherm.Stage` gives the stages explicitly.
     start : sequence of Graph or Coupling, optional
         Weights to start from: graphs with the same edges, or an earlier result. With a start, "auto" continuation
         means "direct".

@@ -15,7 +15,7 @@ from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
-from cotherm.methods.coupling.continuation import ROUTES, Stage
+from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.validation import is_auto, positive
@@ -191,7 +191,7 @@ def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm:
             return [(continuation, None)]
         if warm:
             return [("direct", None)]
-        names = ROUTES if max(g.n for g in graphs) <= limits.ALL_ROUTES else ("times",)
+        names = ("times", "alpha", HELD) if max(g.n for g in graphs) <= limits.ALL_ROUTES else ("times",)
         return [(name, None) for name in names]
     needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
     if not isinstance(continuation, Sequence):

@@ -69,10 +69,14 @@ class CouplingProblem:
         self._models = [CorrelationModel(g, F, live, self.engine) for g, F in zip(graphs, functions, strict=True)]
         self.cuts = np.cumsum([0, *map(len, free)]).tolist()
         self.contrasts = np.sqrt(alpha) * _contrasts(graph_weights)
-        self._rho = asarray(np.repeat(rigidity, np.diff(self.cuts)))
         self._given = [asarray(g.w) for g in graphs]
         self.center = self.free_part(self._given)
         incidences = [_incidence(model, edges) for model, edges in zip(self._models, free, strict=True)]
+        self._measure(incidences, rigidity)
+
+    def _measure(self, incidences: Sequence[Incidence], rigidity: Floats) -> None:
+        self.rigidity = rigidity
+        self._rho = self.engine.asarray(np.repeat(rigidity, np.diff(self.cuts)))
         self._gram = Gram(incidences, rigidity.tolist())
 
     def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
@@ -81,6 +85,12 @@ class CouplingProblem:
         problem.times, problem.alpha, problem.robust = times, alpha, robust
         problem.contrasts = np.sqrt(alpha) * _contrasts(self.graph_weights)
         problem._models = [model.at_times(times[times > 0.0]) for model in self._models]
+        return problem
+
+    def with_rigidity(self, rigidity: Floats) -> CouplingProblem:
+        """The same, the graphs being more or less rigid."""
+        problem = copy(self)
+        problem._measure([block.C for block in self._gram.blocks], rigidity)
         return problem
 
     @property
@@ -112,6 +122,17 @@ class CouplingProblem:
         if self.robust is None:
             d = u - self.center
             return float(d @ self._gram.apply(d))
+        return self._robust_distance(slice(None), u)
+
+    def distances(self, u: Array) -> Floats:
+        """The distance graph by graph."""
+        if self.robust is not None:
+            return np.array([self._robust_distance(part, u) for part in self._gram.slices])
+        d = u - self.center
+        Ad = self._gram.apply(d)
+        return np.array([float(d[part] @ Ad[part]) for part in self._gram.slices])
+
+    def _robust_distance(self, part: slice, u: Array) -> float:
         kappa = self.robust
 
         def robust(rho: Array, u: Array, center: Array) -> float:
@@ -119,7 +140,7 @@ class CouplingProblem:
             d = u - center
             return float(4.0 * np.sum(rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)))
 
-        return self.engine.elementwise_sum(robust, self._rho, u, self.center)
+        return self.engine.elementwise_sum(robust, self._rho[part], u[part], self.center[part])
 
     def metric(self, u: Array) -> Metric:
         if self.robust is None:
