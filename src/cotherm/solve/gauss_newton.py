@@ -48,8 +48,8 @@ _SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
 # One that brings more than this part is lengthened, at most so many times.
 _LENGTHEN, _FURTHEST = 1.2, 10.0
 # Simpler steps before those of Gauss–Newton end where so many of them bring less than this part of the cost. Then: the
-# damping from there on, and the most that there may be.
-_WINDOW, _SLOW, _APPROACHED, _MOST_APPROACHING = 10, 0.05, 1.0, 5_000
+# damping from there on, the most that there may be, and how many of them are remembered.
+_WINDOW, _SLOW, _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 10, 0.05, 1.0, 5_000, 10
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
 _LOCAL = 1e-2
 
@@ -184,8 +184,14 @@ def _approached(
         if len(costs) > _WINDOW and costs[-1] > (1.0 - _SLOW) * costs[-1 - _WINDOW]:
             raise StopIteration
 
-    u = engine.to_numpy(start.u)
-    minimize_bounded(evaluate, u, iterations=_MOST_APPROACHING, tolerance=0.0, after_step=after_step)
+    minimize_bounded(
+        evaluate,
+        engine.to_numpy(start.u),
+        iterations=_MOST_APPROACHING,
+        tolerance=0.0,
+        memory=_REMEMBERED,
+        after_step=after_step,
+    )
     return last.here, len(costs) - 1
 
 

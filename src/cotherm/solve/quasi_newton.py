@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from scipy.optimize import OptimizeResult, minimize
+import numpy as np
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from cotherm.arrays import Floats
 
-_MEMORY = 20
 # Evaluations a step, of which line searches rarely need more than one.
 _EVALUATIONS = 20
 
@@ -33,10 +33,12 @@ def minimize_bounded(
     *,
     iterations: int,
     tolerance: float,
+    memory: int,
     after_step: Callable[[Floats, V], None],
 ) -> OptimizeResult:
     """Minimize over x ≥ 0, until a step brings less than ``tolerance`` of the cost.
 
+    ``memory`` is the number of steps that are remembered, each by two vectors as long as x.
     ``after_step`` is called with every point and what was evaluated there; it may raise StopIteration to end.
     """
     latest: dict[bytes, V] = {}
@@ -57,12 +59,12 @@ def minimize_bounded(
         x,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(0.0, None)] * len(x),
+        bounds=Bounds(np.zeros(len(x)), np.full(len(x), np.inf)),
         callback=called,
         options={
             "maxiter": iterations,
             "maxfun": _EVALUATIONS * iterations,
-            "maxcor": _MEMORY,
+            "maxcor": memory,
             "ftol": tolerance,
             "gtol": 0.0,
         },

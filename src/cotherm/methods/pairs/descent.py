@@ -18,6 +18,7 @@ from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
 from cotherm.solve.quasi_newton import minimize_bounded
 
+_MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
 _ROUGH, _ROUGH_STEPS = 1e-4, 60
 _LADDER, _FIRST = 10.0**0.5, 3.0
@@ -117,7 +118,12 @@ class _Search:
 
         budget = self._left if most is None else min(self._left, most)
         found = minimize_bounded(
-            evaluate, self.u / scale, iterations=budget, tolerance=tolerance, after_step=after_step
+            evaluate,
+            self.u / scale,
+            iterations=budget,
+            tolerance=tolerance,
+            memory=_MEMORY,
+            after_step=after_step,
         )
         self.u = np.maximum(found.x, 0.0) * scale
         self.status = "out of budget" if most is None and found.nit >= budget else "converged"
