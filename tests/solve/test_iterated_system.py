@@ -16,7 +16,7 @@ from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import Known, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
-from cotherm.solve.singles import add_square, half_solution, inverse_definite
+from cotherm.solve.singles import add_multiple, add_square, half_solution, inverse_definite
 from tests.solve.test_nearest_point import KINDS, dense, make, reference
 
 
@@ -149,6 +149,9 @@ def test_single_precision_squares_inverses_and_solutions() -> None:
     assert_allclose(half.T @ half, Y.T @ np.linalg.solve(A.T @ A, Y), rtol=1e-3, atol=1e-3)
     add_square(G, A[200:], sign=-1.0)
     assert_allclose(G, np.triu(A[:200].T @ A[:200]), atol=1e-3)
+    whole = (A.T @ A).astype(np.float32)
+    add_multiple(whole, np.eye(300, dtype=np.float32), -2.0)
+    assert_allclose(whole, A.T @ A - 2.0 * np.eye(300), atol=1e-3)
     G = (A.T @ A).astype(np.float32)
     inverse = inverse_definite(G.copy())
     assert_allclose(inverse, np.linalg.inv(A.T @ A), atol=1e-6)

@@ -30,6 +30,11 @@ def add_square(G: Singles, rows: Reals, sign: float = 1.0) -> None:
         _call("blas", "ssyrk", b"L", b"N", n, count, sign, block, n, 1.0, G, n)
 
 
+def add_multiple(G: Singles, W: Singles, factor: float) -> None:
+    """Add so many times W, both contiguous, without a copy: these matrices may be large."""
+    _call("blas", "saxpy", G.size, factor, W, 1, G, 1)
+
+
 def inverse_definite(G: Singles) -> Singles:
     """G⁻¹, whole, in place of G; raises LinAlgError where rounding has made G something else than positive definite."""
     n = len(G)

@@ -22,7 +22,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.singles import Singles, inverse_definite
+from cotherm.solve.singles import Singles, add_multiple, inverse_definite
 
 # What float32 loses beside the largest eigenvalue is put on the diagonal.
 _LOST = 1e-6
@@ -46,10 +46,10 @@ class Contrasts:
         H, shares, total = self.matrix, self.shares, self.shares.sum()
         factors = self.alpha * total * shares
         inverses = for_each(lambda k: _inverse(gram(k), float(factors[k]), shift))
-        S = sum(
-            (np.float32(shift / (self.alpha * total) * share) * W for share, W in zip(shares, inverses, strict=True))
-        )
-        meeting = _inverse(np.asarray(S), 1.0, 0.0)
+        meeting = np.zeros_like(inverses[0])
+        for share, W in zip(shares, inverses, strict=True):
+            add_multiple(meeting, W, shift / (self.alpha * total) * share)
+        meeting = _inverse(meeting, 1.0, 0.0)
 
         def smoothed(y: Floats) -> Floats:
             """B y, graph by graph."""

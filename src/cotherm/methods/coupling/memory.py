@@ -187,9 +187,9 @@ class _Shape:
 
     @property
     def factors(self) -> int:
-        """One for each graph, and those on their way."""
+        """One for each graph, one where they meet, and what they are made from."""
         own, n = self.columns // (self.graphs - 1), self.largest
-        squares = self.graphs + self.at_once
+        squares = self.graphs + (0 if self.graphs == 2 else 1)
         dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
         rows = _ROUGH_ROW * min(tall_matrix.BLOCK_SIZE, own * self.edges)
         return 4 * squares * own**2 + self.at_once * (12 * own * n + dense + rows)
