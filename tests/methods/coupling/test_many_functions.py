@@ -44,7 +44,7 @@ def problem(n: int, count: int, q: int, times: list[float]) -> CouplingProblem:
 def jacobians(p: CouplingProblem) -> tuple[ImplicitJacobian, np.ndarray]:
     point = p.at(p.center)
     contrasts = Contrasts(p.contrasts, p.alpha, p.graph_weights)
-    applied = ImplicitJacobian(p.engine, point._states, p.free, contrasts, p.largest, has_factors=True)
+    applied = ImplicitJacobian(p.engine, point._states, p.free, contrasts, p.largest, p.factors)
     formed = Jacobian(p.engine, point._states, p.free, p.contrasts, point.residuals.size)
     return applied, formed.kept(MemoryPlan(), p.largest).to_array()
 
@@ -128,6 +128,18 @@ def test_the_forecast_says_how() -> None:
     assert "without factors" in str(needs)
     few = ct.coupling_memory(graphs, [F[:, :3] for F in functions], [0.4])
     assert not few.applied
+
+
+def test_the_result_has_the_forecast_of_what_was_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs, functions = views(60, 3, 30)
+    needs = ct.coupling_memory(graphs, functions, [0.4])
+    peaks = {}
+    for cost, words in ((0.0, "applied"), (np.inf, "applied without factors")):
+        monkeypatch.setattr(ImplicitJacobian, "factoring_work", cost)
+        settings = ct.couple(graphs, functions, [0.4], 1e3, max_iterations=30, continuation="direct").settings["memory"]
+        assert settings["derivatives"] == words
+        peaks[words] = settings["peak"]
+    assert_allclose(peaks["applied"] - peaks["applied without factors"], needs.stored - needs.recomputed, atol=3e7)
 
 
 def test_one_column_in_one_call_is_the_same_solution(monkeypatch: pytest.MonkeyPatch) -> None:

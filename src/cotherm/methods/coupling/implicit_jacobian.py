@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -29,6 +30,14 @@ _WORTH_THREADS = 1e8
 _FACTORING, _SOLVING = 0.12, 2.0
 
 
+@dataclass
+class Factors:
+    """Whether there is memory for factors of the systems, and whether any were made."""
+
+    allowed: bool
+    made: bool = False
+
+
 class ImplicitJacobian(ImplicitMatrix):
     """Of all graphs' residuals; ``free`` are the numbers of the edges whose weights may change."""
 
@@ -39,11 +48,10 @@ class ImplicitJacobian(ImplicitMatrix):
         free: Sequence[Array],
         contrasts: Contrasts,
         largest: int,
-        *,
-        has_factors: bool,
+        factors: Factors,
     ) -> None:
         self.engine, self._states, self._free, self._largest = engine, states, free, largest
-        self._contrasts, self._has_factors = contrasts, has_factors
+        self._contrasts, self._factors = contrasts, factors
         self._maps = engine.for_each(lambda state, edges: state.derivative_map(edges), largest, states, free)
         self._cuts = np.cumsum([0, *map(len, free)]).tolist()
         self._size = states[0].size
@@ -75,7 +83,7 @@ class ImplicitJacobian(ImplicitMatrix):
 
     @property
     def factoring_work(self) -> float:
-        if not self._has_factors:
+        if not self._factors.allowed:
             return np.inf
         p, graphs = float(self._size), len(self._maps)
         inverses = 2 if graphs == 2 else graphs + 1  # the only one of two graphs has one thread
@@ -95,6 +103,7 @@ class ImplicitJacobian(ImplicitMatrix):
         def for_each(task: Callable[[int], Singles]) -> list[Singles]:
             return self.engine.for_each(task, self._largest, range(len(self._maps)))
 
+        self._factors.made = True
         try:
             return self._contrasts.factored(gram, for_each, shift)
         except np.linalg.LinAlgError:

@@ -16,7 +16,7 @@ without them, which takes more iterations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ class CouplingMemory:
 class MemoryPlan:
     """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition.
 
-    Where it is ``applied``, only "stored" is with factors.
+    Where it is ``applied``, only "stored" is with factors; ``factors`` is their part of what is added.
     """
 
     way: str = "stored"
@@ -115,6 +115,11 @@ class MemoryPlan:
     added: int = 0
     in_use: int = 0
     applied: bool = False
+    factors: int = 0
+
+    def without_factors(self) -> MemoryPlan:
+        """What turns out to be taken where no factors were needed."""
+        return replace(self, way="recomputed", added=self.added - self.factors, factors=0)
 
     @property
     def description(self) -> str:
@@ -263,7 +268,8 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str) -> Memory
     allowed = None if free is None else free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if allowed is None or getattr(needs, way) <= allowed:
-            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
+            factors = needs.stored - needs.recomputed if needs.applied and way == "stored" else 0
+            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied, factors)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     given = (
         f"{memory.words(free or 0)} free"

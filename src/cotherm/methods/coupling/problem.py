@@ -25,7 +25,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.lazy import lazy
 from cotherm.methods.coupling.contrast_factors import Contrasts
-from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
+from cotherm.methods.coupling.implicit_jacobian import Factors, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.solve.implicit_matrix import ImplicitMatrix
@@ -63,6 +63,7 @@ class CouplingProblem:
         self.engine = default_engine() if engine is None else engine
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
+        self.factors = Factors(allowed=plan.way == "stored")  # the same for all problems that are made of this one
         asarray = self.engine.asarray
         self.free = [asarray(edges) for edges in free]
         live = times[times > 0.0]
@@ -197,7 +198,7 @@ class CouplingPoint:
                 problem.free,
                 Contrasts(problem.contrasts, problem.alpha, problem.graph_weights),
                 problem.largest,
-                has_factors=problem.plan.way == "stored",
+                problem.factors,
             )
         jacobian = Jacobian(problem.engine, self._states, problem.free, problem.contrasts, self.residuals.size)
         return jacobian.kept(problem.plan, problem.largest)

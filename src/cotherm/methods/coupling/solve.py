@@ -114,7 +114,7 @@ def _searched(
         optimality=found.optimality,
         status=found.status,
         history=tuple(search.history),
-        plan=plan,
+        plan=plan if problem.factors.made or not plan.factors else plan.without_factors(),
     )
 
 
