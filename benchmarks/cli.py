@@ -38,6 +38,7 @@ ABOUT = {
     "couple": "the paper's four problems, against other optimizers",
     "scale": "planted short cuts on up to a million vertices, and a body in two poses",
     "many": "many functions and many views, against the solver that formed all derivatives; growth of time and memory",
+    "few": "few functions: the problems that were fast before, beside the version of that time",
     "profile": "where a coupling of a million vertices spends its time",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import tarfile
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.child import environment
+from benchmarks.earlier import earlier, measured
 from benchmarks.suite.parts import Data
 
 # The last commit at which derivatives were always formed.
@@ -75,8 +69,8 @@ _QUICK_SERIES = (("views", [Problem("planted", 60, k, 30, 1e3) for k in (2, 3)],
 def run(*, quick: bool = False, data: Data = None, out: Path | None = None) -> dict[str, Any]:
     """Measure the duels, the limits and the growth; with ``out`` a picture of the growth is drawn there."""
     place = None if data is None else os.fspath(data)
-    with _earlier() as earlier:
-        duels = [_duel(problem, factor, place, earlier) for problem, factor in (_QUICK_DUELS if quick else _DUELS)]
+    with earlier(BEFORE) as package:
+        duels = [_duel(problem, factor, place, package) for problem, factor in (_QUICK_DUELS if quick else _DUELS)]
     limits = [] if quick else [_limited(*case, place) for case in _LIMITS]
     growth = [_grown(*case, place) for case in (_QUICK_SERIES if quick else _SERIES)]
     report = {"quick": quick, "before": BEFORE, "duels": duels, "limits": limits, "growth": growth}
@@ -86,9 +80,9 @@ def run(*, quick: bool = False, data: Data = None, out: Path | None = None) -> d
     return report
 
 
-def _duel(problem: Problem, factor: float, data: str | None, earlier: Path | None) -> dict[str, Any]:
+def _duel(problem: Problem, factor: float, data: str | None, package: Path | None) -> dict[str, Any]:
     now = _measured(problem, data)
-    before = None if earlier is None else _measured(problem, data, earlier)
+    before = None if package is None else _measured(problem, data, package)
     return {"problem": str(problem), "target": factor, "now": now, "before": before}
 
 
@@ -111,31 +105,8 @@ def _grown(name: str, problems: list[Problem], target: float, data: str | None) 
     }
 
 
-@contextmanager
-def _earlier() -> Iterator[Path | None]:
-    """The package as it was; None where the history is not at hand."""
-    root = Path(__file__).parents[1]
-    command = ["git", "-C", str(root), "archive", BEFORE, "src"]
-    try:
-        archive = subprocess.run(command, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        yield None
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=BytesIO(archive)) as files:
-            files.extractall(folder, filter="data")
-        yield Path(folder, "src")
-
-
 def _measured(problem: Problem, data: str | None, package: Path | None = None) -> dict[str, Any]:
-    variables = environment()
-    if package is not None:
-        variables["PYTHONPATH"] = os.pathsep.join([str(package), variables["PYTHONPATH"]])
-    code = f"from benchmarks import many; many.measure({json.dumps(asdict(problem))!r}, {data!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=variables)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return measured(f"many.measure({json.dumps(asdict(problem))!r}, {data!r})", package)
 
 
 def measure(problem: str, data: str | None) -> None:
