@@ -47,9 +47,11 @@ _CORRECT = 0.5
 _SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
 # One that brings more than this part is lengthened, at most so many times.
 _LENGTHEN, _FURTHEST = 1.2, 10.0
-# Simpler steps before those of Gauss–Newton end where so many of them bring less than this part of the cost. Then: the
-# damping from there on, the most that there may be, and how many of them are remembered.
-_WINDOW, _SLOW, _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 10, 0.05, 1.0, 5_000, 10
+# Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
+# the cost; one costs about so many products with the Jacobian, and that many are looked at.
+_SLOW, _STEP_PRODUCTS, _WINDOWS = 0.05, 2.5, (10, 200)
+# The damping from there on, the most that there may be, and how many of them are remembered.
+_APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
 _LOCAL = 1e-2
 
@@ -132,8 +134,9 @@ def descend(
     """
     learned: _Learned | None = None
     first, steps = _trial(problem, u, u <= 0.0), 0
-    if np.isinf(damping) and isinstance(first.point.jacobian, ImplicitMatrix):
-        first, steps = _approached(problem, first, tolerance, watch)
+    if np.isinf(damping) and isinstance(J := first.point.jacobian, ImplicitMatrix):
+        window = int(np.clip(J.factoring_work / (_STEP_PRODUCTS * J.work), *_WINDOWS))
+        first, steps = _approached(problem, first, tolerance, window, watch)
         damping = _APPROACHED
 
     def model_at(here: _Trial) -> _Model:
@@ -159,12 +162,13 @@ def descend(
 
 
 def _approached(
-    problem: Problem, start: _Trial, tolerance: float, watch: Callable[[Iterate], None]
+    problem: Problem, start: _Trial, tolerance: float, window: int, watch: Callable[[Iterate], None]
 ) -> tuple[_Trial, int]:
     """A point from which steps of Gauss–Newton pay, and how many steps of a simpler kind led there.
 
     Where equations are many, a step takes factors for every exchange of the active set, and far from the minimum there
-    are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster.
+    are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where
+    ``window`` of them bring little.
     """
     metric = problem.metric(start.u)
     engine, costs, last = metric.engine, [start.cost], _Slope(problem, metric, start)
@@ -181,7 +185,7 @@ def _approached(
         last = there
         costs.append(there.cost)
         watch(_iterate(there.here, there.optimality, len(costs) - 1))
-        if len(costs) > _WINDOW and costs[-1] > (1.0 - _SLOW) * costs[-1 - _WINDOW]:
+        if len(costs) > window and costs[-1] > (1.0 - _SLOW) * costs[-1 - window]:
             raise StopIteration
 
     minimize_bounded(
