@@ -11,7 +11,8 @@ from typing import Any
 from cotherm.cli.header import header_of
 from cotherm.cli.inputs import View, read_points, read_result
 from cotherm.cli.labels import read_labels
-from cotherm.errors import CothermError, known_as
+from cotherm.cli.names import items_of
+from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
@@ -34,8 +35,8 @@ def page_of(result: Coupling, options: argparse.Namespace) -> Page:
     positions, faces = _places(getattr(options, "positions", None), graphs)
     return make_page(
         result,
-        labels=_texts("--labels", options.labels, options.column, graphs, options),
-        names=_texts("--names", getattr(options, "names", None), None, graphs, options),
+        labels=_labels(graphs, options),
+        names=_names(graphs, options),
         positions=positions,
         faces="auto" if faces is None else faces,
         pairs=getattr(options, "pairs", None),
@@ -56,14 +57,24 @@ def temporary_place(page: Page) -> Path:
     return private_file(page.html.encode())
 
 
-def _texts(
-    option: str, paths: Sequence[str] | None, column: str | None, graphs: Sequence[Graph], options: argparse.Namespace
-) -> list[Any] | None:
-    """A text for every vertex of every view, from one file for all or one for each."""
+def _labels(graphs: Sequence[Graph], options: argparse.Namespace) -> list[Any] | None:
+    """The class of every vertex of every view, from one file for all or one for each."""
+    if not options.labels:
+        return None
+    return list(read_labels([View(graph) for graph in graphs], options.labels, options.column, header_of(options)).of)
+
+
+def _names(graphs: Sequence[Graph], options: argparse.Namespace) -> list[Any] | None:
+    """The same for names; items that the files do not name keep theirs."""
+    paths = getattr(options, "names", None)
     if not paths:
         return None
-    with known_as("--labels", option):
-        return list(read_labels([View(graph) for graph in graphs], paths, column, header_of(options)).of)
+    views = [View(graph) for graph in graphs]
+    found = read_labels(views, paths, None, header_of(options), option="--names", shared=False).of
+    return [
+        [name or own for name, own in zip(names.tolist(), items_of(graph), strict=True)]
+        for names, graph in zip(found, graphs, strict=True)
+    ]
 
 
 def _places(paths: Sequence[str] | None, graphs: Sequence[Graph]) -> tuple[list[Any] | None, list[Any] | None]:

@@ -18,9 +18,10 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import track
 from cotherm.viewer.stops import TOLERANCE, Stops
 
-# Frames have this many levels between the least and the greatest heat at each time: two steps of a color are many.
-LEVELS = 4_096
-_STEP = 65_535 // (LEVELS - 1)
+# Levels between the least and the greatest heat at each time: codes are multiples of a divisor of 65,535, so that the
+# last one is reached. Fewer levels compress better, and no screen has as many colors.
+_STEP = 15
+LEVELS = 65_535 // _STEP + 1
 # Numbers of heat in memory at once.
 _AT_ONCE = 50_000_000
 # Values for checks: at so many times and vertices, as exactly as rounding allows.

@@ -21,7 +21,6 @@ from cotherm import limits
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.methods.coupling.result import Coupling
-from cotherm.progress import working
 from cotherm.viewer.browser import open_file, private_file
 from cotherm.viewer.given import checked, checked_result
 from cotherm.viewer.payload import payload, plans, source_of
@@ -49,7 +48,9 @@ class Page:
 
     Attributes
     ----------
-    title, html, notes
+    title, html : str
+        The same.
+    notes : tuple of str
         The same.
     place : pathlib.Path or None
         The file that was written last, if any.
@@ -185,13 +186,12 @@ def make_page(
     given = checked(
         result, labels=labels, names=names, positions=positions, faces=faces, thumbnails=thumbnails, pairs=pairs
     )
-    with working("making the page"):
-        source = source_of(result, given, title)
-        for plan in plans(source):
-            header, blocks = payload(source, plan)
-            html = _html(source.title, json_text(header), blocks.base64().decode("ascii"))
-            if len(html.encode()) <= limits.PAGE_BYTES:
-                return Page(source.title, html, tuple(header["notes"]))
+    source = source_of(result, given, title)
+    for plan in plans(source):
+        header, blocks = payload(source, plan)
+        html = _html(source.title, json_text(header), blocks.base64().decode("ascii"))
+        if len(html.encode()) <= limits.PAGE_BYTES:
+            return Page(source.title, html, tuple(header["notes"]))
     raise CothermError(
         "result",
         f"a page of {_size(len(html))} with next to nothing shown",

@@ -18,6 +18,7 @@ from cotherm import limits
 from cotherm.arrays import Ints
 from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
+from cotherm.progress import working
 from cotherm.viewer.blocks import Blocks
 from cotherm.viewer.edges import Edges, edges_of
 from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
@@ -33,7 +34,7 @@ FORMAT, VERSION = "cotherm-viewer", 1
 # Stops of the time slider; fewer where the page holds a frame for each.
 _STOPS, _FRAME_STOPS = 48, 16
 # Bytes of an edge and of a number of heat after compression, about; and by how much less is shown at each attempt.
-_EDGE_BYTES, _FRAME_BYTES, _LESS, _ATTEMPTS = 10.0, 1.2, 0.7, 10
+_EDGE_BYTES, _FRAME_BYTES, _LESS, _ATTEMPTS = 10.0, 0.85, 0.8, 16
 # Bytes that functions may take in a page.
 _FUNCTION_BYTES = 6_000_000
 _FEWEST_FUNCTIONS = 4
@@ -67,7 +68,8 @@ class Source:
 
 def source_of(result: Coupling, given: Given, title: str | None) -> Source:
     """Edges, places and labels of all views."""
-    edges = edges_of(result)
+    with working("comparing edges"):
+        edges = edges_of(result)
     places = places_of(result.originals, given.positions)
     source = Source(result, given, "", edges, places, labels_of(given.labels))
     return replace(source, title=shown_name(title) if title is not None else _title(source.names))
@@ -98,15 +100,18 @@ def plans(source: Source) -> Iterator[Plan]:
 def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
     """The header and the arrays."""
     result, blocks = source.result, Blocks()
-    parts = parts_of(source.edges, [g.n for g in result.graphs], source.given.pairs, plan.vertices, plan.edges)
+    with working("choosing what is shown"):
+        parts = parts_of(source.edges, [g.n for g in result.graphs], source.given.pairs, plan.vertices, plan.edges)
     shown = [_order(part, place) for part, place in zip(parts, source.places, strict=True)]
     whole = [part.whole for part in parts]
     functions = _function_count(result, shown, all(whole))
     names = names_of(source.given.names, shown, whole)
     stops = stops_of([*result.originals, *result.graphs], result.times, _STOPS if all(whole) else _FRAME_STOPS)
-    views = [
-        _view(blocks, source, k, parts[k], shown[k], names, functions, single=plan.single) for k in range(len(parts))
-    ]
+    with working("packing graphs"):
+        views = [
+            _view(blocks, source, k, parts[k], shown[k], names, functions, single=plan.single)
+            for k in range(len(parts))
+        ]
     header = {
         "format": FORMAT,
         "version": VERSION,

@@ -20,7 +20,9 @@ from cotherm.pairs import Pairs
 from cotherm.viewer.edges import Edges
 
 # Vertices of a patch around a vertex that was drawn, about.
-_PATCH = 50
+_PATCH = 25
+# Part of the vertices that may be ends of changed edges and their neighbors.
+_AROUND_CHANGES = 0.7
 _SEED = 0
 
 
@@ -41,11 +43,16 @@ class Part:
 
     def note(self, name: str) -> str:
         """What is left out, in words."""
-        changed = f"all {self.of_changed:,}" if self.changed == self.of_changed else f"{self.changed:,} of the"
-        more = "" if self.changed == self.of_changed else f" {self.of_changed:,}, those that changed most,"
+        if not self.of_changed:
+            changed = "no edge changed;"
+        elif self.changed == self.of_changed:
+            changed = f"all {self.of_changed:,} changed edges with what is around them, and"
+        else:
+            of = f"{self.changed:,} of {self.of_changed:,} changed edges"
+            changed = f"{of}, those that changed most among them, with what is around them, and"
         return (
             f"{name}: {len(self.vertices):,} of {self.n:,} vertices and {len(self.edges):,} of {self.m:,} edges are "
-            f"shown: {changed}{more} changed edges with what is around them, and patches all over the graph."
+            f"shown: {changed} patches all over the graph."
         )
 
 
@@ -105,7 +112,7 @@ def _patches(
     Partners of the ends of changed edges in other views are among them.
     """
     rng = np.random.default_rng(_SEED)  # the same for all views, so that views of the same size show the same
-    count = max(1, most_vertices // (2 * _PATCH))
+    count = max(1, most_vertices // _PATCH)
     if pairs is None:
         return rng.choice(n, min(count, n), replace=False)
     rows = rng.choice(len(pairs.table), min(count, len(pairs.table)), replace=False)
@@ -119,26 +126,46 @@ def _patches(
 
 
 def _rings(edges: Edges, n: int, most: int, ends: Ints, patches: Ints) -> NDArray[np.int32]:
-    """How many edges every shown vertex is from the nearest of those it is shown for; −1 if it is not shown."""
-    rng = np.random.default_rng(_SEED)
-    rings = np.full(n, -1, dtype=np.int32)
-    rings[ends] = 0
-    patches = patches[rings[patches] < 0]
-    rings[patches[: max(0, most - len(ends))]] = 0
-    live = (edges.before > 0.0) | (edges.after > 0.0)
-    i, j = edges.i[live], edges.j[live]
-    left, ring = most - int(np.count_nonzero(rings >= 0)), 0
-    while left > 0:
-        new = np.unique(
-            np.concatenate([j[(rings[i] == ring) & (rings[j] < 0)], i[(rings[j] == ring) & (rings[i] < 0)]])
-        )
+    """How many edges every shown vertex is from the nearest of those it is shown for; −1 if it is not shown.
+
+    Neighbors of the ends of changed edges come before patches, with part of the room.
+    """
+    growth = _Growth(edges, n)
+    growth.add(ends, 0, most)
+    growth.add(growth.next_ring(0), 1, int(_AROUND_CHANGES * most))
+    growth.add(patches, 1, most)
+    ring = 1
+    while growth.count < most:
+        new = growth.next_ring(ring)
         if not len(new):  # other components: from them, vertices as they come
-            new = np.flatnonzero(rings < 0)
-        if len(new) > left:
-            new = rng.choice(new, left, replace=False)
+            new = np.flatnonzero(growth.rings < 0)
         if not len(new):
             break
         ring += 1
-        rings[new] = ring
-        left -= len(new)
-    return rings
+        growth.add(new, ring, most)
+    return growth.rings
+
+
+class _Growth:
+    """A set of vertices that grows by rings."""
+
+    def __init__(self, edges: Edges, n: int) -> None:
+        live = (edges.before > 0.0) | (edges.after > 0.0)
+        self._i, self._j = edges.i[live], edges.j[live]
+        self._rng = np.random.default_rng(_SEED)
+        self.rings = np.full(n, -1, dtype=np.int32)
+        self.count = 0
+
+    def next_ring(self, ring: int) -> Ints:
+        """Neighbors of the vertices of a ring that are not in the set."""
+        at_i, at_j = self.rings[self._i], self.rings[self._j]
+        return np.unique(np.concatenate([self._j[(at_i == ring) & (at_j < 0)], self._i[(at_j == ring) & (at_i < 0)]]))
+
+    def add(self, vertices: Ints, ring: int, most: int) -> None:
+        """These vertices, or as many of them as there is room for."""
+        new = vertices[self.rings[vertices] < 0]
+        room = max(0, most - self.count)
+        if len(new) > room:
+            new = self._rng.choice(new, room, replace=False)
+        self.rings[new] = ring
+        self.count += len(new)
