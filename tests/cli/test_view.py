@@ -20,7 +20,7 @@ def read(place: Path) -> Read:
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would have been opened."""
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setenv("DISPLAY", ":0")
     return opened
 

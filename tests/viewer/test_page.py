@@ -123,7 +123,7 @@ def test_saving(ring: ct.Coupling, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_view_opens_a_private_file(ring: ct.Coupling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setenv("DISPLAY", ":0")
     page = ring.view()
     assert page.place is not None

@@ -66,7 +66,7 @@ def test_every_kind_of_change(ring: ct.Coupling) -> None:
 
 def test_places(ring: ct.Coupling, paired: ct.Coupling) -> None:
     page = read(ring)
-    np.testing.assert_allclose(page.view(0, "position"), ring.originals[0].coordinates, rtol=1e-6)
+    np.testing.assert_allclose(page.view(0, "position"), np.asarray(ring.originals[0].coordinates), rtol=1e-6)
     assert [view["layout"] for view in page.header["views"]] == ["given", "given"]
     assert [view["layout"] for view in read(paired).header["views"]] == ["computed", "computed"]
     points = np.random.default_rng(0).random((70, 3))

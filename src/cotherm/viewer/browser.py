@@ -33,6 +33,6 @@ def can_open() -> bool:
 def open_file(place: Path) -> bool:
     """Show it; whether that could be tried."""
     try:
-        return can_open() and webbrowser.open(place.resolve().as_uri())
+        return can_open() and bool(webbrowser.open(place.resolve().as_uri()))
     except (OSError, webbrowser.Error):
         return False
