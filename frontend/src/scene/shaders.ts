@@ -1,0 +1,165 @@
+// GLSL of the three things that are drawn: vertices, surfaces, edges; and of pictures laid over them.
+
+/** Heat -> color, as color/scale.ts has it. */
+const HEAT = `
+uniform vec3 scale;  // low, high, stretch: 0 linear, 1 root, 2 log
+uniform float part;
+uniform float silent; // 1 where there is no heat at all
+uniform sampler2D map;
+in float heatA;
+in float heatB;
+float partOf() {
+  float h = clamp((mix(heatA, heatB, part) - scale.x) / (scale.y - scale.x), 0.0, 1.0);
+  if (scale.z > 1.5) return max(0.0, 1.0 + log(max(h, 1e-30)) / (4.0 * log(10.0)));
+  return scale.z > 0.5 ? sqrt(h) : h;
+}
+vec3 heatColor(float h) { return textureLod(map, vec2((h * 255.0 + 0.5) / 256.0, 0.5), 0.0).rgb; }
+`;
+
+export const POINTS_VERTEX = `#version 300 es
+in vec3 position;
+uniform mat4 matrix;
+uniform float size;
+uniform float flatView;
+uniform vec3 background;
+${HEAT}
+out vec3 color;
+out float pixels;
+void main() {
+  gl_Position = matrix * vec4(position, 1.0);
+  float h = partOf();
+  color = heatColor(h) * (1.0 - silent) + silent * mix(background, vec3(0.5), 0.35);
+  float depth = gl_Position.z / gl_Position.w;
+  if (flatView > 0.5) gl_Position.z = (0.9 - 1.8 * h) * gl_Position.w; // hot vertices lie above cold ones
+  else color = mix(color, background, (1.0 - h) * clamp(0.55 * depth + 0.1, 0.0, 0.5));
+  pixels = size * (flatView > 0.5 ? 1.0 : clamp(1.0 / gl_Position.w, 0.5, 3.0)) * (1.0 + 0.35 * h);
+  gl_PointSize = pixels;
+}`;
+
+export const POINTS_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 color;
+in float pixels;
+uniform vec3 background;
+out vec4 result;
+void main() {
+  float r = length(gl_PointCoord - 0.5) * pixels;
+  float edge = pixels * 0.5;
+  if (pixels > 2.5 && r > edge) discard;
+  // A thin rim in the color of the background parts vertices that overlap.
+  float rim = pixels > 6.0 ? smoothstep(edge - 1.5, edge - 0.5, r) : 0.0;
+  result = vec4(mix(color, background, rim), 1.0);
+}`;
+
+export const SURFACE_VERTEX = `#version 300 es
+in vec3 position;
+in vec3 normal;
+uniform mat4 matrix;
+uniform mat3 turn;
+uniform vec3 background;
+${HEAT}
+out vec3 color;
+out vec3 direction;
+void main() {
+  gl_Position = matrix * vec4(position, 1.0);
+  color = mix(heatColor(partOf()), mix(background, vec3(0.5), 0.3), silent);
+  direction = turn * normal;
+}`;
+
+export const SURFACE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec3 color;
+in vec3 direction;
+out vec4 result;
+void main() {
+  vec3 n = normalize(direction);
+  if (n.z < 0.0) n = -n; // both sides are lit: orientation of faces is not known
+  float key = max(0.0, dot(n, normalize(vec3(-0.35, 0.55, 0.8))));
+  float shade = 0.52 + 0.48 * key;
+  float shine = 0.1 * pow(key, 24.0);
+  result = vec4(color * shade + shine, 1.0);
+}`;
+
+export const EDGES_VERTEX = `#version 300 es
+in vec2 corner;
+in vec3 start;
+in vec3 end;
+in vec4 style; // strength, kind / 255, visible
+uniform mat4 matrix;
+uniform vec2 size;
+uniform float pixel;
+uniform float bias;
+uniform vec3 colors[5];
+uniform float widths[5];
+uniform float strengthWidth;
+uniform float alpha;
+uniform float fade;
+out vec4 tint;
+out float along;
+out float across;
+flat out float halfWidth;
+flat out int kind;
+void main() {
+  vec4 a = matrix * vec4(start, 1.0);
+  vec4 b = matrix * vec4(end, 1.0);
+  kind = int(style.y * 255.0 + 0.5);
+  if (style.z < 0.5 || a.w <= 0.0 || b.w <= 0.0) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
+  vec2 pa = a.xy / a.w * size * 0.5;
+  vec2 pb = b.xy / b.w * size * 0.5;
+  float length = distance(pa, pb);
+  vec2 ahead = length > 1e-3 ? (pb - pa) / length : vec2(1.0, 0.0);
+  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : widths[kind] * mix(0.7, 1.3, style.x));
+  float reach = halfWidth + 0.5;
+  vec2 place = mix(pa, pb, corner.x) + vec2(-ahead.y, ahead.x) * corner.y * reach;
+  float z = mix(a.z / a.w, b.z / b.w, corner.x);
+  gl_Position = vec4(place / (size * 0.5), z - bias, 1.0);
+  along = corner.x * length;
+  across = corner.y * reach;
+  float opacity = kind == 0 ? alpha * mix(0.25, 1.0, style.x) : mix(0.55, 1.0, style.x);
+  opacity *= 1.0 - fade * clamp(0.5 * z + 0.3, 0.0, 0.8);
+  tint = vec4(colors[kind] * opacity, opacity);
+}`;
+
+export const EDGES_FRAGMENT = `#version 300 es
+precision highp float;
+in vec4 tint;
+in float along;
+in float across;
+flat in float halfWidth;
+flat in int kind;
+uniform float pixel;
+uniform float dashes;
+out vec4 result;
+void main() {
+  float cover = clamp(halfWidth + 0.5 - abs(across), 0.0, 1.0) * min(1.0, 2.0 * halfWidth);
+  if (kind == 1 && dashes > 0.5 && mod(along, 8.0 * pixel) > 5.0 * pixel) discard;
+  if (kind == 4 && mod(along, 4.5 * pixel) > 2.0 * pixel) discard;
+  result = tint * cover;
+}`;
+
+export const DEPTH_VERTEX = `#version 300 es
+in vec3 position;
+uniform mat4 matrix;
+void main() { gl_Position = matrix * vec4(position, 1.0); }`;
+
+export const DEPTH_FRAGMENT = `#version 300 es
+precision mediump float;
+out vec4 result;
+void main() { result = vec4(0.0); }`;
+
+export const PICTURE_VERTEX = `#version 300 es
+in vec2 corner;
+uniform vec4 part; // of the picture that the panel shows: x, y, width, height
+out vec2 at;
+void main() {
+  vec2 unit = vec2(corner.x, corner.y * 0.5 + 0.5);
+  at = part.xy + unit * part.zw;
+  gl_Position = vec4(unit * 2.0 - 1.0, 0.0, 1.0);
+}`;
+
+export const PICTURE_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec2 at;
+uniform sampler2D picture;
+out vec4 result;
+void main() { result = texture(picture, at); }`;

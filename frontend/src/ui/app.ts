@@ -1,0 +1,379 @@
+// Puts the parts together: data, state, heat, panels and everything beside them.
+import type { Which } from "../format/header.ts";
+import workerCode from "worker-code";
+import type { Row } from "../model/changes.ts";
+import { nameOf, type Data } from "../model/data.ts";
+import { HeatStore } from "../model/heat.ts";
+import { readLink, writeLink } from "../model/link.ts";
+import { defaultSource, sameSource, startsIn, type Source } from "../model/source.ts";
+import { Store, type State } from "../model/state.ts";
+import { clampZoom } from "../scene/camera.ts";
+import { Announcer } from "./announce.ts";
+import { el } from "./dom.ts";
+import { download } from "./download.ts";
+import { makeFigure, MOST_SHAPES, pngBlob, shapeCount, svgBlob, type FigureParts } from "./figure.ts";
+import { formatCount, formatNumber, shorten } from "./format.ts";
+import { Help } from "./help.ts";
+import { listenForKeys } from "./keys.ts";
+import { legendOf } from "./legend.ts";
+import type { Pointed } from "./marks.ts";
+import { Nearest } from "./nearest.ts";
+import { Overview } from "./overview.ts";
+import { PanelPointers } from "./pointers.ts";
+import { Search } from "./search.ts";
+import { homesOf, Stage } from "./stage.ts";
+import { ChangesTable } from "./table.ts";
+import { Tabs } from "./tabs.ts";
+import { applyTheme, isDark, onSystemTheme } from "./theme.ts";
+import { TimeBar } from "./timebar.ts";
+import { Toolbar } from "./toolbar.ts";
+import { Tooltip } from "./tooltip.ts";
+
+/** All of time passes in so many seconds. */
+const SECONDS = 12;
+
+export class App {
+  readonly store: Store;
+  readonly heat: HeatStore;
+  private readonly stage: Stage;
+  private readonly announcer = new Announcer();
+  private readonly help: Help;
+  private readonly toolbar: Toolbar;
+  private readonly timebar: TimeBar;
+  private readonly overview: Overview;
+  private readonly nearest: Nearest;
+  private readonly tooltip: Tooltip;
+  private readonly search: Search;
+  private readonly legend = el("div");
+  private readonly message = el("div", { class: "toast", role: "status", hidden: true });
+  private readonly root: HTMLElement;
+  private playedFrom = 0;
+  private loops = false;
+  private writing = 0;
+  private frameCount = 0;
+  private messageTimer = 0;
+
+  constructor(
+    root: HTMLElement,
+    readonly data: Data,
+  ) {
+    this.root = root;
+    const homes = homesOf(data);
+    this.store = new Store({ ...this.defaults(), cameras: homes, ...readLink(location.hash, data, homes) });
+    applyTheme(this.store.get().theme);
+    this.heat = new HeatStore(data, workerCode, () => this.heatCame());
+    this.stage = new Stage(data, this.store, this.heat, (now) => this.tick(now));
+    this.help = new Help(data.header.made_by);
+    this.tooltip = new Tooltip(data, this.heat);
+    this.search = new Search(data, (view, vertex) => this.find(view, vertex), (text) => this.announcer.say(text));
+    this.toolbar = new Toolbar(data, this.store, this.search.element, {
+      source: (source) => this.setSource(source),
+      savePng: () => void this.savePng(),
+      saveSvg: () => this.saveSvg(),
+      copyLink: () => void this.copyLink(),
+      toggleTheme: () => this.toggleTheme(),
+      toggleSide: () => root.classList.toggle("wide"),
+      help: () => this.help.toggle(),
+    });
+    this.timebar = new TimeBar(data, this.store, this.stage, () => this.togglePlay(), (stop) => this.seek(stop));
+    this.overview = new Overview(data, this.heat);
+    const table = new ChangesTable(data, this.store, (row) => this.zoomTo(row));
+    this.nearest = new Nearest(data, this.heat, (view, vertex) => this.setSource({ type: "vertex", view, vertex }), () => this.show());
+    const tabs = new Tabs(
+      [
+        { title: "Overview", content: this.overview.element },
+        { title: `Changed edges (${formatCount(table.total)})`, content: table.element },
+        { title: "Nearest", content: this.nearest.element },
+      ],
+      "Results",
+      () => {},
+    );
+    this.build(tabs.element);
+    this.listen();
+    this.stage.layOut();
+    this.stage.setLook();
+    this.heat.start(this.store.get().source);
+    const source = this.store.get().source;
+    if (source.type === "vertex") this.nearest.choose(source.view);
+    this.show();
+  }
+
+  private defaults(): Omit<State, "cameras"> {
+    const { stops } = this.data;
+    // Something is to be seen at once: heat that has begun to spread, before it is even.
+    const stop = Math.round(0.4 * (stops.length - 1));
+    return { view: null, stop, source: defaultSource(this.data), shown: "both", theme: "auto", map: "heat", range: "frame", stretch: "root", edges: "all", linked: false, edge: null, playing: false };
+  }
+
+  private build(side: HTMLElement): void {
+    const { notes } = this.data.header;
+    const remarks = notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
+    const below = el("div", { class: "below" }, this.legend);
+    const main = el("main", {}, this.toolbar.controls, remarks, this.stage.element, below, this.timebar.element);
+    this.root.replaceChildren(this.toolbar.top, main, side, this.tooltip.element, this.message, this.announcer.element, this.help.element);
+    this.root.classList.add("app");
+    if (innerWidth < 760) this.root.classList.add("wide");
+  }
+
+  private listen(): void {
+    this.store.subscribe((state, changed) => this.follow(state, changed));
+    this.stage.onPanels = (frames) => {
+      for (const frame of frames)
+        new PanelPointers(this.stage, this.data.views[frame.panel.view], frame, {
+          point: (pointed, x, y) => this.point(pointed, x, y),
+          start: (view, vertex) => this.setSource({ type: "vertex", view, vertex }),
+        });
+    };
+    onSystemTheme(() => this.themeChanged());
+    addEventListener("hashchange", () => this.restore());
+    listenForKeys(
+      {
+        play: () => this.togglePlay(),
+        step: (by) => this.seek(this.store.get().stop + by),
+        seek: (stop) => this.seek(stop),
+        last: () => this.seek(this.data.stops.length - 1),
+        shown: (shown) => this.store.set({ shown }),
+        nextFunction: () => this.nextFunction(),
+        search: () => this.search.input.focus(),
+        link: () => this.store.set({ linked: !this.store.get().linked }),
+        theme: () => this.toggleTheme(),
+        help: () => this.help.toggle(),
+      },
+      () => this.help.single.checked,
+    );
+  }
+
+  // ---- what follows from a change
+
+  private follow(state: State, changed: ReadonlySet<keyof State>): void {
+    if (changed.has("theme")) this.themeChanged();
+    if (changed.has("source")) this.heat.start(state.source);
+    if (changed.has("source") && state.source.type === "vertex") this.nearest.choose(state.source.view);
+    this.show();
+    if (changed.has("source")) this.saySource(state.source);
+    else if (changed.has("stop") && !state.playing) this.announcer.say(`Time ${formatNumber(this.data.stops[state.stop], 3)}`);
+    if (!state.playing) this.keepLink();
+  }
+
+  private themeChanged(): void {
+    applyTheme(this.store.get().theme);
+    this.stage.setLook();
+    this.show();
+  }
+
+  private show(): void {
+    const state = this.store.get();
+    const name = this.sourceText(state.source);
+    this.toolbar.show(state, name);
+    this.timebar.show(state, this.heat.progress());
+    this.overview.setTime(this.data.stops[state.stop]);
+    this.nearest.update(state, name);
+    this.legend.replaceChildren(legendOf(this.data, isDark(state.theme)));
+  }
+
+  private heatCame(): void {
+    if (!this.stage) return;
+    this.stage.request();
+    const state = this.store.get();
+    this.timebar.show(state, this.heat.progress());
+    this.nearest.update(state, this.sourceText(state.source));
+  }
+
+  sourceText(source: Source): string {
+    return source.type === "function" ? this.data.header.functions[source.index].name : nameOf(this.data.views[source.view], source.vertex);
+  }
+
+  private saySource(source: Source): void {
+    const name = shorten(this.sourceText(source), 80);
+    if (source.type === "function") return this.announcer.say(`Source: ${name}`);
+    const others = this.data.views.filter(({ index }) => index !== source.view);
+    const without = others.filter(({ index }) => startsIn(this.data, source, index).length === 0);
+    const text =
+      others.length === 0 ? `Heat starts at ${name}`
+      : without.length === 0 ? `Heat starts at ${name} and at its partners in the other views`
+      : without.length === others.length ? `Heat starts at ${name} only: it has no partners in other views`
+      : `Heat starts at ${name}; it has no partner in ${without.map((view) => shorten(view.name, 24)).join(", ")}`;
+    this.toast(text);
+  }
+
+  // ---- what can be done
+
+  setSource(source: Source): void {
+    if (!sameSource(source, this.store.get().source)) this.store.set({ source });
+  }
+
+  seek(stop: number): void {
+    const clamped = Math.max(0, Math.min(this.data.stops.length - 1, Math.round(stop)));
+    this.store.set({ playing: false });
+    this.store.set({ stop: clamped });
+  }
+
+  private nextFunction(): void {
+    const { source } = this.store.get();
+    const count = this.data.header.functions.length;
+    if (count === 0) return;
+    const index = source.type === "function" ? (source.index + 1) % count : 0;
+    this.setSource({ type: "function", index });
+  }
+
+  private toggleTheme(): void {
+    this.store.set({ theme: isDark(this.store.get().theme) ? "light" : "dark" });
+  }
+
+  private togglePlay(): void {
+    const { playing, stop } = this.store.get();
+    if (playing) return this.seek(this.stage.position);
+    if (stop === this.data.stops.length - 1) this.store.set({ stop: 0 });
+    this.stage.position = this.store.get().stop;
+    this.playedFrom = 0;
+    this.store.set({ playing: true });
+  }
+
+  /** Moves time on while it plays; true if it goes on. */
+  private tick(now: number): boolean {
+    this.frameCount++;
+    const { playing } = this.store.get();
+    if (!playing) return false;
+    const last = this.data.stops.length - 1;
+    const passed = this.playedFrom === 0 ? 0 : now - this.playedFrom;
+    this.playedFrom = now;
+    const wanted = this.stage.position + (Math.min(passed, 100) * last) / (1000 * SECONDS);
+    const position = this.loops && wanted >= last ? 0 : Math.min(wanted, last, this.computed());
+    this.stage.position = position;
+    this.store.set({ stop: Math.floor(position) });
+    if (position >= last) this.store.set({ playing: false, stop: last });
+    return position < last;
+  }
+
+  /** Play waits for heat that is not computed yet. */
+  private computed(): number {
+    const { length } = this.data.stops;
+    let least = length - 1;
+    const next = Math.min(length - 1, Math.floor(this.stage.position) + 1);
+    for (const { panel } of this.stage.frames)
+      if (this.heat.has(panel.view)) least = Math.min(least, this.heat.latest(panel.view, panel.which, next));
+    return Math.max(least, this.stage.position);
+  }
+
+  private find(view: number, vertex: number): void {
+    const { view: shown } = this.store.get();
+    if (shown !== null && shown !== view) this.store.set({ view: null });
+    this.setSource({ type: "vertex", view, vertex });
+    this.center(view, [vertex], 3);
+  }
+
+  /** Puts some vertices into the middle of their view; they fill at most a third of it. */
+  private center(view: number, vertices: number[], mostZoom: number): void {
+    const { position } = this.data.views[view];
+    const center = [0, 1, 2].map((d) => vertices.reduce((sum, v) => sum + position[3 * v + d], 0) / vertices.length) as [number, number, number];
+    const reach = Math.max(...vertices.map((v) => Math.hypot(...center.map((c, d) => c - position[3 * v + d]))));
+    const old = this.store.get().cameras[view];
+    const zoom = clampZoom(Math.min(mostZoom, 1 / (3 * reach || 1e-9)));
+    const cameras = this.store.get().cameras.map((camera, k) => (k === view ? { ...old, center, zoom: Math.max(1, zoom) } : camera));
+    this.store.set({ cameras });
+  }
+
+  private zoomTo({ view, edge }: Row): void {
+    const { i, j } = this.data.views[view];
+    const { view: shown } = this.store.get();
+    if (shown !== null && shown !== view) this.store.set({ view });
+    this.store.set({ edge: { view, edge } });
+    this.center(view, [i[edge], j[edge]], 40);
+    this.announcer.say(`Zoomed to the edge from ${shorten(nameOf(this.data.views[view], i[edge]), 60)} to ${shorten(nameOf(this.data.views[view], j[edge]), 60)}`);
+  }
+
+  private point(pointed: Pointed | null, x: number, y: number): void {
+    if (pointed === null && this.stage.pointed === null) return;
+    this.stage.pointed = pointed;
+    if (pointed) this.tooltip.show(pointed, this.store.get().stop, x, y);
+    else this.tooltip.hide();
+    this.stage.request();
+  }
+
+  // ---- saving
+
+  private parts(): FigureParts {
+    const state = this.store.get();
+    return { data: this.data, state, stage: this.stage, heat: this.heat, sourceText: this.sourceText(state.source) };
+  }
+
+  private async savePng(): Promise<void> {
+    download(await pngBlob(makeFigure(this.parts(), false), Math.max(1, devicePixelRatio)), "cotherm.png");
+  }
+
+  private saveSvg(): void {
+    const vector = shapeCount(this.parts()) <= MOST_SHAPES;
+    download(svgBlob(makeFigure(this.parts(), vector)), "cotherm.svg");
+    if (!vector) this.toast(`More than ${formatCount(MOST_SHAPES)} shapes: the SVG holds a picture of them.`);
+  }
+
+  private async copyLink(): Promise<void> {
+    this.writeHash();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.toast("The link is copied. It keeps view, time, source and cameras.");
+    } catch {
+      this.toast("The address of this page is the link: copy it from there.");
+    }
+  }
+
+  private toast(text: string): void {
+    this.message.textContent = text;
+    this.message.hidden = false;
+    window.clearTimeout(this.messageTimer);
+    this.messageTimer = window.setTimeout(() => (this.message.hidden = true), 5000);
+  }
+
+  // ---- the link
+
+  private keepLink(): void {
+    window.clearTimeout(this.writing);
+    this.writing = window.setTimeout(() => this.writeHash(), 300);
+  }
+
+  private writeHash(): void {
+    try {
+      history.replaceState(null, "", `#${writeLink(this.store.get(), this.stage.homes)}`);
+    } catch {
+      // Pages inside of other pages may not change their address; the state is then not kept, and nothing else is lost.
+    }
+  }
+
+  private restore(): void {
+    this.store.set({ playing: false, ...readLink(location.hash, this.data, this.stage.homes) });
+  }
+
+  // ---- for tests and measurements
+
+  heatAt(view: number, which: Which): Float64Array {
+    const heat = this.heat.at(view, which, this.store.get().stop);
+    return Float64Array.from(heat ?? []);
+  }
+
+  /** Frames a second while heat plays, or while cameras turn as well. */
+  async framesPerSecond(seconds: number, turning: boolean): Promise<number> {
+    this.loops = true;
+    if (!this.store.get().playing) this.togglePlay();
+    const frames = this.frameCount;
+    const begin = performance.now();
+    while (performance.now() - begin < 1000 * seconds) {
+      await new Promise(requestAnimationFrame);
+      if (turning) this.data.views.forEach(({ index }) => this.turn(index));
+    }
+    const rate = (1000 * (this.frameCount - frames)) / (performance.now() - begin);
+    this.loops = false;
+    this.seek(this.store.get().stop);
+    return rate;
+  }
+
+  private turn(view: number): void {
+    const frame = this.stage.frames.find(({ panel }) => panel.view === view);
+    if (!frame) return;
+    const lens = this.stage.lens(frame.panel);
+    this.stage.setCamera(view, this.data.views[view].dimensions === 2 ? lens.panned(Math.sin(this.frameCount / 20), 0) : lens.rotated(3, 0));
+  }
+
+  async check(): Promise<void> {
+    if (this.data.header.checks.length > 0) this.overview.sayAccuracy(await this.heat.check());
+  }
+}
