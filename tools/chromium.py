@@ -186,6 +186,8 @@ class Tab:
             self.complaints.append(" ".join(str(one.get("value", "")) for one in parameters["args"]))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.complaints.append(parameters["entry"]["text"])
+        elif method == "Page.javascriptDialogOpening":
+            self.complaints.append(f"a dialog: {parameters['message']}")
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
 
@@ -196,6 +198,7 @@ class Tab:
     def evaluate(self, expression: str) -> Any:
         """The value of an expression, which is waited for where it is a promise."""
         asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        asked["allowUnsafeEvalBlockedByCSP"] = False  # the page's policy holds here too
         answer = self.call("Runtime.evaluate", asked)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]

@@ -134,9 +134,9 @@ def test_frames_are_heat_of_the_whole_graph(large: ct.Coupling, small_pages: Non
         vertices = np.array(read.header["views"][one["view"]]["names"]).astype(int)
         start = large.functions[one["view"]][:, one["function"]]
         exact = ct.heat_flow(graph, start, stops)[:, vertices, 0]
-        low, high = (np.array(one[end])[:, np.newaxis] for end in ("low", "high"))
-        found = low + (high - low) * read.array(one["block"]) / 65_535
-        assert np.all(np.abs(found - exact) <= (high - low) / 8_000 + 1e-7)
+        offset, scale = (np.array(one[end])[:, np.newaxis] for end in ("offset", "scale"))
+        found = offset + scale * read.array(one["values"]) / 65_535
+        assert np.all(np.abs(found - exact) <= scale / 8_000 + 1e-7)
         assert one["sum"] == pytest.approx(start.sum())
 
 

@@ -16,6 +16,8 @@ from cotherm.viewer.stops import Stops, series_degree
 
 # Times of the curve, and what they may cost: multiplications and additions, and numbers in memory.
 _CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 3e9, 30_000_000
+# Errors below this part of the largest are not shown: heat is even by then.
+_NEXT_TO_NOTHING = 1e-8
 _MOST_STEPS = 1_000
 
 
@@ -34,7 +36,7 @@ def summary_of(result: Coupling) -> dict[str, Any]:
     }
 
 
-def curve_of(result: Coupling, stops: Stops) -> dict[str, list[float]]:
+def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
     """Coupling error before and after: at many times where that is quick, else at those of the coupling."""
     times = np.asarray(result.times, dtype=np.float64)
     before, after = np.asarray(result.coupling_before), np.asarray(result.coupling)
@@ -44,7 +46,12 @@ def curve_of(result: Coupling, stops: Stops) -> dict[str, list[float]]:
             before = coupling_error(result.originals, result.functions, times)
             after = coupling_error(result.graphs, result.functions, times)
     order = np.argsort(times, kind="stable")
-    return {"times": times[order].tolist(), "before": _numbers(before[order]), "after": _numbers(after[order])}
+    least = _NEXT_TO_NOTHING * float(np.max(before, initial=0.0))
+    return {
+        "times": times[order].tolist(),
+        "before": _numbers(before[order], least),
+        "after": _numbers(after[order], least),
+    }
 
 
 def _is_quick(result: Coupling, stops: Stops) -> bool:
@@ -57,8 +64,9 @@ def _is_quick(result: Coupling, stops: Stops) -> bool:
     return q > 0 and not many and series_degree(graphs, 0.5 * stops.most) * steps <= _CURVE_WORK
 
 
-def _numbers(values: Floats) -> list[float]:
-    return [float(value) for value in values]
+def _numbers(values: Floats, least: float) -> list[float | None]:
+    """Without those that are next to nothing: a scale from there on would show nothing else."""
+    return [float(value) if value >= least else None for value in values]
 
 
 def agreement_of(result: Coupling) -> list[dict[str, Any]]:

@@ -31,11 +31,14 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class Frames:
-    """Heat from one function at every stop, at the vertices that are shown: low + (high − low) · codes / 65535."""
+    """Heat from one function at every stop, at the vertices that are shown: offset + scale · codes / 65535.
+
+    ``sum`` is the heat of the whole graph, the same at every stop.
+    """
 
     codes: NDArray[np.uint16]
-    low: Floats
-    high: Floats
+    offset: Floats
+    scale: Floats
     sum: float
 
 
@@ -63,10 +66,10 @@ def frames_of(
 
 
 def _quantized(flow: Floats, total: float) -> Frames:
-    low, high = flow.min(axis=1), flow.max(axis=1)
-    extent = np.where(high > low, high - low, 1.0)[:, np.newaxis]
+    low, scale = flow.min(axis=1), np.ptp(flow, axis=1)
+    extent = np.where(scale > 0.0, scale, 1.0)[:, np.newaxis]
     levels = np.round((flow - low[:, np.newaxis]) / extent * (LEVELS - 1))
-    return Frames((levels * _STEP).astype(np.uint16), low, high, total)
+    return Frames((levels * _STEP).astype(np.uint16), low, scale, total)
 
 
 def checks_of(result: Coupling, reduced: Sequence[bool], shown: Sequence[Ints], stops: Stops) -> list[dict[str, Any]]:

@@ -184,7 +184,7 @@ def _view(
         "names": names.of[k],
         "labels": _labels(add, source.labels, k, shown),
         "thumbnails": _thumbnails(source.given, k, shown),
-        "functions": add("functions", source.result.functions[k][shown, :functions].T, real),
+        "functions": add("functions", source.result.functions[k][shown, :functions].T, real) if functions else None,
     }
 
 
@@ -244,9 +244,9 @@ def _frames(
     found = []
     for about, frames in frames_of(result, reduced, shown, functions, stops):
         name = f"{about['view']}.{about['graph']}.heat.{about['function']}"
-        block = blocks.add(name, frames.codes, "u2")
-        limits_ = {"low": frames.low.tolist(), "high": frames.high.tolist(), "sum": frames.sum}
-        found.append({**about, "block": block, **limits_})
+        values = blocks.add(name, frames.codes, "u2")
+        range_ = {"scale": frames.scale.tolist(), "offset": frames.offset.tolist(), "sum": frames.sum}
+        found.append({**about, "values": values, **range_})
     return found
 
 
