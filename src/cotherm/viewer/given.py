@@ -14,6 +14,7 @@ from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of, is_mesh
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.orientation import oriented
 from cotherm.methods.coupling.result import Coupling
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.viewer.thumbnails import thumbnail_urls
@@ -127,10 +128,14 @@ def _found_faces(graph: Graph, word: str) -> Ints | None:
     """The faces of a mesh; where a surface is asked for, through any points in space."""
     if word == "none" or graph.coordinates is None or graph.coordinates.shape[1] != 3:
         return None
-    if word == "auto" and not is_mesh(graph):
+    mesh = is_mesh(graph)
+    if word == "auto" and not mesh:
         return None
     found = faces_of(graph)
-    return found if len(found) else None
+    if not len(found):
+        return None
+    # Edges do not say which side of a face is outside. Through samples there are triangles that run through the body.
+    return oriented(graph.coordinates, found, only_flat=not mesh)
 
 
 def _faces(argument: str, value: Any, n: int) -> Ints:
