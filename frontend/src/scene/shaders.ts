@@ -92,6 +92,7 @@ uniform float bias;
 uniform vec3 colors[5];
 uniform float widths[5];
 uniform float strengthWidth;
+uniform float emphasis;
 uniform float alpha;
 uniform float fade;
 out vec4 tint;
@@ -108,7 +109,7 @@ void main() {
   vec2 pb = b.xy / b.w * size * 0.5;
   float length = distance(pa, pb);
   vec2 ahead = length > 1e-3 ? (pb - pa) / length : vec2(1.0, 0.0);
-  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : widths[kind] * mix(0.7, 1.3, style.x));
+  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : emphasis * widths[kind] * mix(0.7, 1.3, style.x));
   float reach = halfWidth + 0.5;
   vec2 place = mix(pa, pb, corner.x) + vec2(-ahead.y, ahead.x) * corner.y * reach;
   float z = mix(a.z / a.w, b.z / b.w, corner.x);
