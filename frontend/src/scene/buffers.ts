@@ -12,6 +12,9 @@ export interface Programs {
   edges: twgl.ProgramInfo;
   depth: twgl.ProgramInfo;
   picture: twgl.ProgramInfo;
+  numbers: twgl.ProgramInfo;
+  colors: twgl.ProgramInfo;
+  compose: twgl.ProgramInfo;
 }
 
 export const makePrograms = (gl: WebGL2RenderingContext): Programs => {
@@ -22,6 +25,9 @@ export const makePrograms = (gl: WebGL2RenderingContext): Programs => {
     edges: program(glsl.EDGES_VERTEX, glsl.EDGES_FRAGMENT),
     depth: program(glsl.DEPTH_VERTEX, glsl.DEPTH_FRAGMENT),
     picture: program(glsl.PICTURE_VERTEX, glsl.PICTURE_FRAGMENT),
+    numbers: program(glsl.NUMBERS_VERTEX, glsl.NUMBERS_FRAGMENT),
+    colors: program(glsl.PICTURE_VERTEX, glsl.COLORS_FRAGMENT),
+    compose: program(glsl.PICTURE_VERTEX, glsl.COMPOSE_FRAGMENT),
   };
 };
 
@@ -29,6 +35,7 @@ export interface GraphBuffers {
   /** Two frames, between which heat moves. */
   heat: [WebGLBuffer, WebGLBuffer];
   points: twgl.VertexArrayInfo;
+  numbers: twgl.VertexArrayInfo;
   surface: twgl.VertexArrayInfo | null;
   depth: twgl.VertexArrayInfo | null;
   edges: twgl.VertexArrayInfo;
@@ -91,6 +98,7 @@ export class BufferMaker {
       heat: [heatA.buffer!, heatB.buffer!],
       styles,
       points: this.array(programs.points, { position, heatA, heatB }, view.n, null),
+      numbers: this.array(programs.numbers, { position }, view.n, null),
       surface: normal && this.array(programs.surface, { position, normal, heatA, heatB }, corners, indices),
       depth: normal && this.array(programs.depth, { position }, corners, indices),
       edges: this.array(programs.edges, { ...this.quad.attribs, start, end, style: styles }, 4, null),

@@ -15,9 +15,10 @@ import { keyOf, type Color, type PanelDrawing, type Place } from "./drawing.ts";
 import type { Lens } from "./lens.ts";
 
 export type Layer = "under" | "over";
-const LAYERS: readonly Layer[] = ["under", "over"];
+/** Changed edges first: they are fewer, and matter more. */
+const LAYERS: readonly Layer[] = ["over", "under"];
 /** With more vertices than these, changed edges would be hidden below them. */
-const FEW_VERTICES = 2_000;
+const FEW_VERTICES = 10_000;
 
 /** How far the picture of a panel's edges has come. */
 interface Task {
@@ -36,9 +37,9 @@ interface Pictures {
 const LEAST_PORTION = 2_000;
 const FIRST_PORTION = 12_000;
 const MOST_PORTION = 1_000_000;
-/** Milliseconds of a frame. */
-const SLOW = 45;
-const FAST = 22;
+/** Milliseconds of a frame that are too many, and so few that more could be drawn: while things move, and while nothing does. */
+const MOVING = { slow: 45, fast: 22 };
+const RESTING = { slow: 200, fast: 120 };
 
 export class EdgePictures {
   private readonly tasks = new Map<string, Task>();
@@ -61,7 +62,7 @@ export class EdgePictures {
     if (this.pictures) for (const layer of LAYERS) for (const old of Object.values(this.pictures[layer])) this.free(old);
     const make = (): twgl.FramebufferInfo => {
       const color = { format: this.gl.RGBA, minMag: this.gl.NEAREST, wrap: this.gl.CLAMP_TO_EDGE };
-      return twgl.createFramebufferInfo(this.gl, [color, { format: this.gl.DEPTH_COMPONENT16 }], width, height);
+      return twgl.createFramebufferInfo(this.gl, this.solid ? [color, { format: this.gl.DEPTH_COMPONENT16 }] : [color], width, height);
     };
     this.pictures = { under: { front: make(), back: make() }, over: { front: make(), back: make() } };
     this.forget();
@@ -70,7 +71,12 @@ export class EdgePictures {
   private free({ framebuffer, attachments: [color, depth] }: twgl.FramebufferInfo): void {
     this.gl.deleteFramebuffer(framebuffer);
     this.gl.deleteTexture(color);
-    this.gl.deleteRenderbuffer(depth);
+    if (depth) this.gl.deleteRenderbuffer(depth);
+  }
+
+  /** Surfaces hide edges behind them; without any, depth would only be cleared in vain. */
+  private get solid(): boolean {
+    return this.views.some(({ view }) => view.faces !== null);
   }
 
   setLook(edges: Edges, dark: boolean, background: Color): void {
@@ -93,12 +99,12 @@ export class EdgePictures {
   }
 
   /** Draws some of the edges that are missing; true if there are more. `passed` is how long the last frame took. */
-  draw(panels: readonly PanelDrawing[], passed: number): boolean {
-    this.adapt(passed);
+  draw(panels: readonly PanelDrawing[], passed: number, resting: boolean): boolean {
+    this.adapt(passed, resting ? RESTING : MOVING);
     const sample = Math.max(LEAST_PORTION / 2, Math.floor(this.portion / (LAYERS.length * panels.length)));
     let left = Math.floor(this.portion);
-    for (const drawing of panels)
-      for (const layer of LAYERS) {
+    for (const layer of LAYERS)
+      for (const drawing of panels) {
         const key = `${keyOf(drawing.panel)}:${layer}`;
         const task = this.tasks.get(key);
         if (!task) this.tasks.set(key, this.start(drawing, layer, sample));
@@ -107,9 +113,9 @@ export class EdgePictures {
     return [...this.tasks.values()].some(({ finished }) => !finished);
   }
 
-  private adapt(passed: number): void {
-    if (passed > SLOW) this.portion = Math.max(LEAST_PORTION, this.portion / 2);
-    else if (passed < FAST) this.portion = Math.min(MOST_PORTION, this.portion * 1.5);
+  private adapt(passed: number, { slow, fast }: typeof MOVING): void {
+    if (passed > slow) this.portion = Math.max(LEAST_PORTION, this.portion / 2);
+    else if (passed < fast) this.portion = Math.min(MOST_PORTION, this.portion * 1.5);
   }
 
   /** Edges of a layer in drawing order: where they begin, and how many. Surfaces hide those that are as before. */
@@ -151,7 +157,7 @@ export class EdgePictures {
     if (!fresh) return;
     if (layer === "under") gl.clearColor(...this.background, 1);
     else gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.clear(this.solid ? gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT : gl.COLOR_BUFFER_BIT);
     this.drawDepth(drawing);
   }
 

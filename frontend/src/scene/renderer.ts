@@ -9,6 +9,7 @@ import type { Panel } from "./arrange.ts";
 import { BufferMaker, makePrograms, makeQuad, type Programs, type ViewBuffers } from "./buffers.ts";
 import type { Color, PanelDrawing } from "./drawing.ts";
 import { EdgePictures } from "./edge-pictures.ts";
+import { PointPictures } from "./point-pictures.ts";
 
 export interface Look {
   dark: boolean;
@@ -25,6 +26,8 @@ export interface Moment {
 }
 
 const STRETCH = { linear: 0, root: 1, log: 2 } as const;
+/** Vertices of larger views are kept as a picture of their numbers. */
+const MANY_VERTICES = 10_000;
 const NO_WEBGL = "This page draws with WebGL 2, and this browser does not offer it. Turn on hardware acceleration, or try another browser.";
 
 /** Smoothing by the graphics card is only worth it where there is one. */
@@ -38,7 +41,8 @@ function isSoftware(): boolean {
 
 export class Renderer {
   readonly software = isSoftware();
-  readonly edges: EdgePictures;
+  private readonly edges: EdgePictures;
+  private readonly numbers: PointPictures;
   private readonly gl: WebGL2RenderingContext;
   private readonly programs: Programs;
   private readonly views: ViewBuffers[];
@@ -61,11 +65,19 @@ export class Renderer {
     const maker = new BufferMaker(gl, this.programs, quad);
     this.views = views.map((view) => maker.make(view));
     this.edges = new EdgePictures(gl, this.programs, this.views, (panel) => this.place(panel));
+    this.numbers = new PointPictures(gl, this.programs, this.quad, this.views, (panel) => this.place(panel));
+  }
+
+  /** Many vertices, and no surface: drawn by their numbers. */
+  private isLarge(view: number): boolean {
+    const { n, faces } = this.views[view].view;
+    return n > MANY_VERTICES && !faces;
   }
 
   /** Loads heat of a graph: slots 0 and 1 are the frames between which it moves. */
   setHeat(view: number, which: Which, slot: 0 | 1, heat: Float32Array | Float64Array): void {
     const { gl } = this;
+    if (this.isLarge(view)) return this.numbers.setHeat(view, which, slot, heat);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.views[view].graphs[which].heat[slot]);
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, heat instanceof Float32Array ? heat : Float32Array.from(heat));
   }
@@ -75,6 +87,13 @@ export class Renderer {
     this.canvas.width = Math.max(1, Math.round(width * ratio));
     this.canvas.height = Math.max(1, Math.round(height * ratio));
     this.edges.resize(this.canvas.width, this.canvas.height, ratio);
+    this.numbers.resize(this.canvas.width, this.canvas.height);
+  }
+
+  /** The camera of a view has moved. */
+  moved(view: number): void {
+    this.edges.forget(view);
+    this.numbers.forget(view);
   }
 
   setLook(look: Look): void {
@@ -85,9 +104,10 @@ export class Renderer {
   }
 
   /** Draws a frame; true if edges are still missing, and another frame should follow. `passed` is how long the last one took. */
-  draw(panels: readonly PanelDrawing[], moment: Moment, passed: number): boolean {
+  draw(panels: readonly PanelDrawing[], moment: Moment, passed: number, resting: boolean): boolean {
     const { gl } = this;
-    const missing = this.edges.draw(panels, passed);
+    const missing = this.edges.draw(panels, passed, resting);
+    for (const drawing of panels) if (this.isLarge(drawing.panel.view)) this.numbers.prepare(drawing, this.size(drawing), this.heatUniforms(drawing, moment));
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.depthMask(true);
@@ -110,6 +130,7 @@ export class Renderer {
     gl.enable(gl.SCISSOR_TEST);
     this.layUnder(drawing);
     if (this.views[drawing.panel.view].view.faces) this.drawSurface(drawing, moment);
+    else if (this.isLarge(drawing.panel.view)) this.numbers.draw(drawing, this.look!.background);
     else this.drawPoints(drawing, moment);
     this.layOver(drawing);
   }
@@ -143,13 +164,17 @@ export class Renderer {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.useProgram(this.programs.picture.program);
     twgl.setBuffersAndAttributes(gl, this.programs.picture, this.quad);
-    twgl.setUniforms(this.programs.picture, { picture: picture.attachments[0], part: [x / canvas.width, y / canvas.height, width / canvas.width, height / canvas.height] });
+    twgl.setUniforms(this.programs.picture, { picture: picture.attachments[0], rect: [x / canvas.width, y / canvas.height, width / canvas.width, height / canvas.height] });
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   private heatUniforms({ silent, lens }: PanelDrawing, { scale, part }: Moment): Record<string, unknown> {
     const { background } = this.look!;
     return { matrix: lens.matrix, part, silent: silent ? 1 : 0, scale: [scale.low, scale.high, STRETCH[scale.stretch]], map: this.map, background };
+  }
+
+  private size({ panel, lens }: PanelDrawing): number {
+    return pointSize(this.views[panel.view].view.n, panel, lens.camera.zoom) * this.ratio;
   }
 
   private begin(program: twgl.ProgramInfo, array: twgl.VertexArrayInfo): void {
@@ -164,9 +189,8 @@ export class Renderer {
   private drawPoints(drawing: PanelDrawing, moment: Moment): void {
     const { gl, programs } = this;
     const { view, graphs } = this.views[drawing.panel.view];
-    const size = pointSize(view.n, drawing.panel, drawing.lens.camera.zoom) * this.ratio;
     this.begin(programs.points, graphs[drawing.panel.which].points);
-    twgl.setUniforms(programs.points, { ...this.heatUniforms(drawing, moment), size, flatView: view.dimensions === 2 ? 1 : 0 });
+    twgl.setUniforms(programs.points, { ...this.heatUniforms(drawing, moment), size: this.size(drawing), flatView: view.dimensions === 2 ? 1 : 0 });
     gl.drawArrays(gl.POINTS, 0, view.n);
   }
 

@@ -77,7 +77,7 @@ export class Stage {
   }
 
   private forgetMoved(cameras: Camera[]): void {
-    cameras.forEach((camera, k) => camera !== this.cameras[k] && this.renderer.edges.forget(k));
+    cameras.forEach((camera, k) => camera !== this.cameras[k] && this.renderer.moved(k));
     this.cameras = cameras;
   }
 
@@ -149,16 +149,16 @@ export class Stage {
     const passed = now - this.last;
     this.last = now;
     const goesOn = this.tick(now);
-    const missing = this.draw(passed);
+    const missing = this.draw(passed, !goesOn);
     if (goesOn || missing) this.request();
   }
 
   /** Draws what is seen now; true if edges are still missing. */
-  draw(passed = 16): boolean {
+  draw(passed = 16, resting = true): boolean {
     if (this.frames.length === 0) return false;
     const part = this.loadHeat();
     const drawings: PanelDrawing[] = this.frames.map(({ panel }) => ({ panel, lens: this.lens(panel), silent: !this.heat.has(panel.view) }));
-    const missing = this.renderer.draw(drawings, { part, scale: this.scale }, passed);
+    const missing = this.renderer.draw(drawings, { part, scale: this.scale }, passed, resting);
     if (this.marksAreOld) this.drawMarks(drawings);
     return missing;
   }
