@@ -13,7 +13,7 @@ const SIGNED = "053061 175290 2a71b2 3f8ec0 6bacd1 9bc9e0 c2ddec e0ecf3 f7f6f6 f
 
 /** Colors of the map "heat" as (lightness, chroma, hue) of OKLCH: cold is near the background, so that heat alone is loud. */
 const HEAT_ON_LIGHT: Color[] = [[0.87, 0.012, 240], [0.82, 0.08, 85], [0.74, 0.16, 65], [0.63, 0.21, 42], [0.5, 0.2, 27], [0.36, 0.14, 12]];
-const HEAT_ON_DARK: Color[] = [[0.36, 0.02, 260], [0.42, 0.09, 320], [0.52, 0.18, 8], [0.65, 0.21, 38], [0.79, 0.17, 70], [0.95, 0.09, 100]];
+const HEAT_ON_DARK: Color[] = [[0.4, 0.02, 260], [0.45, 0.08, 320], [0.54, 0.17, 8], [0.65, 0.21, 38], [0.79, 0.17, 70], [0.95, 0.09, 100]];
 
 const hex = (text: string): Color[] =>
   text.split(" ").map((code) => [0, 2, 4].map((k) => parseInt(code.slice(k, k + 2), 16)) as unknown as Color);

@@ -8,8 +8,9 @@ import { add, about, dot, rows, times, type Vector } from "./algebra.ts";
 import { clampZoom, type Camera } from "./camera.ts";
 
 const DISTANCE = 5;
-/** All of the view, and some room around it. */
-const MARGIN = 1.12;
+/** All of the view, and some room around it: for vertices at the border, and above for the caption. */
+const MARGIN = 1.08;
+const CAPTION = 24;
 /** No point of a view is farther from its middle. */
 const REACH = 3;
 
@@ -37,7 +38,7 @@ export class Lens {
     extent: Extent,
     readonly size: Size,
   ) {
-    const fit = Math.min(size.width / (2 * MARGIN * extent.x), size.height / (2 * MARGIN * extent.y));
+    const fit = Math.min(size.width / (2 * MARGIN * extent.x), Math.max(size.height / 2, size.height - 2 * CAPTION) / (2 * MARGIN * extent.y));
     this.scale = fit * camera.zoom;
     [this.right, this.up, this.back] = rows(camera.rotation);
     this.matrix = this.makeMatrix();

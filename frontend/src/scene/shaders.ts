@@ -6,14 +6,15 @@ uniform vec3 scale;  // low, high, stretch: 0 linear, 1 root, 2 log
 uniform float part;
 uniform float silent; // 1 where there is no heat at all
 uniform sampler2D map;
-in float heatA;
-in float heatB;
-float partOf() {
-  float h = clamp((mix(heatA, heatB, part) - scale.x) / (scale.y - scale.x), 0.0, 1.0);
+uniform vec3 background;
+float partOf(float heat) {
+  float h = clamp((heat - scale.x) / (scale.y - scale.x), 0.0, 1.0);
   if (scale.z > 1.5) return max(0.0, 1.0 + log(max(h, 1e-30)) / (4.0 * log(10.0)));
   return scale.z > 0.5 ? sqrt(h) : h;
 }
-vec3 heatColor(float h) { return textureLod(map, vec2((h * 255.0 + 0.5) / 256.0, 0.5), 0.0).rgb; }
+vec3 heatColor(float h) {
+  return mix(textureLod(map, vec2((h * 255.0 + 0.5) / 256.0, 0.5), 0.0).rgb, mix(background, vec3(0.5), 0.32), silent);
+}
 `;
 
 export const POINTS_VERTEX = `#version 300 es
@@ -21,14 +22,15 @@ in vec3 position;
 uniform mat4 matrix;
 uniform float size;
 uniform float flatView;
-uniform vec3 background;
+in float heatA;
+in float heatB;
 ${HEAT}
 out vec3 color;
 out float pixels;
 void main() {
   gl_Position = matrix * vec4(position, 1.0);
-  float h = partOf();
-  color = heatColor(h) * (1.0 - silent) + silent * mix(background, vec3(0.5), 0.35);
+  float h = partOf(mix(heatA, heatB, part));
+  color = heatColor(h);
   float depth = gl_Position.z / gl_Position.w;
   if (flatView > 0.5) gl_Position.z = (0.9 - 1.8 * h) * gl_Position.w; // hot vertices lie above cold ones
   else color = mix(color, background, (1.0 - h) * clamp(0.55 * depth + 0.1, 0.0, 0.5));
@@ -51,18 +53,78 @@ void main() {
   result = vec4(mix(color, background, rim), 1.0);
 }`;
 
+/** Instead of a color the vertex's number (from 1, in 24 bits), how far it is (7 bits) and whether this is its rim (1 bit). */
+export const NUMBERS_VERTEX = `#version 300 es
+in vec3 position;
+uniform mat4 matrix;
+uniform float size;
+uniform float flatView;
+flat out uint code;
+flat out float pixels;
+void main() {
+  gl_Position = matrix * vec4(position, 1.0);
+  float depth = gl_Position.z / gl_Position.w;
+  float far = flatView > 0.5 ? 0.0 : clamp(0.55 * depth + 0.1, 0.0, 0.5);
+  pixels = size * (flatView > 0.5 ? 1.0 : clamp(1.0 / gl_Position.w, 0.5, 3.0));
+  gl_PointSize = pixels;
+  code = uint(gl_VertexID + 1) | (uint(far * 254.0) << 24);
+}`;
+
+export const NUMBERS_FRAGMENT = `#version 300 es
+precision highp float;
+flat in uint code;
+flat in float pixels;
+out uvec4 result;
+void main() {
+  float r = length(gl_PointCoord - 0.5) * pixels;
+  if (pixels > 2.5 && r > 0.5 * pixels) discard;
+  uint rim = pixels > 6.0 && r > 0.5 * pixels - 1.0 ? 1u : 0u;
+  result = uvec4(code | (rim << 31), 0u, 0u, 0u);
+}`;
+
+/** A color for every vertex. */
+export const COLORS_FRAGMENT = `#version 300 es
+precision highp float;
+uniform sampler2D heats;
+uniform sampler2D laterHeats;
+${HEAT}
+out vec4 result;
+void main() {
+  ivec2 at = ivec2(gl_FragCoord.xy);
+  float h = partOf(mix(texelFetch(heats, at, 0).r, texelFetch(laterHeats, at, 0).r, part));
+  result = vec4(heatColor(h), h);
+}`;
+
+/** Numbers and colors of vertices -> the picture of them. */
+export const COMPOSE_FRAGMENT = `#version 300 es
+precision highp float;
+precision highp usampler2D;
+uniform usampler2D numbers;
+uniform sampler2D colors;
+uniform vec3 background;
+out vec4 result;
+void main() {
+  uint code = texelFetch(numbers, ivec2(gl_FragCoord.xy), 0).r;
+  if (code == 0u) discard;
+  int v = int(code & 0xffffffu) - 1;
+  vec4 color = texelFetch(colors, ivec2(v & 255, v >> 8), 0);
+  float far = float((code >> 24) & 0x7fu) / 254.0 * (1.0 - color.a);
+  result = vec4(mix(color.rgb, background, code >> 31 == 1u ? 1.0 : far), 1.0);
+}`;
+
 export const SURFACE_VERTEX = `#version 300 es
 in vec3 position;
 in vec3 normal;
+in float heatA;
+in float heatB;
 uniform mat4 matrix;
 uniform mat3 turn;
-uniform vec3 background;
 ${HEAT}
 out vec3 color;
 out vec3 direction;
 void main() {
   gl_Position = matrix * vec4(position, 1.0);
-  color = mix(heatColor(partOf()), mix(background, vec3(0.5), 0.3), silent);
+  color = heatColor(partOf(mix(heatA, heatB, part)));
   direction = turn * normal;
 }`;
 
@@ -92,6 +154,7 @@ uniform float bias;
 uniform vec3 colors[5];
 uniform float widths[5];
 uniform float strengthWidth;
+uniform float emphasis;
 uniform float alpha;
 uniform float fade;
 out vec4 tint;
@@ -108,7 +171,7 @@ void main() {
   vec2 pb = b.xy / b.w * size * 0.5;
   float length = distance(pa, pb);
   vec2 ahead = length > 1e-3 ? (pb - pa) / length : vec2(1.0, 0.0);
-  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : widths[kind] * mix(0.7, 1.3, style.x));
+  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : emphasis * widths[kind] * mix(0.7, 1.3, style.x));
   float reach = halfWidth + 0.5;
   vec2 place = mix(pa, pb, corner.x) + vec2(-ahead.y, ahead.x) * corner.y * reach;
   float z = mix(a.z / a.w, b.z / b.w, corner.x);
@@ -149,11 +212,11 @@ void main() { result = vec4(0.0); }`;
 
 export const PICTURE_VERTEX = `#version 300 es
 in vec2 corner;
-uniform vec4 part; // of the picture that the panel shows: x, y, width, height
+uniform vec4 rect; // the part of the picture that the panel shows: x, y, width, height
 out vec2 at;
 void main() {
   vec2 unit = vec2(corner.x, corner.y * 0.5 + 0.5);
-  at = part.xy + unit * part.zw;
+  at = rect.xy + unit * rect.zw;
   gl_Position = vec4(unit * 2.0 - 1.0, 0.0, 1.0);
 }`;
 

@@ -82,7 +82,7 @@ export class App {
     const tabs = new Tabs(
       [
         { title: "Overview", content: this.overview.element },
-        { title: `Changed edges (${formatCount(table.total)})`, content: table.element },
+        { title: `Changes (${formatCount(table.total)})`, content: table.element },
         { title: "Nearest", content: this.nearest.element },
       ],
       "Results",
@@ -91,7 +91,7 @@ export class App {
     this.build(tabs.element);
     this.listen();
     this.stage.layOut();
-    this.stage.setLook();
+    this.themeChanged();
     this.heat.start(this.store.get().source);
     const source = this.store.get().source;
     if (source.type === "vertex") this.nearest.choose(source.view);
@@ -108,7 +108,7 @@ export class App {
   private build(side: HTMLElement): void {
     const { notes } = this.data.header;
     const remarks = notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
-    const below = el("div", { class: "below" }, this.legend);
+    const below = el("div", { class: "below" }, this.legend, this.timebar.choices);
     const main = el("main", {}, this.toolbar.controls, remarks, this.stage.element, below, this.timebar.element);
     this.root.replaceChildren(this.toolbar.top, main, side, this.tooltip.element, this.message, this.announcer.element, this.help.element);
     this.root.classList.add("app");
@@ -156,9 +156,10 @@ export class App {
   }
 
   private themeChanged(): void {
-    applyTheme(this.store.get().theme);
+    const { theme } = this.store.get();
+    applyTheme(theme);
+    this.legend.replaceChildren(legendOf(this.data, isDark(theme)));
     this.stage.setLook();
-    this.show();
   }
 
   private show(): void {
@@ -168,7 +169,6 @@ export class App {
     this.timebar.show(state, this.heat.progress());
     this.overview.setTime(this.data.stops[state.stop]);
     this.nearest.update(state, name);
-    this.legend.replaceChildren(legendOf(this.data, isDark(state.theme)));
   }
 
   private heatCame(): void {
@@ -283,11 +283,10 @@ export class App {
   }
 
   private point(pointed: Pointed | null, x: number, y: number): void {
-    if (pointed === null && this.stage.pointed === null) return;
-    this.stage.pointed = pointed;
+    if (pointed === null && this.tooltip.element.hidden) return;
+    this.stage.point(pointed);
     if (pointed) this.tooltip.show(pointed, this.store.get().stop, x, y);
     else this.tooltip.hide();
-    this.stage.request();
   }
 
   // ---- saving

@@ -5,10 +5,11 @@ import type { Data, View } from "../model/data.ts";
 import type { HeatFrame, HeatStore } from "../model/heat.ts";
 import type { State } from "../model/state.ts";
 import type { Panel } from "../scene/arrange.ts";
-import { heavyWeight, isSeen, strengthOf } from "../scene/edges.ts";
+import { edgeStyle } from "../scene/edge-pictures.ts";
+import { heavyWeight, isSeen, meanLength, strengthOf } from "../scene/edges.ts";
 import type { Lens } from "../scene/lens.ts";
 import { projectAll } from "../scene/picking.ts";
-import { edgeAlpha, pointSize } from "../scene/renderer.ts";
+import { pointSize } from "../scene/renderer.ts";
 import { SVG, svg } from "./dom.ts";
 import { formatNumber, shorten } from "./format.ts";
 import { marksOf } from "./marks.ts";
@@ -69,7 +70,8 @@ class PanelShapes {
     const { edges, theme } = this.parts.state;
     if (edges === "none") return [];
     const heavy = heavyWeight(view);
-    const alpha = edgeAlpha(view.m, lens.scale * 0.1, panel);
+    const changes = view.kind.reduce((count, kind) => count + (kind === 0 ? 0 : 1), 0);
+    const { alpha, strengthWidth, emphasis } = edgeStyle(view.m, changes, meanLength(view) * lens.scale, panel);
     const lines: SVGElement[] = [];
     for (const changed of [false, true])
       for (let e = 0; e < view.m; e++) {
@@ -86,7 +88,7 @@ class PanelShapes {
             x2: projected[b].toFixed(2),
             y2: projected[b + 1].toFixed(2),
             stroke: kindColor(kind, isDark(theme)),
-            "stroke-width": (kind === 0 ? 0.8 + 1.2 * strength : width * (0.7 + 0.6 * strength)).toFixed(2),
+            "stroke-width": (kind === 0 ? 0.8 + strengthWidth * strength : emphasis * width * (0.7 + 0.6 * strength)).toFixed(2),
             "stroke-opacity": (kind === 0 ? alpha * (0.25 + 0.75 * strength) : 0.55 + 0.45 * strength).toFixed(3),
             "stroke-dasharray": dashed || null,
           }),

@@ -50,7 +50,7 @@ export class PanelPointers {
 
   private place(event: MouseEvent): Place {
     const box = this.frame.element.getBoundingClientRect();
-    return { x: event.clientX - box.left - 1, y: event.clientY - box.top - 1 };
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
   }
 
   private down(event: PointerEvent): void {

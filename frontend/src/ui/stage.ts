@@ -9,7 +9,8 @@ import { mix } from "../scene/algebra.ts";
 import { home, type Camera } from "../scene/camera.ts";
 import { Lens, type Extent } from "../scene/lens.ts";
 import { extentOf, homeRotation } from "../scene/pose.ts";
-import { keyOf, Renderer, type PanelDrawing } from "../scene/renderer.ts";
+import { keyOf, type PanelDrawing } from "../scene/drawing.ts";
+import { Renderer } from "../scene/renderer.ts";
 import { el, icon, svg } from "./dom.ts";
 import { formatCount, shorten } from "./format.ts";
 import { marksOf, type Pointed } from "./marks.ts";
@@ -29,7 +30,7 @@ export class Stage {
   frames: PanelFrame[] = [];
   scale: Scale = makeScale(0, 1, "linear");
   table: Table = makeTable("heat", false, false);
-  pointed: Pointed | null = null;
+  private pointed: Pointed | null = null;
   /** Where heat is between two stops; a whole number except while it plays. */
   position = 0;
   /** Told whenever panels are new, so that pointers can be listened to. */
@@ -41,6 +42,8 @@ export class Stage {
   private readonly loaded = new Map<string, HeatFrame>();
   private readonly ranges = new WeakMap<HeatFrame, [number, number]>();
   private cameras: Camera[] = [];
+  /** Marks lie over the canvas, and painting them again in every frame would cost more than the frame. */
+  private marksAreOld = true;
   private requested = 0;
   private last = 0;
 
@@ -63,11 +66,18 @@ export class Stage {
     if (changed.has("cameras")) this.forgetMoved(state.cameras);
     if (changed.has("theme") || changed.has("map") || changed.has("edges")) this.setLook();
     if (!state.playing) this.position = state.stop;
+    if (["cameras", "source", "edge"].some((key) => changed.has(key as keyof State))) this.marksAreOld = true;
+    this.request();
+  }
+
+  point(pointed: Pointed | null): void {
+    this.pointed = pointed;
+    this.marksAreOld = true;
     this.request();
   }
 
   private forgetMoved(cameras: Camera[]): void {
-    cameras.forEach((camera, k) => camera !== this.cameras[k] && this.renderer.forgetEdges(k));
+    cameras.forEach((camera, k) => camera !== this.cameras[k] && this.renderer.moved(k));
     this.cameras = cameras;
   }
 
@@ -92,6 +102,7 @@ export class Stage {
     this.element.append(...this.frames.map(({ element }) => element));
     this.frames[focused]?.element.focus({ preventScroll: true });
     this.onPanels(this.frames);
+    this.marksAreOld = true;
     this.request();
   }
 
@@ -138,17 +149,17 @@ export class Stage {
     const passed = now - this.last;
     this.last = now;
     const goesOn = this.tick(now);
-    const missing = this.draw(passed);
+    const missing = this.draw(passed, !goesOn);
     if (goesOn || missing) this.request();
   }
 
   /** Draws what is seen now; true if edges are still missing. */
-  draw(passed = 16): boolean {
+  draw(passed = 16, resting = true): boolean {
     if (this.frames.length === 0) return false;
     const part = this.loadHeat();
     const drawings: PanelDrawing[] = this.frames.map(({ panel }) => ({ panel, lens: this.lens(panel), silent: !this.heat.has(panel.view) }));
-    const missing = this.renderer.draw(drawings, { part, scale: this.scale }, passed);
-    this.drawMarks(drawings);
+    const missing = this.renderer.draw(drawings, { part, scale: this.scale }, passed, resting);
+    if (this.marksAreOld) this.drawMarks(drawings);
     return missing;
   }
 
@@ -196,6 +207,7 @@ export class Stage {
   }
 
   private drawMarks(drawings: PanelDrawing[]): void {
+    this.marksAreOld = false;
     const state = this.store.get();
     this.frames.forEach(({ panel, overlay, note }, k) => {
       overlay.replaceChildren(...marksOf(this.data, state, panel, drawings[k].lens, this.pointed));

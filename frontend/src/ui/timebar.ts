@@ -1,13 +1,15 @@
 // Play, the slider with the coupled times marked, and the color bar.
+import type { Table } from "../color/maps.ts";
 import { valueAt } from "../color/scale.ts";
 import type { Data } from "../model/data.ts";
-import { RANGES, STRETCHES, type Range, type State, type Store, type Stretch } from "../model/state.ts";
-import { clear, el, icon, select, svg } from "./dom.ts";
+import { MAPS, RANGES, STRETCHES, type MapName, type Range, type State, type Store, type Stretch } from "../model/state.ts";
+import { el, icon, select, svg } from "./dom.ts";
 import { formatNumber } from "./format.ts";
 import type { Stage } from "./stage.ts";
 
 const BAR_WIDTH = 200;
 
+const MAP_TEXT: Record<MapName, string> = { heat: "heat", viridis: "viridis", inferno: "inferno" };
 const RANGE_TEXT: Record<Range, string> = { frame: "of this time", fixed: "of time 0" };
 const STRETCH_TEXT: Record<Stretch, string> = { linear: "linear", root: "square root", log: "logarithm" };
 
@@ -25,13 +27,19 @@ export class TimeBar {
   private readonly readout = el("output", { class: "time" });
   private readonly busy = el("div", { class: "busy", role: "presentation" });
   private readonly ends = el("div", { class: "ends" });
+  private playing: boolean | null = null;
+  private endsShown = "";
+  private table: Table | null = null;
   private readonly gradient = svg("linearGradient", { id: "heat-gradient" });
+  /** How heat becomes color. */
+  readonly choices: HTMLElement;
+  private readonly map: HTMLSelectElement;
   private readonly range: HTMLSelectElement;
   private readonly stretch: HTMLSelectElement;
 
   constructor(
     private readonly data: Data,
-    store: Store,
+    private readonly store: Store,
     private readonly stage: Stage,
     toggle: () => void,
     seek: (stop: number) => void,
@@ -41,10 +49,13 @@ export class TimeBar {
     this.play.addEventListener("click", toggle);
     const range = select("Range", RANGES.map((value) => ({ value, text: RANGE_TEXT[value] })), "frame", (value) => store.set({ range: value }));
     const stretch = select("Scale", STRETCHES.map((value) => ({ value, text: STRETCH_TEXT[value] })), "root", (value) => store.set({ stretch: value }));
+    const map = select("Colors", MAPS.map((value) => ({ value, text: MAP_TEXT[value] })), "heat", (value) => store.set({ map: value }));
+    this.map = map.input;
     this.range = range.input;
     this.stretch = stretch.input;
     const track = el("div", { class: "track" }, this.ticks(), this.slider, this.busy);
-    this.element = el("div", { class: "timebar" }, this.play, el("div", { class: "clock" }, el("span", { class: "hint" }, "Time"), this.readout), track, this.colorBar(), range.element, stretch.element);
+    this.element = el("div", { class: "timebar" }, this.play, el("div", { class: "clock" }, el("span", { class: "hint" }, "Time"), this.readout), track, this.colorBar());
+    this.choices = el("div", { class: "choices", role: "group", "aria-label": "Colors of heat" }, map.element, range.element, stretch.element);
     stage.onScale = () => this.showScale();
   }
 
@@ -65,31 +76,41 @@ export class TimeBar {
   }
 
   private showScale(): void {
-    const { scale } = this.stage;
-    clear(this.gradient);
-    for (let k = 0; k <= 16; k++) this.gradient.append(svg("stop", { offset: `${(100 * k) / 16}%`, "stop-color": this.stage.colorOf(k / 16) }));
+    const { scale, table } = this.stage;
+    if (table !== this.table) this.showTable(table);
     const values = [0, 0.5, 1].map((part) => (part === 0 && scale.stretch === "log" ? `≤ ${formatNumber(valueAt(1e-9, scale), 2)}` : formatNumber(valueAt(part, scale), 2)));
-    this.ends.replaceChildren(...values.map((text) => el("span", {}, text)));
+    const key = `${this.store.get().stop} ${scale.stretch} ${this.store.get().playing || scale.high}`;
+    if (key === this.endsShown) return; // while heat plays this comes in every frame, and painting is dear
+    this.endsShown = key;
+    this.ends.replaceChildren(...values.map((value) => el("span", {}, value)));
     this.stretch.disabled = scale.signed;
+  }
+
+  private showTable(table: Table): void {
+    this.table = table;
+    const stops = Array.from({ length: 17 }, (_, k) => svg("stop", { offset: `${(100 * k) / 16}%`, "stop-color": this.stage.colorOf(k / 16) }));
+    this.gradient.replaceChildren(...stops);
   }
 
   show(state: State, progress: number): void {
     const { stop, playing } = state;
     const text = formatNumber(this.data.stops[stop], 3);
-    this.play.replaceChildren(icon(playing ? "pause" : "play"));
-    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
-    this.play.title = playing ? "Pause (Space)" : "Play (Space)";
+    if (playing !== this.playing) this.showPlaying(playing);
     if (Number(this.slider.value) !== stop) this.slider.value = `${stop}`;
     this.slider.setAttribute("aria-valuetext", `time ${text}, stop ${stop} of ${this.data.stops.length - 1}`);
     this.slider.style.setProperty("--done", `${(100 * stop) / (this.data.stops.length - 1)}%`);
     this.readout.textContent = text;
     this.busy.style.width = `${100 * progress}%`;
     this.busy.hidden = progress >= 1;
+    this.map.value = state.map;
     this.range.value = state.range;
     this.stretch.value = state.stretch;
   }
 
-  focus(): void {
-    this.slider.focus();
+  private showPlaying(playing: boolean): void {
+    this.playing = playing;
+    this.play.replaceChildren(icon(playing ? "pause" : "play"));
+    this.play.setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.play.title = playing ? "Pause (Space)" : "Play (Space)";
   }
 }

@@ -1,7 +1,7 @@
 // The two rows above the panels: title, search and buttons; what is shown and where heat starts.
 import type { Data } from "../model/data.ts";
 import { readSource, writeSource, type Source } from "../model/source.ts";
-import { EDGES, MAPS, SHOWN, type Edges, type MapName, type Shown, type State, type Store } from "../model/state.ts";
+import { EDGES, SHOWN, type Edges, type Shown, type State, type Store } from "../model/state.ts";
 import { el, icon, segments, select } from "./dom.ts";
 import { shorten } from "./format.ts";
 import { MOST_SHAPES } from "./figure.ts";
@@ -18,7 +18,6 @@ export interface ToolbarActions {
 
 const SHOWN_TEXT: Record<Shown, string> = { both: "Both", before: "Before", after: "After" };
 const EDGES_TEXT: Record<Edges, string> = { all: "all", changed: "changed only", none: "none" };
-const MAP_TEXT: Record<MapName, string> = { heat: "Heat", viridis: "Viridis", inferno: "Inferno" };
 /** Stands for a clicked vertex in the list of functions. */
 const VERTEX = "vertex";
 
@@ -32,7 +31,6 @@ export class Toolbar {
   private readonly vertexOption = el("option", { value: VERTEX });
   private readonly views: HTMLSelectElement | null;
   private readonly edges: HTMLSelectElement;
-  private readonly map: HTMLSelectElement;
   private readonly shown: ReturnType<typeof segments<Shown>>;
   private readonly linked = el("input", { type: "checkbox" });
 
@@ -64,11 +62,9 @@ export class Toolbar {
     this.shown = segments("Graphs shown", SHOWN.map((value) => ({ value, text: SHOWN_TEXT[value] })), (value) => store.set({ shown: value }));
     const edges = select("Edges", EDGES.map((value) => ({ value, text: EDGES_TEXT[value] })), "all", (value) => store.set({ edges: value }));
     this.edges = edges.input;
-    const map = select("Colors", MAPS.map((value) => ({ value, text: MAP_TEXT[value] })), "heat", (value) => store.set({ map: value }));
-    this.map = map.input;
     this.linked.addEventListener("change", () => store.set({ linked: this.linked.checked }));
     const linked = data.views.length > 1 ? el("label", { class: "check", title: "Moving one view moves all of them (L)" }, this.linked, "Link cameras") : null;
-    this.controls = el("div", { class: "controls", role: "toolbar", "aria-label": "What is shown" }, source.element, this.shown.element, view?.element, edges.element, map.element, linked);
+    this.controls = el("div", { class: "controls", role: "toolbar", "aria-label": "What is shown" }, source.element, this.shown.element, view?.element, edges.element, linked);
   }
 
   private choose(value: string, actions: ToolbarActions): void {
@@ -88,7 +84,6 @@ export class Toolbar {
     if (this.views) this.views.value = state.view === null ? "all" : `${state.view}`;
     this.shown.show(state.shown);
     this.edges.value = state.edges;
-    this.map.value = state.map;
     this.linked.checked = state.linked;
   }
 }
