@@ -316,3 +316,38 @@ def test_a_notebook_shows_the_page_in_its_frame(chromium: Chromium, ring: ct.Cou
     assert tab.complaints == []
     assert np.ptp(np.asarray(Image.open(io.BytesIO(picture)).convert("L"))[200:600]) > 100
     tab.close()
+
+
+def test_what_is_seen_is_the_heat_of_the_stop(show: Open, ring: ct.Coupling) -> None:
+    """Right after the page opens, and after time went there and back: the same picture."""
+    tab = show(ring, hash="#time=36&source=f:0")
+    all_heat(tab)
+    first = settled(tab)
+    tab.evaluate("cotherm.setTime(0)")
+    start = settled(tab)
+    tab.evaluate("cotherm.setTime(36)")
+    again = settled(tab)
+    assert differing(first, again) < 0.002
+    assert differing(first, start) > 0.005
+
+
+def settled(tab: Tab) -> np.ndarray[Any, Any]:
+    """What is seen, once two pictures in a row are the same."""
+    last = pixels(tab)
+    for _ in range(50):
+        time.sleep(0.1)
+        now = pixels(tab)
+        if differing(last, now) == 0.0:
+            break
+        last = now
+    return now
+
+
+def pixels(tab: Tab) -> np.ndarray[Any, Any]:
+    """The panels, without what is beside and below them."""
+    return np.asarray(Image.open(io.BytesIO(tab.screenshot())).convert("RGB"), dtype=int)[120:690, :920]
+
+
+def differing(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:
+    """The share of pixels that are seen to differ."""
+    return float(np.mean(np.abs(a - b).max(axis=2) > 24))

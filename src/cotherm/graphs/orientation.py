@@ -17,9 +17,9 @@ from scipy.spatial import cKDTree
 from cotherm.arrays import Floats, Ints
 
 # Neighbors that a normal is found from.
-_NEAREST = 10
+_NEAREST = 7
 # Triangles that stand up from the surface by more, in cosines, run through the body.
-_UPRIGHT = 0.35
+_UPRIGHT = 0.1
 
 
 def oriented(points: Floats, faces: Ints, *, only_flat: bool = False) -> Ints:
