@@ -5,7 +5,7 @@
  * e^{-z} (I_0 + 2 Σ_{k≥1} I_k) = 1, so that nothing overflows however large z is.
  */
 export function scaledBessel(z: number): Float64Array {
-  if (z === 0) return Float64Array.of(1);
+  if (z < SMALL) return Float64Array.of(1 - z, z / 2);
   const last = beyond(z);
   const values = new Float64Array(last + 1);
   values[last] = TINY;
@@ -19,6 +19,8 @@ export function scaledBessel(z: number): Float64Array {
   return values;
 }
 
+/** Below this the next terms are below rounding, and ratios in the recurrence would overflow. */
+const SMALL = 1e-9;
 const TINY = 1e-150;
 const HUGE = 1e150;
 /** e^{-z} I_k(z) ≲ exp(-k² / (2z + k)): the k at which that is e^{-50}, below rounding even after summing. */
