@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from nbclient import NotebookClient
 
 import cotherm as ct
 from cotherm import limits
@@ -154,6 +157,16 @@ def test_a_notebook_has_the_page_in_a_frame(ring: ct.Coupling, monkeypatch: pyte
     ((tag, _, text),) = Elements(page._repr_html_()).found
     assert tag == "p"
     assert "page.save(path)" in text
+
+
+def test_in_a_kernel_the_cell_shows_the_page(tmp_path: Path) -> None:
+    code = "import cotherm as ct; v = ct.datasets.ring(30); ct.couple(v.graphs, v.functions, [1.0]).view()"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    client = NotebookClient(book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    client.execute(env={**os.environ, "PYTHONPATH": str(Path(ct.__file__).parents[1]), "TMPDIR": str(tmp_path)})
+    (shown,) = book.cells[0].outputs
+    assert Elements(shown.data["text/html"]).found[0][0] == "iframe"
+    assert list(tmp_path.glob("*.html")) == []
 
 
 def test_pages_are_the_same_every_time(paired: ct.Coupling) -> None:
