@@ -38,13 +38,12 @@ const LEAST_PORTION = 2_000;
 const FIRST_PORTION = 12_000;
 const MOST_PORTION = 1_000_000;
 /** Milliseconds of a frame that are too many, and so few that more could be drawn: while things move, and while nothing does. */
-const MOVING = { slow: 45, fast: 22 };
-const RESTING = { slow: 200, fast: 120 };
+const LIMITS = { moving: { slow: 45, fast: 22 }, resting: { slow: 200, fast: 120 } };
 
 export class EdgePictures {
   private readonly tasks = new Map<string, Task>();
   private pictures: Record<Layer, Pictures> | null = null;
-  private portion = FIRST_PORTION;
+  private readonly portion = { moving: FIRST_PORTION, resting: FIRST_PORTION };
   private edges: Edges = "all";
   private dark = false;
   private background: Color = [1, 1, 1];
@@ -92,17 +91,26 @@ export class EdgePictures {
     for (const key of [...this.tasks.keys()]) if (view === undefined || key.startsWith(`${view}:`)) this.tasks.delete(key);
   }
 
-  /** The picture of a layer; null where it has nothing in this panel. */
-  picture({ panel }: PanelDrawing, layer: Layer): twgl.FramebufferInfo | null {
-    const task = this.tasks.get(`${keyOf(panel)}:${layer}`);
-    return task && task.total > 0 ? this.pictures![layer].front : null;
+  /** Background and edges below the vertices. */
+  get under(): WebGLTexture {
+    return this.pictures!.under.front.attachments[0];
+  }
+
+  /** Edges above the vertices, on nothing. */
+  get over(): WebGLTexture {
+    return this.pictures!.over.front.attachments[0];
+  }
+
+  hasOver(panel: Panel): boolean {
+    return (this.tasks.get(`${keyOf(panel)}:over`)?.total ?? 0) > 0;
   }
 
   /** Draws some of the edges that are missing; true if there are more. `passed` is how long the last frame took. */
   draw(panels: readonly PanelDrawing[], passed: number, resting: boolean): boolean {
-    this.adapt(passed, resting ? RESTING : MOVING);
-    const sample = Math.max(LEAST_PORTION / 2, Math.floor(this.portion / (LAYERS.length * panels.length)));
-    let left = Math.floor(this.portion);
+    const pace = resting ? "resting" : "moving";
+    this.adapt(passed, pace);
+    const sample = Math.max(LEAST_PORTION / 4, Math.floor(this.portion.moving / panels.length));
+    let left = Math.floor(this.portion[pace]);
     for (const layer of LAYERS)
       for (const drawing of panels) {
         const key = `${keyOf(drawing.panel)}:${layer}`;
@@ -113,9 +121,10 @@ export class EdgePictures {
     return [...this.tasks.values()].some(({ finished }) => !finished);
   }
 
-  private adapt(passed: number, { slow, fast }: typeof MOVING): void {
-    if (passed > slow) this.portion = Math.max(LEAST_PORTION, this.portion / 2);
-    else if (passed < fast) this.portion = Math.min(MOST_PORTION, this.portion * 1.5);
+  private adapt(passed: number, pace: keyof typeof LIMITS): void {
+    const { slow, fast } = LIMITS[pace];
+    if (passed > slow) this.portion[pace] = Math.max(LEAST_PORTION, this.portion[pace] / 2);
+    else if (passed < fast) this.portion[pace] = Math.min(MOST_PORTION, this.portion[pace] * 1.5);
   }
 
   /** Edges of a layer in drawing order: where they begin, and how many. Surfaces hide those that are as before. */
@@ -129,10 +138,14 @@ export class EdgePictures {
   }
 
   private start(drawing: PanelDrawing, layer: Layer, sample: number): Task {
-    const [first, total] = this.range(this.views[drawing.panel.view], layer);
-    if (total > 0) this.target(layer, "front", drawing, true);
-    this.drawRange(drawing, first, Math.min(total, sample), total);
-    return { first, drawn: 0, total, finished: total <= sample };
+    const buffers = this.views[drawing.panel.view];
+    const [first, total] = this.range(buffers, layer);
+    const asBefore = Math.min(total, Math.max(0, buffers.unchanged - first));
+    const changed = total - asBefore;
+    this.target(layer, "front", drawing, true);
+    this.drawRange(drawing, first, Math.min(asBefore, sample), total);
+    this.drawRange(drawing, first + asBefore, Math.min(changed, sample), total);
+    return { first, drawn: 0, total, finished: asBefore <= sample && changed <= sample };
   }
 
   private goOn(drawing: PanelDrawing, layer: Layer, task: Task, most: number): number {

@@ -122,19 +122,19 @@ export class PointPictures {
     gl.disable(gl.BLEND);
     gl.useProgram(programs.colors.program);
     twgl.setBuffersAndAttributes(gl, programs.colors, this.quad);
-    twgl.setUniforms(programs.colors, { ...heat, heats: graph.heat[0], laterHeats: graph.heat[1], rect: [0, 0, 1, 1] });
+    twgl.setUniforms(programs.colors, { ...heat, heats: graph.heat[0], laterHeats: graph.heat[1] });
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  /** Lays the vertices over what is already in the panel; its viewport and scissors are set. */
-  draw({ panel }: PanelDrawing, background: readonly number[]): void {
+  /** Draws a panel whole: vertices between the pictures of edges. Its viewport and scissors are set. */
+  draw({ panel }: PanelDrawing, under: WebGLTexture, over: WebGLTexture, background: readonly number[]): void {
     const { gl, programs } = this;
     gl.disable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     gl.useProgram(programs.compose.program);
     twgl.setBuffersAndAttributes(gl, programs.compose, this.quad);
     const { colors } = this.graph(panel.view, panel.which);
-    twgl.setUniforms(programs.compose, { numbers: this.numbers!.texture, colors: colors.attachments[0], background, rect: [0, 0, 1, 1] });
+    twgl.setUniforms(programs.compose, { numbers: this.numbers!.texture, colors: colors.attachments[0], under, over, background });
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 }

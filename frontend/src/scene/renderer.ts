@@ -128,43 +128,24 @@ export class Renderer {
     gl.viewport(...place);
     gl.scissor(...place);
     gl.enable(gl.SCISSOR_TEST);
-    this.layUnder(drawing);
-    if (this.views[drawing.panel.view].view.faces) this.drawSurface(drawing, moment);
-    else if (this.isLarge(drawing.panel.view)) this.numbers.draw(drawing, this.look!.background);
+    const { faces } = this.views[drawing.panel.view].view;
+    const { under, over } = this.edges;
+    if (this.isLarge(drawing.panel.view)) return this.numbers.draw(drawing, under, over, this.look!.background);
+    this.drawPicture(under, false);
+    if (faces) this.drawSurface(drawing, moment);
     else this.drawPoints(drawing, moment);
-    this.layOver(drawing);
+    if (this.edges.hasOver(drawing.panel)) this.drawPicture(over, true);
   }
 
-  /** Background and edges in one. Copying is much faster than drawing where the processor draws, but not allowed with smoothing. */
-  private layUnder(drawing: PanelDrawing): void {
+  private drawPicture(picture: WebGLTexture, blended: boolean): void {
     const { gl } = this;
-    const picture = this.edges.picture(drawing, "under");
-    const [x, y, width, height] = this.place(drawing.panel);
-    if (!picture) {
-      gl.clearColor(...this.look!.background, 1);
-      gl.clear(gl.COLOR_BUFFER_BIT);
-    } else if (this.software) {
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, picture.framebuffer);
-      gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
-      gl.blitFramebuffer(x, y, x + width, y + height, x, y, x + width, y + height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
-      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    } else this.drawPicture(drawing.panel, picture);
-  }
-
-  private layOver(drawing: PanelDrawing): void {
-    const picture = this.edges.picture(drawing, "over");
-    if (picture) this.drawPicture(drawing.panel, picture);
-  }
-
-  private drawPicture(panel: Panel, picture: twgl.FramebufferInfo): void {
-    const { gl, canvas } = this;
-    const [x, y, width, height] = this.place(panel);
     gl.disable(gl.DEPTH_TEST);
-    gl.enable(gl.BLEND);
+    if (blended) gl.enable(gl.BLEND);
+    else gl.disable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.useProgram(this.programs.picture.program);
     twgl.setBuffersAndAttributes(gl, this.programs.picture, this.quad);
-    twgl.setUniforms(this.programs.picture, { picture: picture.attachments[0], rect: [x / canvas.width, y / canvas.height, width / canvas.width, height / canvas.height] });
+    twgl.setUniforms(this.programs.picture, { picture });
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 

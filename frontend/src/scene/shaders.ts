@@ -95,21 +95,29 @@ void main() {
   result = vec4(heatColor(h), h);
 }`;
 
-/** Numbers and colors of vertices -> the picture of them. */
+/** Numbers and colors of vertices -> the picture of them, between the edges under and over them: all in one pass. */
 export const COMPOSE_FRAGMENT = `#version 300 es
 precision highp float;
 precision highp usampler2D;
 uniform usampler2D numbers;
 uniform sampler2D colors;
+uniform sampler2D under;
+uniform sampler2D over;
 uniform vec3 background;
 out vec4 result;
 void main() {
-  uint code = texelFetch(numbers, ivec2(gl_FragCoord.xy), 0).r;
-  if (code == 0u) discard;
-  int v = int(code & 0xffffffu) - 1;
-  vec4 color = texelFetch(colors, ivec2(v & 255, v >> 8), 0);
-  float far = float((code >> 24) & 0x7fu) / 254.0 * (1.0 - color.a);
-  result = vec4(mix(color.rgb, background, code >> 31 == 1u ? 1.0 : far), 1.0);
+  ivec2 at = ivec2(gl_FragCoord.xy);
+  uint code = texelFetch(numbers, at, 0).r;
+  vec3 here;
+  if (code == 0u) here = texelFetch(under, at, 0).rgb;
+  else {
+    int v = int(code & 0xffffffu) - 1;
+    vec4 color = texelFetch(colors, ivec2(v & 255, v >> 8), 0);
+    float far = float((code >> 24) & 0x7fu) / 254.0 * (1.0 - color.a);
+    here = mix(color.rgb, background, code >> 31 == 1u ? 1.0 : far);
+  }
+  vec4 above = texelFetch(over, at, 0);
+  result = vec4(here * (1.0 - above.a) + above.rgb, 1.0);
 }`;
 
 export const SURFACE_VERTEX = `#version 300 es
@@ -210,19 +218,14 @@ precision mediump float;
 out vec4 result;
 void main() { result = vec4(0.0); }`;
 
+/** Fills the viewport. */
 export const PICTURE_VERTEX = `#version 300 es
 in vec2 corner;
-uniform vec4 rect; // the part of the picture that the panel shows: x, y, width, height
-out vec2 at;
-void main() {
-  vec2 unit = vec2(corner.x, corner.y * 0.5 + 0.5);
-  at = rect.xy + unit * rect.zw;
-  gl_Position = vec4(unit * 2.0 - 1.0, 0.0, 1.0);
-}`;
+void main() { gl_Position = vec4(corner.x * 2.0 - 1.0, corner.y, 0.0, 1.0); }`;
 
+/** A picture as large as the canvas, pixel by pixel. */
 export const PICTURE_FRAGMENT = `#version 300 es
 precision mediump float;
-in vec2 at;
 uniform sampler2D picture;
 out vec4 result;
-void main() { result = texture(picture, at); }`;
+void main() { result = texelFetch(picture, ivec2(gl_FragCoord.xy), 0); }`;

@@ -31,6 +31,8 @@ import { Tooltip } from "./tooltip.ts";
 
 /** All of time passes in so many seconds. */
 const SECONDS = 12;
+/** Milliseconds that saving waits for edges that are still being drawn. */
+const PATIENCE = 4000;
 
 export class App {
   readonly store: Store;
@@ -69,7 +71,7 @@ export class App {
     this.toolbar = new Toolbar(data, this.store, this.search.element, {
       source: (source) => this.setSource(source),
       savePng: () => void this.savePng(),
-      saveSvg: () => this.saveSvg(),
+      saveSvg: () => void this.saveSvg(),
       copyLink: () => void this.copyLink(),
       toggleTheme: () => this.toggleTheme(),
       toggleSide: () => root.classList.toggle("wide"),
@@ -297,11 +299,13 @@ export class App {
   }
 
   private async savePng(): Promise<void> {
+    await this.stage.settled(PATIENCE);
     download(await pngBlob(makeFigure(this.parts(), false), Math.max(1, devicePixelRatio)), "cotherm.png");
   }
 
-  private saveSvg(): void {
+  private async saveSvg(): Promise<void> {
     const vector = shapeCount(this.parts()) <= MOST_SHAPES;
+    if (!vector) await this.stage.settled(PATIENCE);
     download(svgBlob(makeFigure(this.parts(), vector)), "cotherm.svg");
     if (!vector) this.toast(`More than ${formatCount(MOST_SHAPES)} shapes: the SVG holds a picture of them.`);
   }

@@ -187,7 +187,7 @@ export function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
   const figure = svg("svg", { width, height: height + FOOT, viewBox: `0 0 ${width} ${height + FOOT}` });
   figure.append(svg("rect", { width, height: height + FOOT, fill: cssValue("--page") }));
   if (!vector) {
-    stage.drawAll(); // in the same task as reading the canvas, which is emptied after it
+    stage.draw(); // in the same task as reading the canvas, which is emptied after it
     figure.append(svg("image", { href: stage.renderer.canvas.toDataURL("image/png"), width, height }));
   }
   for (const { panel } of stage.frames) figure.append(panelGroup(parts, panel, vector));

@@ -23,6 +23,9 @@ export interface PanelFrame {
   note: HTMLElement;
 }
 
+/** Milliseconds after which a camera that has moved is taken to rest. */
+const REST = 150;
+
 export class Stage {
   readonly element = el("div", { class: "stage" });
   readonly renderer: Renderer;
@@ -42,8 +45,11 @@ export class Stage {
   private readonly loaded = new Map<string, HeatFrame>();
   private readonly ranges = new WeakMap<HeatFrame, [number, number]>();
   private cameras: Camera[] = [];
+  private movedAt = 0;
   /** Marks lie over the canvas, and painting them again in every frame would cost more than the frame. */
   private marksAreOld = true;
+  /** Edges are still being drawn. */
+  private missing = false;
   private requested = 0;
   private last = 0;
 
@@ -54,6 +60,7 @@ export class Stage {
     private readonly tick: (now: number) => boolean,
   ) {
     this.homes = homesOf(data);
+    this.position = store.get().stop;
     this.extents = data.views.map((view, k) => extentOf(view, this.homes[k].rotation));
     this.element.append(this.canvas);
     this.renderer = new Renderer(this.canvas, data.views);
@@ -77,6 +84,7 @@ export class Stage {
   }
 
   private forgetMoved(cameras: Camera[]): void {
+    this.movedAt = performance.now();
     cameras.forEach((camera, k) => camera !== this.cameras[k] && this.renderer.moved(k));
     this.cameras = cameras;
   }
@@ -149,8 +157,8 @@ export class Stage {
     const passed = now - this.last;
     this.last = now;
     const goesOn = this.tick(now);
-    const missing = this.draw(passed, !goesOn);
-    if (goesOn || missing) this.request();
+    this.missing = this.draw(passed, !goesOn && now - this.movedAt > REST);
+    if (goesOn || this.missing) this.request();
   }
 
   /** Draws what is seen now; true if edges are still missing. */
@@ -163,9 +171,10 @@ export class Stage {
     return missing;
   }
 
-  /** All edges, not a sample: for a picture that is kept. */
-  drawAll(): void {
-    while (this.draw());
+  /** Waits until all edges are drawn, but not for long: what is saved is what is seen. */
+  async settled(most: number): Promise<void> {
+    const end = performance.now() + most;
+    while (this.missing && performance.now() < end) await new Promise(requestAnimationFrame);
   }
 
   private loadHeat(): number {
