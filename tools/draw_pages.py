@@ -39,6 +39,7 @@ class Shot:
     place: Path
     link: str = ""
     given: dict[str, Any] = field(default_factory=dict)
+    tab: str = "Overview"
 
 
 def ring(_data: str | None) -> list[Shot]:
@@ -71,8 +72,8 @@ def nus(data: str | None) -> list[Shot]:
     names = [[f"image {v:03}" for v in range(len(views.labels))]] * 2
     labels = [["ABCDEFG"[c] for c in views.labels]] * 2
     given = {"names": names, "labels": labels, "title": "Images by their tags and by their colors"}
-    query = "#time=16&source=v:1:40"
-    found = [Shot(ct.couple_pairs(views.graphs), PAGES / "viewer-images.png", query, given)]
+    query = "#time=24&source=v:1:40&edges=none"
+    found = [Shot(ct.couple_pairs(views.graphs), PAGES / "viewer-images.png", query, given, "Nearest")]
     try:
         views = ct.datasets.nus(recipe="paper", data=data)
         classes = ct.datasets.nus_class_names(data=data)
@@ -81,11 +82,12 @@ def nus(data: str | None) -> list[Shot]:
         return found
     labels = [[classes[int(one)] for one in views.labels]] * 2
     given = {"labels": labels, "title": "NUS: images by their tags and by their colors"}
-    return [*found, Shot(ct.couple_pairs(views.graphs), OWN / "viewer-nus.png", query, given)]
+    return [*found, Shot(ct.couple_pairs(views.graphs), OWN / "viewer-nus.png", query, given, "Nearest")]
 
 
 def digits(data: str | None) -> list[Shot]:
     """Handwritten digits with six views: scikit-learn's, and those of UCI where the data are."""
+    query = "#time=24&source=v:1:17&edges=none&shown=after"
     table = load_digits()
     chosen = np.random.default_rng(0).choice(len(table.data), 600, replace=False)
     images, target = table.images[chosen], table.target[chosen]
@@ -93,7 +95,7 @@ def digits(data: str | None) -> list[Shot]:
     small = [_thumbnail(image) for image in images]
     labels = [[str(digit) for digit in target]] * len(graphs)
     given = {"labels": labels, "thumbnails": [small] * len(graphs), "title": "Handwritten digits in six views"}
-    found = [Shot(ct.couple_pairs(graphs, max_seconds=60), PAGES / "viewer-digits.png", "#time=14", given)]
+    found = [Shot(ct.couple_pairs(graphs, max_seconds=60), PAGES / "viewer-digits.png", query, given, "Nearest")]
     try:
         views = ct.datasets.digits(data=data)
     except ct.CothermError as error:
@@ -102,7 +104,7 @@ def digits(data: str | None) -> list[Shot]:
     labels = [[str(int(one) % 10) for one in views.labels]] * len(views.graphs)
     given = {"labels": labels, "title": "2,000 handwritten digits in six views"}
     result = ct.couple_pairs(views.graphs, n_modes=12, kept_back=0.0, max_iterations=5)  # some minutes
-    return [*found, Shot(result, OWN / "viewer-digits-uci.png", "#time=14", given)]
+    return [*found, Shot(result, OWN / "viewer-digits-uci.png", query, given, "Nearest")]
 
 
 def _features(images: Any) -> dict[str, Any]:
@@ -172,6 +174,9 @@ def draw(browser: Chromium, shot: Shot, page: Path) -> tuple[float, list[str]]:
     tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
     seconds = time.monotonic() - tab.began
     tab.wait_for("cotherm.state().progress === 1", 60.0)
+    tab.evaluate(
+        f"[...document.querySelectorAll('[role=tab]')].find(one => one.textContent.startsWith('{shot.tab}'))?.click()"
+    )
     time.sleep(1.0)  # what is compared with the library is told last
     picture = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
     shot.place.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from cotherm.progress import working
 from cotherm.viewer.stops import Stops, series_degree
 
 # Times of the curve, and what they may cost: multiplications and additions, and numbers in memory.
-_CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 3e9, 30_000_000
+_CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 1e10, 30_000_000
 # Errors below this part of the largest are not shown: heat is even by then.
 _NEXT_TO_NOTHING = 1e-8
 _MOST_STEPS = 1_000
