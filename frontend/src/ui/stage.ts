@@ -49,7 +49,7 @@ export class Stage {
   /** Marks lie over the canvas, and painting them again in every frame would cost more than the frame. */
   private marksAreOld = true;
   /** Edges are still being drawn. */
-  private missing = false;
+  missing = true;
   private requested = 0;
   private last = 0;
 
