@@ -193,21 +193,45 @@ export class EdgePictures {
     gl.colorMask(true, true, true, true);
   }
 
-  private drawRange({ panel, lens }: PanelDrawing, first: number, count: number, total: number): void {
+  private drawRange(drawing: PanelDrawing, first: number, count: number, total: number): void {
     if (count <= 0) return;
+    const buffers = this.views[drawing.panel.view];
+    const asLines = buffers.graphs[drawing.panel.which].lines ? Math.max(0, Math.min(count, buffers.unchanged - first)) : 0;
     this.lastDrawn += count;
+    this.blend(drawing);
+    if (asLines > 0) this.drawLines(drawing, first, asLines);
+    if (count > asLines) this.drawRectangles(drawing, first + asLines, count - asLines, total);
+  }
+
+  private blend({ panel }: PanelDrawing): void {
     const { gl } = this;
-    const buffers = this.views[panel.view];
-    const graph = buffers.graphs[panel.which];
-    if (graph.surface) gl.enable(gl.DEPTH_TEST);
+    if (this.views[panel.view].view.faces) gl.enable(gl.DEPTH_TEST);
     else gl.disable(gl.DEPTH_TEST);
     gl.depthMask(false);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.useProgram(this.programs.edges.program);
-    twgl.setBuffersAndAttributes(gl, this.programs.edges, graph.edges);
+  }
+
+  private drawLines({ panel, lens }: PanelDrawing, first: number, count: number): void {
+    const { gl } = this;
+    const { lines } = this.programs;
+    const { view, graphs, meanLength } = this.views[panel.view];
+    gl.useProgram(lines.program);
+    twgl.setBuffersAndAttributes(gl, lines, graphs[panel.which].lines!);
+    const { alpha } = edgeStyle(view.m, view.m, meanLength, lens.scale, panel);
+    twgl.setUniforms(lines, { matrix: lens.matrix, color: toUnit(kindColor(0, this.dark)), alpha, fade: view.dimensions === 3 ? 0.7 : 0 });
+    gl.drawArrays(gl.LINES, 2 * first, 2 * count);
+  }
+
+  private drawRectangles({ panel, lens }: PanelDrawing, first: number, count: number, total: number): void {
+    const { gl } = this;
+    const { edges } = this.programs;
+    const buffers = this.views[panel.view];
+    const graph = buffers.graphs[panel.which];
+    gl.useProgram(edges.program);
+    twgl.setBuffersAndAttributes(gl, edges, graph.edges);
     this.beginAt(buffers, graph, first);
-    twgl.setUniforms(this.programs.edges, this.uniforms(panel, lens, buffers, total));
+    twgl.setUniforms(edges, this.uniforms(panel, lens, buffers, total));
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count);
     gl.bindVertexArray(null);
   }
