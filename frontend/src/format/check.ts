@@ -1,5 +1,5 @@
 // Turns parsed JSON into a Header or throws a Damaged error that says what is wrong and where.
-import type { Agreement, BlockInfo, Check, Coding, Curve, Dtype, Header, Labels, PairsHeader, StoredFrames, Summary, Times, ViewHeader, Which } from "./header.ts";
+import type { Agreement, BlockInfo, Check, Coding, Curve, Dtype, Header, Labels, PairsHeader, StoredFrames, Summary, Times, ViewHeader, Which, Whole } from "./header.ts";
 
 export class Damaged extends Error {}
 
@@ -89,19 +89,24 @@ const labelsOf = (x: unknown, where: string, n: number, blocks: Blocks): Labels 
   return { codes: blocks.named(l.codes, `${where}.codes`, [n], ["i4"]), classes: list(l.classes, `${where}.classes`, text) };
 };
 
+const wholeOf = (w: Json, where: string): Whole => {
+  const counts = orNull(w.counts, `${where}.counts`, record);
+  const checked = counts && Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, whole(count, `${where}.counts`)]));
+  return { n: whole(w.n, `${where}.n`), m: whole(w.m, `${where}.m`), counts: checked };
+};
+
 const viewOf = (x: unknown, where: string, functions: number, blocks: Blocks): ViewHeader => {
   const v = record(x, where);
   const at = (key: string): string => `${where}.${key}`;
   const n = whole(v.n, at("n"), 1);
   const m = whole(v.m, at("m"));
-  const size = orNull(v.whole, at("whole"), record) ?? { n, m };
   const dimensions = whole(v.dimensions, at("dimensions"), 2, 3) as 2 | 3;
   const weights: Dtype[] = ["f4", "f8"];
   return {
     name: text(v.name, at("name")),
     n,
     m,
-    whole: { n: whole(size.n, at("whole.n")), m: whole(size.m, at("whole.m")) },
+    whole: wholeOf(orNull(v.whole, at("whole"), record) ?? { n, m }, at("whole")),
     dimensions,
     layout: typeof v.layout === "string" ? v.layout : "given",
     position: blocks.named(v.position, at("position"), [n, dimensions], weights),
@@ -180,6 +185,7 @@ const agreementOf = (x: unknown, where: string, count: number): Agreement => {
     pairs: whole(a.pairs, `${where}.pairs`),
     before: finite(a.before, `${where}.before`),
     after: finite(a.after, `${where}.after`),
+    chance: finiteOrNull(a.chance, `${where}.chance`),
   };
 };
 
@@ -208,7 +214,8 @@ const heatOf = (x: unknown, views: ViewHeader[], functions: number, stops: numbe
   const h = record(x, "heat");
   const tolerance = finite(h.tolerance, "heat.tolerance");
   if (!(tolerance > 0 && tolerance < 1)) fail("heat.tolerance", "a number between 0 and 1 is needed");
-  return { tolerance, frames: listOrEmpty(h.frames, "heat.frames", (f, at) => storedOf(f, at, views, functions, stops, blocks)) };
+  const weights = h.weights === "single" ? "single" : "double";
+  return { tolerance, weights, frames: listOrEmpty(h.frames, "heat.frames", (f, at) => storedOf(f, at, views, functions, stops, blocks)) };
 };
 
 export function checkHeader(json: unknown): Header {

@@ -16,11 +16,18 @@ export interface Labels {
   classes: string[];
 }
 
+/** The graph itself, of which the page may show a part. */
+export interface Whole {
+  n: number;
+  m: number;
+  counts: Record<string, number> | null;
+}
+
 export interface ViewHeader {
   name: string;
   n: number;
   m: number;
-  whole: { n: number; m: number };
+  whole: Whole;
   dimensions: 2 | 3;
   layout: string;
   position: string;
@@ -70,6 +77,7 @@ export interface Agreement {
   pairs: number;
   before: number;
   after: number;
+  chance: number | null;
 }
 
 export interface Check {
@@ -92,7 +100,7 @@ export interface Header {
   functions: { name: string }[];
   pairs: PairsHeader[];
   times: Times;
-  heat: { tolerance: number; frames: StoredFrames[] };
+  heat: { tolerance: number; weights: "double" | "single"; frames: StoredFrames[] };
   summary: Summary;
   curve: Curve | null;
   agreement: Agreement[];

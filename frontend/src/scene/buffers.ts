@@ -10,6 +10,7 @@ export interface Programs {
   points: twgl.ProgramInfo;
   surface: twgl.ProgramInfo;
   edges: twgl.ProgramInfo;
+  lines: twgl.ProgramInfo;
   depth: twgl.ProgramInfo;
   picture: twgl.ProgramInfo;
   numbers: twgl.ProgramInfo;
@@ -23,6 +24,7 @@ export const makePrograms = (gl: WebGL2RenderingContext): Programs => {
     points: program(glsl.POINTS_VERTEX, glsl.POINTS_FRAGMENT),
     surface: program(glsl.SURFACE_VERTEX, glsl.SURFACE_FRAGMENT),
     edges: program(glsl.EDGES_VERTEX, glsl.EDGES_FRAGMENT),
+    lines: program(glsl.LINES_VERTEX, glsl.LINES_FRAGMENT),
     depth: program(glsl.DEPTH_VERTEX, glsl.DEPTH_FRAGMENT),
     picture: program(glsl.PICTURE_VERTEX, glsl.PICTURE_FRAGMENT),
     numbers: program(glsl.NUMBERS_VERTEX, glsl.NUMBERS_FRAGMENT),
@@ -39,6 +41,8 @@ export interface GraphBuffers {
   surface: twgl.VertexArrayInfo | null;
   depth: twgl.VertexArrayInfo | null;
   edges: twgl.VertexArrayInfo;
+  /** Where edges are many, those as before are lines. */
+  lines: twgl.VertexArrayInfo | null;
   styles: twgl.AttribInfo;
 }
 
@@ -50,6 +54,8 @@ export interface ViewBuffers {
   ends: [twgl.AttribInfo, twgl.AttribInfo];
   graphs: Record<Which, GraphBuffers>;
 }
+
+const MANY_EDGES = 20_000;
 
 /** A rectangle: x from 0 to 1, y from -1 to 1. */
 export const makeQuad = (gl: WebGL2RenderingContext): twgl.BufferInfo =>
@@ -101,8 +107,19 @@ export class BufferMaker {
       numbers: this.array(programs.numbers, { position }, view.n, null),
       surface: normal && this.array(programs.surface, { position, normal, heatA, heatB }, corners, indices),
       depth: normal && this.array(programs.depth, { position }, corners, indices),
+      lines: view.m > MANY_EDGES ? this.lines(start.buffer!, styleBytes) : null,
       edges: this.array(programs.edges, { ...this.quad.attribs, start, end, style: styles }, 4, null),
     };
+  }
+
+  /** Both ends of an edge have its style. */
+  private lines(ends: WebGLBuffer, styleBytes: Uint8Array): twgl.VertexArrayInfo {
+    const edges = new Uint32Array(styleBytes.buffer);
+    const twice = new Uint32Array(2 * edges.length);
+    for (let k = 0; k < edges.length; k++) twice[2 * k] = twice[2 * k + 1] = edges[k];
+    const position: twgl.AttribInfo = { buffer: ends, numComponents: 3, type: this.gl.FLOAT };
+    const style: twgl.AttribInfo = { buffer: this.buffer(new Uint8Array(twice.buffer)), numComponents: 4, type: this.gl.UNSIGNED_BYTE, normalize: true };
+    return this.array(this.programs.lines, { position, style }, twice.length, null);
   }
 
   private array(program: twgl.ProgramInfo, attribs: Record<string, twgl.AttribInfo>, numElements: number, indices: WebGLBuffer | null): twgl.VertexArrayInfo {

@@ -44,6 +44,7 @@ export class EdgePictures {
   private readonly tasks = new Map<string, Task>();
   private pictures: Record<Layer, Pictures> | null = null;
   private readonly portion = { moving: FIRST_PORTION, resting: FIRST_PORTION };
+  private lastDrawn = 0;
   private edges: Edges = "all";
   private dark = false;
   private background: Color = [1, 1, 1];
@@ -109,7 +110,7 @@ export class EdgePictures {
   draw(panels: readonly PanelDrawing[], passed: number, resting: boolean): boolean {
     const pace = resting ? "resting" : "moving";
     this.adapt(passed, pace);
-    const sample = Math.max(LEAST_PORTION / 4, Math.floor(this.portion.moving / panels.length));
+    const sample = Math.floor(this.portion.moving / (2 * panels.length));
     let left = Math.floor(this.portion[pace]);
     for (const layer of LAYERS)
       for (const drawing of panels) {
@@ -121,10 +122,13 @@ export class EdgePictures {
     return [...this.tasks.values()].some(({ finished }) => !finished);
   }
 
+  /** Frames that drew many edges tell how many a frame can bear; others say nothing. */
   private adapt(passed: number, pace: keyof typeof LIMITS): void {
     const { slow, fast } = LIMITS[pace];
-    if (passed > slow) this.portion[pace] = Math.max(LEAST_PORTION, this.portion[pace] / 2);
-    else if (passed < fast) this.portion[pace] = Math.min(MOST_PORTION, this.portion[pace] * 1.5);
+    const portion = this.portion[pace];
+    if (passed > slow && this.lastDrawn > 0) this.portion[pace] = Math.max(LEAST_PORTION, Math.min(portion, (this.lastDrawn * fast) / passed));
+    else if (passed < fast && this.lastDrawn > portion / 3) this.portion[pace] = Math.min(MOST_PORTION, portion * 1.5);
+    this.lastDrawn = 0;
   }
 
   /** Edges of a layer in drawing order: where they begin, and how many. Surfaces hide those that are as before. */
@@ -189,20 +193,45 @@ export class EdgePictures {
     gl.colorMask(true, true, true, true);
   }
 
-  private drawRange({ panel, lens }: PanelDrawing, first: number, count: number, total: number): void {
+  private drawRange(drawing: PanelDrawing, first: number, count: number, total: number): void {
     if (count <= 0) return;
+    const buffers = this.views[drawing.panel.view];
+    const asLines = buffers.graphs[drawing.panel.which].lines ? Math.max(0, Math.min(count, buffers.unchanged - first)) : 0;
+    this.lastDrawn += count;
+    this.blend(drawing);
+    if (asLines > 0) this.drawLines(drawing, first, asLines);
+    if (count > asLines) this.drawRectangles(drawing, first + asLines, count - asLines, total);
+  }
+
+  private blend({ panel }: PanelDrawing): void {
     const { gl } = this;
-    const buffers = this.views[panel.view];
-    const graph = buffers.graphs[panel.which];
-    if (graph.surface) gl.enable(gl.DEPTH_TEST);
+    if (this.views[panel.view].view.faces) gl.enable(gl.DEPTH_TEST);
     else gl.disable(gl.DEPTH_TEST);
     gl.depthMask(false);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.useProgram(this.programs.edges.program);
-    twgl.setBuffersAndAttributes(gl, this.programs.edges, graph.edges);
+  }
+
+  private drawLines({ panel, lens }: PanelDrawing, first: number, count: number): void {
+    const { gl } = this;
+    const { lines } = this.programs;
+    const { view, graphs, meanLength } = this.views[panel.view];
+    gl.useProgram(lines.program);
+    twgl.setBuffersAndAttributes(gl, lines, graphs[panel.which].lines!);
+    const { alpha } = edgeStyle(view.m, view.m, meanLength, lens.scale, panel);
+    twgl.setUniforms(lines, { matrix: lens.matrix, color: toUnit(kindColor(0, this.dark)), alpha, fade: view.dimensions === 3 ? 0.7 : 0 });
+    gl.drawArrays(gl.LINES, 2 * first, 2 * count);
+  }
+
+  private drawRectangles({ panel, lens }: PanelDrawing, first: number, count: number, total: number): void {
+    const { gl } = this;
+    const { edges } = this.programs;
+    const buffers = this.views[panel.view];
+    const graph = buffers.graphs[panel.which];
+    gl.useProgram(edges.program);
+    twgl.setBuffersAndAttributes(gl, edges, graph.edges);
     this.beginAt(buffers, graph, first);
-    twgl.setUniforms(this.programs.edges, this.uniforms(panel, lens, buffers, total));
+    twgl.setUniforms(edges, this.uniforms(panel, lens, buffers, total));
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, count);
     gl.bindVertexArray(null);
   }
@@ -228,7 +257,7 @@ export class EdgePictures {
       bias: view.faces ? 0.002 : 0,
       colors: KIND_STYLES.flatMap((_, kind) => toUnit(kindColor(kind, this.dark))),
       widths: KIND_STYLES.map(({ width }) => width),
-      ...edgeStyle(view.m, total, meanLength * lens.scale, panel),
+      ...edgeStyle(view.m, total, meanLength, lens.scale, panel),
       fade: view.dimensions === 3 ? 0.7 : 0,
       dashes: panel.which === "after" ? 1 : 0,
     };
@@ -253,12 +282,14 @@ export interface EdgeStyle {
   emphasis: number;
 }
 
-/** Fainter and thinner where lines would cover the panel many times over. `pixels`: the mean length of an edge. */
-export function edgeStyle(edges: number, drawn: number, pixels: number, { width, height }: { width: number; height: number }): EdgeStyle {
-  const cover = (edge: number): number => (edge * pixels) / (width * height);
+/** Fainter and thinner where lines would cover the panel many times over. `length`: the mean of an edge; `scale`: pixels a unit. */
+export function edgeStyle(edges: number, drawn: number, length: number, scale: number, { width, height }: { width: number; height: number }): EdgeStyle {
+  // Of a view that is larger than its panel only a part is in it: what counts is how dense lines are where they are.
+  const area = Math.max(width * height, (2 * scale) ** 2);
+  const cover = (count: number): number => Math.max((count * length * scale) / area, 1e-9);
   return {
-    alpha: Math.min(0.75, Math.max(0.035, 0.4 / Math.max(cover(edges), 1e-9))),
-    strengthWidth: edges < 20_000 ? 1.2 : 0.4,
-    emphasis: Math.min(1, Math.max(0.45, 0.06 / Math.max(cover(drawn), 1e-9))),
+    alpha: Math.min(0.75, Math.max(0.035, 0.4 / cover(edges))),
+    strengthWidth: edges < 20_000 || cover(edges) < 1 ? 1.2 : 0.4,
+    emphasis: Math.min(1, Math.max(0.45, 0.06 / cover(drawn))),
   };
 }

@@ -155,7 +155,8 @@ export class Renderer {
   }
 
   private size({ panel, lens }: PanelDrawing): number {
-    return pointSize(this.views[panel.view].view.n, panel, lens.camera.zoom) * this.ratio;
+    const { view, meanLength } = this.views[panel.view];
+    return pointSize(view.n, panel, lens.camera.zoom, meanLength * lens.scale) * this.ratio;
   }
 
   private begin(program: twgl.ProgramInfo, array: twgl.VertexArrayInfo): void {
@@ -185,8 +186,12 @@ export class Renderer {
   }
 }
 
-/** Pixels across a vertex: as large as leaves room between vertices, and growing slowly with the zoom. */
-export function pointSize(n: number, { width, height }: { width: number; height: number }, zoom: number): number {
+/**
+ * Pixels across a vertex: as large as leaves room between vertices, growing slowly with the zoom, and half as wide as edges
+ * are long, which would be hidden otherwise.
+ */
+export function pointSize(n: number, { width, height }: { width: number; height: number }, zoom: number, edge: number): number {
   const room = Math.sqrt((width * height) / n);
-  return Math.min(22, Math.max(1.6, 0.32 * room) * Math.max(1, zoom) ** 0.45, 14 + zoom);
+  const most = edge > 0 ? Math.max(4, 0.5 * edge) : Infinity;
+  return Math.min(22, Math.max(1.6, 0.32 * room) * Math.max(1, zoom) ** 0.45, 14 + zoom, most);
 }

@@ -348,6 +348,11 @@ export class App {
 
   // ---- for tests and measurements
 
+  /** All edges are drawn. */
+  get settled(): boolean {
+    return !this.stage.missing;
+  }
+
   heatAt(view: number, which: Which): Float64Array {
     const heat = this.heat.at(view, which, this.store.get().stop);
     return Float64Array.from(heat ?? []);

@@ -71,7 +71,7 @@ class PanelShapes {
     if (edges === "none") return [];
     const heavy = heavyWeight(view);
     const changes = view.kind.reduce((count, kind) => count + (kind === 0 ? 0 : 1), 0);
-    const { alpha, strengthWidth, emphasis } = edgeStyle(view.m, changes, meanLength(view) * lens.scale, panel);
+    const { alpha, strengthWidth, emphasis } = edgeStyle(view.m, changes, meanLength(view), lens.scale, panel);
     const lines: SVGElement[] = [];
     for (const changed of [false, true])
       for (let e = 0; e < view.m; e++) {
@@ -100,7 +100,7 @@ class PanelShapes {
   /** Cold ones first in flat views, far ones first in space, as on the screen. */
   private vertices(): SVGElement[] {
     const { view, projected, heat, panel, lens } = this;
-    const radius = pointSize(view.n, panel, lens.camera.zoom) / 2;
+    const radius = pointSize(view.n, panel, lens.camera.zoom, meanLength(view) * lens.scale) / 2;
     const key = (v: number): number => (view.dimensions === 2 ? (heat?.[v] ?? 0) : -projected[3 * v + 2]);
     const order = Array.from({ length: view.n }, (_, v) => v).sort((a, b) => key(a) - key(b));
     return order.map((v) =>

@@ -49,7 +49,7 @@ export class Stage {
   /** Marks lie over the canvas, and painting them again in every frame would cost more than the frame. */
   private marksAreOld = true;
   /** Edges are still being drawn. */
-  private missing = false;
+  missing = true;
   private requested = 0;
   private last = 0;
 
@@ -73,7 +73,7 @@ export class Stage {
     if (changed.has("cameras")) this.forgetMoved(state.cameras);
     if (changed.has("theme") || changed.has("map") || changed.has("edges")) this.setLook();
     if (!state.playing) this.position = state.stop;
-    if (["cameras", "source", "edge"].some((key) => changed.has(key as keyof State))) this.marksAreOld = true;
+    if (["cameras", "source", "edge", "edges", "theme"].some((key) => changed.has(key as keyof State))) this.marksAreOld = true;
     this.request();
   }
 
@@ -93,6 +93,7 @@ export class Stage {
     const { theme, map, edges } = this.store.get();
     const dark = isDark(theme);
     this.table = makeTable(map, this.scale.signed, dark);
+    this.marksAreOld = true;
     this.renderer.setLook({ dark, page: unitColor("--page"), background: unitColor("--panel"), table: this.table, edges });
     this.onScale();
     this.request();

@@ -100,6 +100,8 @@ export class TimeBar {
     this.slider.setAttribute("aria-valuetext", `time ${text}, stop ${stop} of ${this.data.stops.length - 1}`);
     this.slider.style.setProperty("--done", `${(100 * stop) / (this.data.stops.length - 1)}%`);
     this.readout.textContent = text;
+    const moves = formatNumber(this.data.stops[stop] / this.data.header.times.unit, 2);
+    this.readout.title = `Time of diffusion; heat makes about ${moves} moves along edges in it`;
     this.busy.style.width = `${100 * progress}%`;
     this.busy.hidden = progress >= 1;
     this.map.value = state.map;
