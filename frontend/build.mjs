@@ -42,7 +42,7 @@ async function licenseOf(name) {
 
 async function licenses(packages) {
   const parts = await Promise.all(packages.map(licenseOf));
-  const maps = "Color maps: viridis and inferno of matplotlib (CC0); RdBu of ColorBrewer, by Cynthia Brewer, The Pennsylvania State University (Apache 2.0).\n";
+  const maps = "Color maps: viridis and inferno of matplotlib (CC0).\n";
   return ["What is bundled in viewer.js, and its licenses.\n", ...parts, maps].join("\n" + "-".repeat(80) + "\n\n");
 }
 

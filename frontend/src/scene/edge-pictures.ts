@@ -18,7 +18,7 @@ export type Layer = "under" | "over";
 /** Changed edges first: they are fewer, and matter more. */
 const LAYERS: readonly Layer[] = ["over", "under"];
 /** With more vertices than these, changed edges would be hidden below them. */
-const FEW_VERTICES = 10_000;
+export const FEW_VERTICES = 10_000;
 
 /** How far the picture of a panel's edges has come. */
 interface Task {
@@ -278,7 +278,7 @@ export interface EdgeStyle {
   alpha: number;
   /** Pixels that a heavy edge is wider than a light one. */
   strengthWidth: number;
-  /** Of widths of changed edges: thinner where there are many. */
+  /** Of widths and opacity of changed edges: less where there are many, since heat is to be seen. */
   emphasis: number;
 }
 
@@ -290,6 +290,6 @@ export function edgeStyle(edges: number, drawn: number, length: number, scale: n
   return {
     alpha: Math.min(0.75, Math.max(0.035, 0.4 / cover(edges))),
     strengthWidth: edges < 20_000 || cover(edges) < 1 ? 1.2 : 0.4,
-    emphasis: Math.min(1, Math.max(0.45, 0.06 / cover(drawn))),
+    emphasis: Math.min(1, Math.max(0.12, 0.3 / cover(drawn))),
   };
 }

@@ -88,8 +88,8 @@ class PanelShapes {
             x2: projected[b].toFixed(2),
             y2: projected[b + 1].toFixed(2),
             stroke: kindColor(kind, isDark(theme)),
-            "stroke-width": (kind === 0 ? 0.8 + strengthWidth * strength : emphasis * width * (0.7 + 0.6 * strength)).toFixed(2),
-            "stroke-opacity": (kind === 0 ? alpha * (0.25 + 0.75 * strength) : 0.55 + 0.45 * strength).toFixed(3),
+            "stroke-width": (kind === 0 ? 0.8 + strengthWidth * strength : Math.max(emphasis, 0.45) * width * (0.7 + 0.6 * strength)).toFixed(2),
+            "stroke-opacity": (kind === 0 ? alpha * (0.25 + 0.75 * strength) : emphasis * (0.5 + 0.5 * strength)).toFixed(3),
             "stroke-dasharray": dashed || null,
           }),
         );

@@ -4,6 +4,7 @@ import { nameOf, type Data, type View } from "../model/data.ts";
 import { startsIn } from "../model/source.ts";
 import type { EdgeChoice, State } from "../model/state.ts";
 import type { Panel } from "../scene/arrange.ts";
+import { FEW_VERTICES } from "../scene/edge-pictures.ts";
 import { isSeen } from "../scene/edges.ts";
 import type { Lens } from "../scene/lens.ts";
 import { svg } from "./dom.ts";
@@ -18,7 +19,7 @@ export interface Pointed {
 
 /** Marks of one source; more than these would hide the picture. */
 const MOST_MARKS = 30;
-const FEW_CHANGES = 60;
+const FEW_CHANGES = 40;
 
 const where = (data: Data, lens: Lens, view: number, vertex: number): readonly [number, number, number] => {
   const { position } = data.views[view];
@@ -47,14 +48,14 @@ function edgeMark(data: Data, lens: Lens, { view, edge }: EdgeChoice, name: stri
 /** A few changed edges are the point of the picture: they are drawn again over the vertices, and a cut has a cross. */
 function surgery(data: Data, state: State, panel: Panel, lens: Lens): SVGGElement[] {
   const view = data.views[panel.view];
-  const changed = view.faces || state.edges === "none" ? [] : changedEdges(view);
+  const changed = view.faces || view.n > FEW_VERTICES || state.edges === "none" ? [] : changedEdges(view);
   return changed.filter((edge) => isSeen(view, panel.which, edge)).map((edge) => {
     const kind = view.kind[edge];
     const gone = kind === 1 && panel.which === "after";
     const [a, b] = [where(data, lens, panel.view, view.i[edge]), where(data, lens, panel.view, view.j[edge])];
     const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
     const { width, dash } = KIND_STYLES[kind];
-    const stroke = { stroke: kindColor(kind, isDark(state.theme)), "stroke-width": 1.4 * width, "stroke-linecap": "round" };
+    const stroke = { stroke: kindColor(kind, isDark(state.theme)), "stroke-width": 1.2 * width, "stroke-linecap": "round" };
     const line = svg("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], ...stroke, "stroke-dasharray": (kind === 1 && !gone) || dash === "" ? null : dash });
     if (!gone) return svg("g", {}, line);
     const cross = `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}`;

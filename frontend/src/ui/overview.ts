@@ -25,7 +25,7 @@ export class Overview {
     private readonly heat: HeatStore,
   ) {
     const { curve, times } = data.header;
-    const drawable = curve && curve.times.some((time) => time > 0) && [...curve.before, ...curve.after].some((value) => value !== null && value > 0);
+    const drawable = curve && curve.times.filter((time) => time > 0).length > 1 && [...curve.before, ...curve.after].some((value) => value !== null && value > 0);
     this.chart = curve && drawable ? new CurveChart(curve, times.coupled) : null;
     this.element.append(this.summary());
     if (this.chart) this.element.append(section("Coupling error against time", this.chart.element));

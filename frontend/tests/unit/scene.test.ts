@@ -35,6 +35,9 @@ test("two views are columns with before above after, and one view lies side by s
   const one = arrange([3], "both", 900, 560);
   assert.equal(one[0].y, one[1].y);
   assert.ok(arrange([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "after", 900, 560).some(({ y }) => y > 0), "many views take several rows");
+  const tall = arrange([0, 1], "both", 900, 560, 0.4);
+  assert.ok(tall.every(({ y }) => y === 0), "what is tall stands side by side");
+  assert.deepEqual(tall.map(({ view, which }) => `${view} ${which}`), ["0 before", "0 after", "1 before", "1 after"]);
 });
 
 const lightness = (name: "heat" | "viridis" | "inferno", dark: boolean): number[] => {
@@ -50,12 +53,16 @@ test("color maps go steadily in lightness, so that more heat is never taken for 
   }
 });
 
-test("viridis begins and ends as everywhere, and signs have white between them", () => {
+test("viridis begins and ends as everywhere, and signs have gray between them", () => {
   const viridis = makeTable("viridis", false, false);
   assert.deepEqual([...viridis.slice(0, 3)], [0x44, 0x01, 0x54]);
   assert.deepEqual([...viridis.slice(-4, -1)], [0xfd, 0xe7, 0x25]);
-  const signed = makeTable("heat", true, false);
-  assert.ok(signed.slice(4 * 127, 4 * 127 + 3).every((value) => value > 235));
+  for (const dark of [false, true]) {
+    const signed = makeTable("heat", true, dark);
+    const chroma = (k: number): number => Math.hypot(...toOklab([signed[4 * k], signed[4 * k + 1], signed[4 * k + 2]] as Color).slice(1));
+    assert.ok(chroma(127) < 0.02 && chroma(40) > 0.08 && chroma(215) > 0.08);
+    assert.ok(signed[2] > signed[0] && signed[4 * 255] > signed[4 * 255 + 2], "blue below, red above");
+  }
 });
 
 test("scales are undone by their inverses, and hold signs", () => {
