@@ -290,6 +290,6 @@ export function edgeStyle(edges: number, drawn: number, length: number, scale: n
   return {
     alpha: Math.min(0.75, Math.max(0.035, 0.4 / cover(edges))),
     strengthWidth: edges < 20_000 || cover(edges) < 1 ? 1.2 : 0.4,
-    emphasis: Math.min(1, Math.max(0.12, 0.3 / cover(drawn))),
+    emphasis: Math.min(1, Math.max(0.06, 0.3 / cover(drawn))),
   };
 }
