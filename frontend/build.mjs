@@ -6,7 +6,17 @@ import { dirname, join } from "node:path";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ASSETS = join(HERE, "../src/cotherm/viewer/assets");
-const OPTIONS = { bundle: true, minify: true, format: "iife", target: "es2022", write: false, metafile: true, legalComments: "none", charset: "utf8", absWorkingDir: HERE };
+const OPTIONS = {
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2022",
+  write: false,
+  metafile: true,
+  legalComments: "none",
+  charset: "utf8",
+  absWorkingDir: HERE,
+};
 
 /** `import code from "worker-code"`: the worker's bundle as a string, since a page from disk cannot load a second file. */
 const workerCode = {
@@ -53,5 +63,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await writeFile(join(ASSETS, "viewer.js"), js);
   await writeFile(join(ASSETS, "viewer.css"), css);
   await writeFile(join(ASSETS, "LICENSES.txt"), await licenses(packages));
-  console.log(`viewer.js ${(js.length / 1000).toFixed(0)} kB, viewer.css ${(css.length / 1000).toFixed(0)} kB; with ${packages.join(", ")}`);
+  console.log(
+    `viewer.js ${(js.length / 1000).toFixed(0)} kB, viewer.css ${(css.length / 1000).toFixed(0)} kB; with ${packages.join(", ")}`,
+  );
 }

@@ -34,7 +34,12 @@ function publish(ready: Promise<App>): void {
   const hooks = {
     ready: ready.then(() => true),
     errors,
-    state: () => ({ ...running().store.get(), time: running().data.stops[running().store.get().stop], progress: running().heat.progress(), settled: running().settled }),
+    state: () => ({
+      ...running().store.get(),
+      time: running().data.stops[running().store.get().stop],
+      progress: running().heat.progress(),
+      settled: running().settled,
+    }),
     heat: (view: number, which: Which) => running().heatAt(view, which),
     setTime: (stop: number) => running().seek(stop),
     setSource: (text: string) => {

@@ -21,4 +21,5 @@ export const kindColor = (kind: number, dark: boolean): string => {
   return dark ? style.dark : style.light;
 };
 
-export const toUnit = (hex: string): [number, number, number] => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255) as [number, number, number];
+export const toUnit = (hex: string): [number, number, number] =>
+  [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255) as [number, number, number];

@@ -11,12 +11,38 @@ const VIRIDIS = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 
 const INFERNO = "000004 0b0724 210c4a 3d0965 57106e 71196e 8a226a a32c61 bc3754 d24644 e45a31 f1731d f98e09 fcac11 f9cb35 f2ea69 fcffa4";
 
 /** Colors of the map "heat" as (lightness, chroma, hue) of OKLCH: cold is near the background, so that heat alone is loud. */
-const HEAT_ON_LIGHT: Color[] = [[0.87, 0.012, 240], [0.82, 0.08, 85], [0.74, 0.16, 65], [0.63, 0.21, 42], [0.5, 0.2, 27], [0.36, 0.14, 12]];
-const HEAT_ON_DARK: Color[] = [[0.4, 0.02, 260], [0.45, 0.08, 320], [0.54, 0.17, 8], [0.65, 0.21, 38], [0.79, 0.17, 70], [0.95, 0.09, 100]];
+const HEAT_ON_LIGHT: Color[] = [
+  [0.87, 0.012, 240],
+  [0.82, 0.08, 85],
+  [0.74, 0.16, 65],
+  [0.63, 0.21, 42],
+  [0.5, 0.2, 27],
+  [0.36, 0.14, 12],
+];
+const HEAT_ON_DARK: Color[] = [
+  [0.4, 0.02, 260],
+  [0.45, 0.08, 320],
+  [0.54, 0.17, 8],
+  [0.65, 0.21, 38],
+  [0.79, 0.17, 70],
+  [0.95, 0.09, 100],
+];
 
 /** Blue below 0, red above, and near the background in between. */
-const SIGNED_ON_LIGHT: Color[] = [[0.38, 0.12, 260], [0.62, 0.12, 250], [0.87, 0.008, 250], [0.66, 0.16, 42], [0.42, 0.16, 25]];
-const SIGNED_ON_DARK: Color[] = [[0.88, 0.09, 220], [0.63, 0.13, 250], [0.4, 0.01, 260], [0.62, 0.18, 30], [0.9, 0.12, 85]];
+const SIGNED_ON_LIGHT: Color[] = [
+  [0.38, 0.12, 260],
+  [0.62, 0.12, 250],
+  [0.87, 0.008, 250],
+  [0.66, 0.16, 42],
+  [0.42, 0.16, 25],
+];
+const SIGNED_ON_DARK: Color[] = [
+  [0.88, 0.09, 220],
+  [0.63, 0.13, 250],
+  [0.4, 0.01, 260],
+  [0.62, 0.18, 30],
+  [0.9, 0.12, 85],
+];
 
 const hex = (text: string): Color[] =>
   text.split(" ").map((code) => [0, 2, 4].map((k) => parseInt(code.slice(k, k + 2), 16)) as unknown as Color);
@@ -46,7 +72,7 @@ export function toOklab([red, green, blue]: Color): Color {
   return [
     0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
     1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-    0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
   ];
 }
 

@@ -126,7 +126,8 @@ export class EdgePictures {
   private adapt(passed: number, pace: keyof typeof LIMITS): void {
     const { slow, fast } = LIMITS[pace];
     const portion = this.portion[pace];
-    if (passed > slow && this.lastDrawn > 0) this.portion[pace] = Math.max(LEAST_PORTION, Math.min(portion, (this.lastDrawn * fast) / passed));
+    if (passed > slow && this.lastDrawn > 0)
+      this.portion[pace] = Math.max(LEAST_PORTION, Math.min(portion, (this.lastDrawn * fast) / passed));
     else if (passed < fast && this.lastDrawn > portion / 3) this.portion[pace] = Math.min(MOST_PORTION, portion * 1.5);
     this.lastDrawn = 0;
   }
@@ -283,7 +284,13 @@ export interface EdgeStyle {
 }
 
 /** Fainter and thinner where lines would cover the panel many times over. `length`: the mean of an edge; `scale`: pixels a unit. */
-export function edgeStyle(edges: number, drawn: number, length: number, scale: number, { width, height }: { width: number; height: number }): EdgeStyle {
+export function edgeStyle(
+  edges: number,
+  drawn: number,
+  length: number,
+  scale: number,
+  { width, height }: { width: number; height: number },
+): EdgeStyle {
   // Of a view that is larger than its panel only a part is in it: what counts is how dense lines are where they are.
   const area = Math.max(width * height, (2 * scale) ** 2);
   const cover = (count: number): number => Math.max((count * length * scale) / area, 1e-9);

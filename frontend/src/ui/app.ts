@@ -67,7 +67,11 @@ export class App {
     this.stage = new Stage(data, this.store, this.heat, (now) => this.tick(now));
     this.help = new Help(data.header.made_by);
     this.tooltip = new Tooltip(data, this.heat);
-    this.search = new Search(data, (view, vertex) => this.find(view, vertex), (text) => this.announcer.say(text));
+    this.search = new Search(
+      data,
+      (view, vertex) => this.find(view, vertex),
+      (text) => this.announcer.say(text),
+    );
     this.toolbar = new Toolbar(data, this.store, this.search.element, {
       source: (source) => this.setSource(source),
       savePng: () => void this.savePng(),
@@ -77,10 +81,21 @@ export class App {
       toggleSide: () => root.classList.toggle("wide"),
       help: () => this.help.toggle(),
     });
-    this.timebar = new TimeBar(data, this.store, this.stage, () => this.togglePlay(), (stop) => this.seek(stop));
+    this.timebar = new TimeBar(
+      data,
+      this.store,
+      this.stage,
+      () => this.togglePlay(),
+      (stop) => this.seek(stop),
+    );
     this.overview = new Overview(data, this.heat);
     const table = new ChangesTable(data, this.store, (row) => this.zoomTo(row));
-    this.nearest = new Nearest(data, this.heat, (view, vertex) => this.setSource({ type: "vertex", view, vertex }), () => this.show());
+    this.nearest = new Nearest(
+      data,
+      this.heat,
+      (view, vertex) => this.setSource({ type: "vertex", view, vertex }),
+      () => this.show(),
+    );
     const tabs = new Tabs(
       [
         { title: "Overview", content: this.overview.element },
@@ -104,12 +119,26 @@ export class App {
     const { stops } = this.data;
     // Something is to be seen at once: heat that has begun to spread, before it is even.
     const stop = Math.round(0.4 * (stops.length - 1));
-    return { view: null, stop, source: defaultSource(this.data), shown: "both", theme: "auto", map: "heat", range: "frame", stretch: "root", edges: "all", linked: false, edge: null, playing: false };
+    return {
+      view: null,
+      stop,
+      source: defaultSource(this.data),
+      shown: "both",
+      theme: "auto",
+      map: "heat",
+      range: "frame",
+      stretch: "root",
+      edges: "all",
+      linked: false,
+      edge: null,
+      playing: false,
+    };
   }
 
   private build(side: HTMLElement): void {
     const { notes } = this.data.header;
-    const remarks = notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
+    const remarks =
+      notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
     const below = el("div", { class: "below" }, this.legend, this.timebar.choices);
     const main = el("main", {}, this.toolbar.controls, remarks, this.stage.element, below, this.timebar.element);
     this.root.replaceChildren(this.toolbar.top, main, side, this.tooltip.element, this.message, this.announcer.element, this.help.element);
@@ -191,10 +220,13 @@ export class App {
     const others = this.data.views.filter(({ index }) => index !== source.view);
     const without = others.filter(({ index }) => startsIn(this.data, source, index).length === 0);
     const text =
-      others.length === 0 ? `Heat starts at ${name}`
-      : without.length === 0 ? `Heat starts at ${name} and at its partners in the other views`
-      : without.length === others.length ? `Heat starts at ${name} only: it has no partners in other views`
-      : `Heat starts at ${name}; it has no partner in ${without.map((view) => shorten(view.name, 24)).join(", ")}`;
+      others.length === 0
+        ? `Heat starts at ${name}`
+        : without.length === 0
+          ? `Heat starts at ${name} and at its partners in the other views`
+          : without.length === others.length
+            ? `Heat starts at ${name} only: it has no partners in other views`
+            : `Heat starts at ${name}; it has no partner in ${without.map((view) => shorten(view.name, 24)).join(", ")}`;
     this.toast(text);
   }
 
@@ -267,7 +299,11 @@ export class App {
   /** Puts some vertices into the middle of their view; they fill at most a third of it. */
   private center(view: number, vertices: number[], mostZoom: number): void {
     const { position } = this.data.views[view];
-    const center = [0, 1, 2].map((d) => vertices.reduce((sum, v) => sum + position[3 * v + d], 0) / vertices.length) as [number, number, number];
+    const center = [0, 1, 2].map((d) => vertices.reduce((sum, v) => sum + position[3 * v + d], 0) / vertices.length) as [
+      number,
+      number,
+      number,
+    ];
     const reach = Math.max(...vertices.map((v) => Math.hypot(...center.map((c, d) => c - position[3 * v + d]))));
     const old = this.store.get().cameras[view];
     const zoom = clampZoom(Math.min(mostZoom, 1 / (3 * reach || 1e-9)));
@@ -281,7 +317,9 @@ export class App {
     if (shown !== null && shown !== view) this.store.set({ view });
     this.store.set({ edge: { view, edge } });
     this.center(view, [i[edge], j[edge]], 40);
-    this.announcer.say(`Zoomed to the edge from ${shorten(nameOf(this.data.views[view], i[edge]), 60)} to ${shorten(nameOf(this.data.views[view], j[edge]), 60)}`);
+    this.announcer.say(
+      `Zoomed to the edge from ${shorten(nameOf(this.data.views[view], i[edge]), 60)} to ${shorten(nameOf(this.data.views[view], j[edge]), 60)}`,
+    );
   }
 
   private point(pointed: Pointed | null, x: number, y: number): void {
@@ -378,7 +416,10 @@ export class App {
     const frame = this.stage.frames.find(({ panel }) => panel.view === view);
     if (!frame) return;
     const lens = this.stage.lens(frame.panel);
-    this.stage.setCamera(view, this.data.views[view].dimensions === 2 ? lens.panned(Math.sin(this.frameCount / 20), 0) : lens.rotated(3, 0));
+    this.stage.setCamera(
+      view,
+      this.data.views[view].dimensions === 2 ? lens.panned(Math.sin(this.frameCount / 20), 0) : lens.rotated(3, 0),
+    );
   }
 
   async check(): Promise<void> {
