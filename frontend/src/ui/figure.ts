@@ -11,6 +11,7 @@ import type { Lens } from "../scene/lens.ts";
 import { projectAll } from "../scene/picking.ts";
 import { pointSize } from "../scene/renderer.ts";
 import { SVG, svg } from "./dom.ts";
+import { download } from "./download.ts";
 import { formatNumber, shorten } from "./format.ts";
 import { marksOf } from "./marks.ts";
 import type { Stage } from "./stage.ts";
@@ -29,7 +30,7 @@ export interface FigureParts {
   sourceText: string;
 }
 
-export function shapeCount({ data, stage, state }: Pick<FigureParts, "data" | "stage" | "state">): number {
+function shapeCount({ data, stage, state }: Pick<FigureParts, "data" | "stage" | "state">): number {
   let count = 0;
   for (const { panel } of stage.frames) {
     const { n, m, faces } = data.views[panel.view];
@@ -209,7 +210,7 @@ function foot({ data, state, stage, sourceText }: FigureParts, width: number, y:
 }
 
 /** The figure; `vector` false puts the canvas's picture in place of lines and circles. */
-export function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
+function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
   const { stage } = parts;
   const { clientWidth: width, clientHeight: height } = stage.element;
   const figure = svg("svg", { width, height: height + FOOT, viewBox: `0 0 ${width} ${height + FOOT}` });
@@ -223,12 +224,12 @@ export function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
   return figure;
 }
 
-export function svgBlob(figure: SVGSVGElement): Blob {
+function svgBlob(figure: SVGSVGElement): Blob {
   figure.setAttribute("xmlns", SVG);
   return new Blob([new XMLSerializer().serializeToString(figure)], { type: "image/svg+xml" });
 }
 
-export async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blob> {
+async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blob> {
   const picture = new Image();
   const url = URL.createObjectURL(svgBlob(figure));
   picture.src = url;
@@ -241,4 +242,20 @@ export async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blo
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png"),
   );
+}
+
+/** Milliseconds that saving waits for edges that are still being drawn. */
+const PATIENCE = 4000;
+
+export async function savePng(parts: FigureParts): Promise<void> {
+  await parts.stage.settled(PATIENCE);
+  download(await pngBlob(makeFigure(parts, false), Math.max(1, devicePixelRatio)), "cotherm.png");
+}
+
+/** Whether the figure has lines and circles; else it has a picture of them. */
+export async function saveSvg(parts: FigureParts): Promise<boolean> {
+  const vector = shapeCount(parts) <= MOST_SHAPES;
+  if (!vector) await parts.stage.settled(PATIENCE);
+  download(svgBlob(makeFigure(parts, vector)), "cotherm.svg");
+  return vector;
 }
