@@ -6,7 +6,17 @@ import { dirname, join } from "node:path";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ASSETS = join(HERE, "../src/cotherm/viewer/assets");
-const OPTIONS = { bundle: true, minify: true, format: "iife", target: "es2022", write: false, metafile: true, legalComments: "none", charset: "utf8", absWorkingDir: HERE };
+const OPTIONS = {
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2022",
+  write: false,
+  metafile: true,
+  legalComments: "none",
+  charset: "utf8",
+  absWorkingDir: HERE,
+};
 
 /** `import code from "worker-code"`: the worker's bundle as a string, since a page from disk cannot load a second file. */
 const workerCode = {
@@ -42,7 +52,7 @@ async function licenseOf(name) {
 
 async function licenses(packages) {
   const parts = await Promise.all(packages.map(licenseOf));
-  const maps = "Color maps: viridis and inferno of matplotlib (CC0); RdBu of ColorBrewer, by Cynthia Brewer, The Pennsylvania State University (Apache 2.0).\n";
+  const maps = "Color maps: viridis and inferno of matplotlib (CC0).\n";
   return ["What is bundled in viewer.js, and its licenses.\n", ...parts, maps].join("\n" + "-".repeat(80) + "\n\n");
 }
 
@@ -53,5 +63,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await writeFile(join(ASSETS, "viewer.js"), js);
   await writeFile(join(ASSETS, "viewer.css"), css);
   await writeFile(join(ASSETS, "LICENSES.txt"), await licenses(packages));
-  console.log(`viewer.js ${(js.length / 1000).toFixed(0)} kB, viewer.css ${(css.length / 1000).toFixed(0)} kB; with ${packages.join(", ")}`);
+  console.log(
+    `viewer.js ${(js.length / 1000).toFixed(0)} kB, viewer.css ${(css.length / 1000).toFixed(0)} kB; with ${packages.join(", ")}`,
+  );
 }

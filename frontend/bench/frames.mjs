@@ -52,7 +52,9 @@ try {
     const playing = await page.evaluate((seconds) => window.cotherm.fps(seconds), SECONDS);
     const turning = await page.evaluate((seconds) => window.cotherm.fps(seconds, true), SECONDS);
     const rate = (x) => `${x.toFixed(1)} frames/s (${(x / best).toFixed(2)} of the empty page)`;
-    console.log(`${text}: opens in ${(opened / 1000).toFixed(1)} s, heat complete after ${(heated / 1000).toFixed(1)} s, all edges drawn after ${(drawn / 1000).toFixed(1)} s, playing ${rate(playing)}, playing and moving ${rate(turning)}`);
+    console.log(
+      `${text}: opens in ${(opened / 1000).toFixed(1)} s, heat complete after ${(heated / 1000).toFixed(1)} s, all edges drawn after ${(drawn / 1000).toFixed(1)} s, playing ${rate(playing)}, playing and moving ${rate(turning)}`,
+    );
     await page.close();
   }
 } finally {

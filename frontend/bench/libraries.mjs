@@ -5,11 +5,21 @@ import { gzipSync } from "node:zlib";
 import { launch } from "../dev/chromium.mjs";
 
 const LIBRARIES = ["none", "twgl", "regl", "ogl", "three", "pixi"];
-const SIZES = [[5_000, 50_000], [50_000, 500_000]];
+const SIZES = [
+  [5_000, 50_000],
+  [50_000, 500_000],
+];
 const SECONDS = 4;
 
 const bundle = async (name) => {
-  const made = await build({ entryPoints: [`bench/libraries/${name}.js`], bundle: true, minify: true, format: "iife", write: false, logLevel: "error" });
+  const made = await build({
+    entryPoints: [`bench/libraries/${name}.js`],
+    bundle: true,
+    minify: true,
+    format: "iife",
+    write: false,
+    logLevel: "error",
+  });
   return made.outputFiles[0].text;
 };
 
@@ -32,7 +42,11 @@ const measure = (seconds) =>
 const browser = await launch();
 for (const name of LIBRARIES) {
   const code = await bundle(name);
-  const row = [name.padEnd(6), `${Math.round(code.length / 1000)} kB`.padStart(8), `${Math.round(gzipSync(code).length / 1000)} kB gzip`.padStart(12)];
+  const row = [
+    name.padEnd(6),
+    `${Math.round(code.length / 1000)} kB`.padStart(8),
+    `${Math.round(gzipSync(code).length / 1000)} kB gzip`.padStart(12),
+  ];
   for (const [n, m] of SIZES) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     page.on("pageerror", (error) => console.error(name, error.message));

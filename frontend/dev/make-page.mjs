@@ -41,4 +41,5 @@ export async function makePages(folder, names = [...Object.keys(PAGES), ...Objec
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await makePages(process.argv[2] ?? "out/pages", process.argv.length > 3 ? process.argv.slice(3) : undefined);
+if (import.meta.url === pathToFileURL(process.argv[1]).href)
+  await makePages(process.argv[2] ?? "out/pages", process.argv.length > 3 ? process.argv.slice(3) : undefined);

@@ -32,15 +32,42 @@ function addView(blocks, k, view) {
     layout: "given",
     position: block("position", "f4", [n, dimensions], position, "zlib-shuffle"),
     faces: faces ? block("faces", "u4", [faces.length / 3, 3], faces, "zlib-delta") : null,
-    i: block("i", "u4", [m], edges.map((e) => e[0]), "zlib-delta"),
-    j: block("j", "u4", [m], edges.map((e) => e[1]), "zlib-delta"),
-    before: block("before", "f8", [m], edges.map((e) => e[2]), "zlib-shuffle"),
+    i: block(
+      "i",
+      "u4",
+      [m],
+      edges.map((e) => e[0]),
+      "zlib-delta",
+    ),
+    j: block(
+      "j",
+      "u4",
+      [m],
+      edges.map((e) => e[1]),
+      "zlib-delta",
+    ),
+    before: block(
+      "before",
+      "f8",
+      [m],
+      edges.map((e) => e[2]),
+      "zlib-shuffle",
+    ),
     after: block("after", "f8", [m], after, "zlib-shuffle"),
     kind: block("kind", "u1", [m], kind),
     names: view.names ?? null,
     labels: view.labels ? { codes: block("codes", "i4", [n], view.labels.codes), classes: view.labels.classes } : null,
     thumbnails: view.thumbnails ?? null,
-    functions: q > 0 ? block("functions", "f4", [q, n], functions.flatMap((f) => [...f]), "zlib-shuffle") : null,
+    functions:
+      q > 0
+        ? block(
+            "functions",
+            "f4",
+            [q, n],
+            functions.flatMap((f) => [...f]),
+            "zlib-shuffle",
+          )
+        : null,
   };
 }
 
@@ -59,10 +86,26 @@ function headerOf(title, blocks, views, more = {}) {
     pairs: [],
     times: { least: 0.05, most: 200, count: COUNT, unit: 1, coupled: [1, 5, 10] },
     heat: { tolerance: 1e-6, frames: null },
-    summary: { cost: 3.1415, distance: 2.02, coupling: 1.1e-6, alpha: 1e6, status: "converged", seconds: 1.24, method: "coupling of 2 graphs at 3 times", text: "Coupling of 2 graphs\n  cost 3.1415\n  12 edges cut" },
-    curve: { times: curve, before: curve.map((t) => 0.4 * t * Math.exp(-t / 8) + 1e-4), after: curve.map((t) => 4e-3 * t * Math.exp(-t / 14) + 3e-5) },
+    summary: {
+      cost: 3.1415,
+      distance: 2.02,
+      coupling: 1.1e-6,
+      alpha: 1e6,
+      status: "converged",
+      seconds: 1.24,
+      method: "coupling of 2 graphs at 3 times",
+      text: "Coupling of 2 graphs\n  cost 3.1415\n  12 edges cut",
+    },
+    curve: {
+      times: curve,
+      before: curve.map((t) => 0.4 * t * Math.exp(-t / 8) + 1e-4),
+      after: curve.map((t) => 4e-3 * t * Math.exp(-t / 14) + 3e-5),
+    },
     agreement: views.length > 1 ? [{ views: [0, 1], pairs: 120, before: 0.41, after: 0.78 }] : [],
-    history: [{ cost: 20, coupling: 0.1 }, { cost: 3.14, coupling: 1e-6 }],
+    history: [
+      { cost: 20, coupling: 0.1 },
+      { cost: 3.14, coupling: 1e-6 },
+    ],
     checks: [],
     ...more,
   };
@@ -74,16 +117,17 @@ function change(edges, random, part = 0.05) {
   const kind = [];
   for (const [, , w, planted] of edges) {
     const dice = random();
-    if (w === 0) after.push(0.6), kind.push(4);
-    else if (planted || dice < part / 4) after.push(0), kind.push(1);
-    else if (dice < part / 2) after.push(w * 0.4), kind.push(2);
-    else if (dice < part) after.push(w * 1.8), kind.push(3);
-    else after.push(w), kind.push(0);
+    if (w === 0) (after.push(0.6), kind.push(4));
+    else if (planted || dice < part / 4) (after.push(0), kind.push(1));
+    else if (dice < part / 2) (after.push(w * 0.4), kind.push(2));
+    else if (dice < part) (after.push(w * 1.8), kind.push(3));
+    else (after.push(w), kind.push(0));
   }
   return { after, kind };
 }
 
-const bump = (n, center, width) => Float32Array.from({ length: n }, (_, v) => Math.exp(-((Math.min(Math.abs(v - center), n - Math.abs(v - center)) / width) ** 2)));
+const bump = (n, center, width) =>
+  Float32Array.from({ length: n }, (_, v) => Math.exp(-((Math.min(Math.abs(v - center), n - Math.abs(v - center)) / width) ** 2)));
 
 /** A ring, and the same with short cuts that coupling cuts. */
 export function ring(n = 60) {
@@ -93,7 +137,11 @@ export function ring(n = 60) {
   const functions = [0, 1, 2].map((k) => bump(n, Math.round((k * n) / 3), 3));
   const circle = Array.from({ length: n }, (_, v) => [Math.cos((2 * Math.PI * v) / n), Math.sin((2 * Math.PI * v) / n)]).flat();
   const around = Array.from({ length: n }, (_, v) => [v, (v + 1) % n, 1]);
-  const cuts = [[5, 35, 0.8], [12, 40, 0.6], [20, 50, 0.9]].filter(([a, b]) => b < n);
+  const cuts = [
+    [5, 35, 0.8],
+    [12, 40, 0.6],
+    [20, 50, 0.9],
+  ].filter(([a, b]) => b < n);
   const first = sortedEdges(around);
   const second = sortedEdges([...around, ...cuts, [2, 4, 0]]);
   const isCut = ([a, b]) => cuts.some(([c, d]) => a === c && b === d);
@@ -127,7 +175,8 @@ function sheet(name, n, degree, dimensions, seed, random = randomNumbers(seed)) 
     for (const [dx, dy] of offsets.slice(0, degree)) {
       const [x, y] = [(v % side) + dx, Math.floor(v / side) + dy];
       const other = y * side + x;
-      if (x < side && y >= 0 && other < n) pairs.push([v, other, Math.exp(-0.3 * Math.hypot(place[v][0] - place[other][0], place[v][1] - place[other][1]) ** 2)]);
+      if (x < side && y >= 0 && other < n)
+        pairs.push([v, other, Math.exp(-0.3 * Math.hypot(place[v][0] - place[other][0], place[v][1] - place[other][1]) ** 2)]);
     }
   const edges = sortedEdges(pairs);
   const far = Math.round(n / 400);
@@ -135,7 +184,7 @@ function sheet(name, n, degree, dimensions, seed, random = randomNumbers(seed)) 
   for (let k = 0; k < far; k++) {
     const a = Math.floor(random() * n);
     const b = Math.floor(random() * n);
-    if (a !== b) edges.push([Math.min(a, b), Math.max(a, b), 0.7, true]), planted.add(k);
+    if (a !== b) (edges.push([Math.min(a, b), Math.max(a, b), 0.7, true]), planted.add(k));
   }
   edges.sort((x, y) => x[0] - y[0] || x[1] - y[1]);
   const functions = [0, 1, 2, 3].map((k) => {
@@ -152,7 +201,9 @@ export function large(n, degree, dimensions = 2, withNames = false) {
   const header = headerOf(`Two views of ${n.toLocaleString("en-US")} items`, blocks, views);
   const count = Math.floor(n / 2);
   const all = Array.from({ length: count }, (_, v) => v);
-  header.pairs = [{ views: [0, 1], a: blocks.add("p.a", "u4", [count], all, "zlib-delta"), b: blocks.add("p.b", "u4", [count], all, "zlib-delta") }];
+  header.pairs = [
+    { views: [0, 1], a: blocks.add("p.a", "u4", [count], all, "zlib-delta"), b: blocks.add("p.b", "u4", [count], all, "zlib-delta") },
+  ];
   header.times = { ...header.times, most: 60 };
   return { header, blocks };
 }
@@ -180,7 +231,11 @@ export function surface(rings = 60, sectors = 80) {
     }
   const n = rings * sectors;
   const edges = sortedEdges(pairs);
-  const functions = [0, 1].map((k) => Float32Array.from({ length: n }, (_, v) => Math.exp(-(((position[3 * v] - 0.4) ** 2 + (position[3 * v + 1] - (k ? -1 : 1)) ** 2 + (position[3 * v + 2] - 0.3) ** 2) / 0.05))));
+  const functions = [0, 1].map((k) =>
+    Float32Array.from({ length: n }, (_, v) =>
+      Math.exp(-(((position[3 * v] - 0.4) ** 2 + (position[3 * v + 1] - (k ? -1 : 1)) ** 2 + (position[3 * v + 2] - 0.3) ** 2) / 0.05)),
+    ),
+  );
   const make = (name) => ({ name, n, edges, ...change(edges, random, 0.03), position, dimensions: 3, faces, functions });
   const header = headerOf("A surface in two poses", blocks, [make("Standing"), make("Sitting")]);
   header.times = { ...header.times, most: 400 };
@@ -191,13 +246,13 @@ export const ATTACKS = [
   "<script>window.attacked = 1</script>",
   "</script><script>window.attacked = 1</script>",
   "<img src=x onerror=window.attacked=1>",
-  "\" onmouseover=\"window.attacked=1",
+  '" onmouseover="window.attacked=1',
   "'><svg onload=window.attacked=1>",
   "${window.attacked=1}{{constructor.constructor('window.attacked=1')()}}",
   "javascript:window.attacked=1",
   "\u202Egnp.exe\u2028\u2029\u0000\uFEFF\uD800 lone",
   "𝒽𝑒𝒶𝓉 Z̸̡͝a̷l̶g̵o̴ 👩‍👩‍👧‍👦 שלום مرحبا",
-  "=HYPERLINK(\"http://example.invalid\",\"x\")",
+  '=HYPERLINK("http://example.invalid","x")',
   "<!--<script>",
   "long ".repeat(2000),
 ];
@@ -214,7 +269,9 @@ export function hostile() {
     view.name = ATTACKS[k];
     view.names = Array.from({ length: view.n }, (_, v) => name(v));
     view.labels.classes = ATTACKS.slice(0, 4);
-    view.thumbnails = Array.from({ length: view.n }, (_, v) => (v === 0 ? "javascript:window.attacked=1" : v === 1 ? "data:image/svg+xml,<svg onload='window.attacked=1'/>" : null));
+    view.thumbnails = Array.from({ length: view.n }, (_, v) =>
+      v === 0 ? "javascript:window.attacked=1" : v === 1 ? "data:image/svg+xml,<svg onload='window.attacked=1'/>" : null,
+    );
   });
   header["__proto__"] = { polluted: true };
   return made;

@@ -14,7 +14,9 @@ const begin = Date.now();
 await tab.goto(`${pathToFileURL(page).href}#${option("--hash", "")}`);
 await tab.evaluate(() => window.cotherm.ready).catch(() => {});
 console.log(`ready after ${Date.now() - begin} ms`);
-await tab.waitForFunction(() => window.cotherm.state().progress >= 1, null, { timeout: 60_000 }).catch(() => console.log("heat is not complete"));
+await tab
+  .waitForFunction(() => window.cotherm.state().progress >= 1, null, { timeout: 60_000 })
+  .catch(() => console.log("heat is not complete"));
 console.log(`heat complete after ${Date.now() - begin} ms`);
 if (option("--do")) await tab.evaluate(option("--do"));
 await tab.waitForTimeout(Number(option("--wait", "1500")));

@@ -34,9 +34,14 @@ function publish(ready: Promise<App>): void {
   const hooks = {
     ready: ready.then(() => true),
     errors,
-    state: () => ({ ...running().store.get(), time: running().data.stops[running().store.get().stop], progress: running().heat.progress(), settled: running().settled }),
+    state: () => ({
+      ...running().store.get(),
+      time: running().data.stops[running().store.get().stop],
+      progress: running().heat.progress(),
+      settled: running().settled,
+    }),
     heat: (view: number, which: Which) => running().heatAt(view, which),
-    setTime: (stop: number) => running().seek(stop),
+    setTime: (stop: number) => running().player.seek(stop),
     setSource: (text: string) => {
       const source = readSource(text, running().data);
       if (!source) throw new Error(`no such source: ${text}`);
@@ -48,7 +53,7 @@ function publish(ready: Promise<App>): void {
       for (let e = 0; e < m; e++) if (kind[e] !== 0) rows.push([i[e], j[e], kind[e]]);
       return rows;
     },
-    fps: (seconds: number, turning = false) => running().framesPerSecond(seconds, turning),
+    fps: (seconds: number, turning = false) => running().player.framesPerSecond(seconds, turning),
   };
   hooks.ready.catch(() => {});
   Object.defineProperty(window, "cotherm", { value: Object.freeze(hooks), writable: false, configurable: false });

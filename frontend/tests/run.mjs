@@ -22,5 +22,8 @@ if (files.length === 0) throw new Error(`no tests in ${folder}`);
 const typed = files.filter((name) => name.endsWith(".ts"));
 const plain = files.filter((name) => name.endsWith(".mjs")).map((name) => join(here, folder, name));
 const all = [...(typed.length > 0 ? await bundled(typed) : []), ...plain];
-const child = spawn(process.execPath, ["--enable-source-maps", "--test", "--test-concurrency=1", ...all], { stdio: "inherit", cwd: join(here, "..") });
+const child = spawn(process.execPath, ["--enable-source-maps", "--test", "--test-concurrency=1", ...all], {
+  stdio: "inherit",
+  cwd: join(here, ".."),
+});
 child.on("exit", (code) => process.exit(code ?? 1));

@@ -1,7 +1,7 @@
 // The job every library gets: points and lines on shared vertices, whose colors change in every frame.
 export function makeJob(n, m) {
   let seed = 1;
-  const random = () => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32);
+  const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
   const position = new Float32Array(2 * n);
   for (let v = 0; v < 2 * n; v++) position[v] = 1.9 * random() - 0.95;
   // Ends of an edge are near each other, as in a graph of nearest neighbors that is laid out well.

@@ -11,7 +11,10 @@ publish((canvas, job) => {
   const lines = new Geometry(gl, { position, color, index: { data: job.ends } });
   const points = new Geometry(gl, { position: { ...position }, color: { ...color } });
   const scene = new Transform();
-  for (const [geometry, mode] of [[lines, gl.LINES], [points, gl.POINTS]])
+  for (const [geometry, mode] of [
+    [lines, gl.LINES],
+    [points, gl.POINTS],
+  ])
     new Mesh(gl, { geometry, program, mode, frustumCulled: false }).setParent(scene);
   return () => {
     lines.attributes.color.needsUpdate = true;

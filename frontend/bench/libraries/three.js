@@ -1,4 +1,15 @@
-import { BufferAttribute, BufferGeometry, LineSegments, OrthographicCamera, Points, RawShaderMaterial, Scene, Sphere, WebGLRenderer, GLSL3 } from "three";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  LineSegments,
+  OrthographicCamera,
+  Points,
+  RawShaderMaterial,
+  Scene,
+  Sphere,
+  WebGLRenderer,
+  GLSL3,
+} from "three";
 import { fragmentShader, publish, vertexShader } from "./job.js";
 
 const body = (shader) => shader.replace("#version 300 es\n", "");
@@ -7,7 +18,12 @@ publish((canvas, job) => {
   const renderer = new WebGLRenderer({ canvas, antialias: false });
   renderer.setSize(canvas.width, canvas.height, false);
   renderer.setClearColor(0xffffff);
-  const material = new RawShaderMaterial({ vertexShader: body(vertexShader), fragmentShader: body(fragmentShader), glslVersion: GLSL3, depthTest: false });
+  const material = new RawShaderMaterial({
+    vertexShader: body(vertexShader),
+    fragmentShader: body(fragmentShader),
+    glslVersion: GLSL3,
+    depthTest: false,
+  });
   const position = new BufferAttribute(job.position, 2);
   const color = new BufferAttribute(job.color, 4, true);
   const lines = new BufferGeometry().setAttribute("position", position).setAttribute("color", color);

@@ -9,7 +9,9 @@ publish((canvas, job) => {
     color: { numComponents: 4, data: job.color, normalize: true, drawType: gl.DYNAMIC_DRAW },
     indices: { numComponents: 2, data: job.ends },
   });
-  const points = twgl.createBufferInfoFromArrays(gl, { position: { numComponents: 2, buffer: lines.attribs.position.buffer, numElements: job.n } });
+  const points = twgl.createBufferInfoFromArrays(gl, {
+    position: { numComponents: 2, buffer: lines.attribs.position.buffer, numElements: job.n },
+  });
   points.attribs.color = lines.attribs.color;
   points.numElements = job.n;
   return () => {

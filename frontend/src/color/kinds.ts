@@ -13,7 +13,7 @@ export const KIND_STYLES: readonly KindStyle[] = [
   { light: "#b8127f", dark: "#ff7ad1", dash: "5 3", width: 1.8 },
   { light: "#0072b2", dark: "#56b4e9", dash: "", width: 1.4 },
   { light: "#00805d", dark: "#2fd39c", dash: "", width: 2.6 },
-  { light: "#16181d", dark: "#f4f6fa", dash: "1.5 3", width: 2.2 },
+  { light: "#2b303b", dark: "#f4f6fa", dash: "1.5 3", width: 2.2 },
 ];
 
 export const kindColor = (kind: number, dark: boolean): string => {
@@ -21,4 +21,5 @@ export const kindColor = (kind: number, dark: boolean): string => {
   return dark ? style.dark : style.light;
 };
 
-export const toUnit = (hex: string): [number, number, number] => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255) as [number, number, number];
+export const toUnit = (hex: string): [number, number, number] =>
+  [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16) / 255) as [number, number, number];

@@ -6,14 +6,43 @@ export type Color = readonly [number, number, number]; // sRGB, 0 to 255
 /** 256 colors, RGBA. */
 export type Table = Uint8Array;
 
-// Seventeen equal steps of matplotlib's viridis, inferno (both CC0) and of ColorBrewer's RdBu reversed.
+// Seventeen equal steps of matplotlib's viridis and inferno, both CC0.
 const VIRIDIS = "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725";
 const INFERNO = "000004 0b0724 210c4a 3d0965 57106e 71196e 8a226a a32c61 bc3754 d24644 e45a31 f1731d f98e09 fcac11 f9cb35 f2ea69 fcffa4";
-const SIGNED = "053061 175290 2a71b2 3f8ec0 6bacd1 9bc9e0 c2ddec e0ecf3 f7f6f6 fbe5d8 fbccb4 f5aa89 e48066 d05548 ba2832 930e26 67001f";
 
 /** Colors of the map "heat" as (lightness, chroma, hue) of OKLCH: cold is near the background, so that heat alone is loud. */
-const HEAT_ON_LIGHT: Color[] = [[0.87, 0.012, 240], [0.82, 0.08, 85], [0.74, 0.16, 65], [0.63, 0.21, 42], [0.5, 0.2, 27], [0.36, 0.14, 12]];
-const HEAT_ON_DARK: Color[] = [[0.4, 0.02, 260], [0.45, 0.08, 320], [0.54, 0.17, 8], [0.65, 0.21, 38], [0.79, 0.17, 70], [0.95, 0.09, 100]];
+const HEAT_ON_LIGHT: Color[] = [
+  [0.87, 0.012, 240],
+  [0.82, 0.08, 85],
+  [0.74, 0.16, 65],
+  [0.63, 0.21, 42],
+  [0.5, 0.2, 27],
+  [0.36, 0.14, 12],
+];
+const HEAT_ON_DARK: Color[] = [
+  [0.4, 0.02, 260],
+  [0.45, 0.08, 320],
+  [0.54, 0.17, 8],
+  [0.65, 0.21, 38],
+  [0.79, 0.17, 70],
+  [0.95, 0.09, 100],
+];
+
+/** Blue below 0, red above, and near the background in between. */
+const SIGNED_ON_LIGHT: Color[] = [
+  [0.38, 0.12, 260],
+  [0.62, 0.12, 250],
+  [0.87, 0.008, 250],
+  [0.66, 0.16, 42],
+  [0.42, 0.16, 25],
+];
+const SIGNED_ON_DARK: Color[] = [
+  [0.88, 0.09, 220],
+  [0.63, 0.13, 250],
+  [0.4, 0.01, 260],
+  [0.62, 0.18, 30],
+  [0.9, 0.12, 85],
+];
 
 const hex = (text: string): Color[] =>
   text.split(" ").map((code) => [0, 2, 4].map((k) => parseInt(code.slice(k, k + 2), 16)) as unknown as Color);
@@ -43,7 +72,7 @@ export function toOklab([red, green, blue]: Color): Color {
   return [
     0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
     1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-    0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
   ];
 }
 
@@ -65,7 +94,7 @@ function through(stops: readonly Color[]): Table {
 }
 
 export function makeTable(name: MapName, signed: boolean, dark: boolean): Table {
-  if (signed) return through(hex(SIGNED).map(toOklab));
+  if (signed) return through((dark ? SIGNED_ON_DARK : SIGNED_ON_LIGHT).map(polar));
   if (name === "viridis") return through(hex(VIRIDIS).map(toOklab));
   if (name === "inferno") return through(hex(INFERNO).map(toOklab));
   return through((dark ? HEAT_ON_DARK : HEAT_ON_LIGHT).map(polar));

@@ -69,7 +69,8 @@ export class BlockReader {
   async read(name: string): Promise<Numbers> {
     const info = this.table[name];
     const type = ARRAYS[info.dtype];
-    if (info.offset + info.length > this.bytes.length) throw new Damaged(`block ${name} lies beyond the end of the data: the file was cut off`);
+    if (info.offset + info.length > this.bytes.length)
+      throw new Damaged(`block ${name} lies beyond the end of the data: the file was cut off`);
     const expected = info.shape.reduce((product, side) => product * side, 1) * type.BYTES_PER_ELEMENT;
     let raw = await inflate(this.bytes.subarray(info.offset, info.offset + info.length), expected, name);
     if (info.coding === "zlib-shuffle") raw = unshuffle(raw, type.BYTES_PER_ELEMENT);

@@ -1,5 +1,21 @@
 // Turns parsed JSON into a Header or throws a Damaged error that says what is wrong and where.
-import type { Agreement, BlockInfo, Check, Coding, Curve, Dtype, Header, Labels, PairsHeader, StoredFrames, Summary, Times, ViewHeader, Which, Whole } from "./header.ts";
+import type {
+  Agreement,
+  BlockInfo,
+  Check,
+  Coding,
+  Curve,
+  Dtype,
+  Header,
+  Labels,
+  PairsHeader,
+  StoredFrames,
+  Summary,
+  Times,
+  ViewHeader,
+  Which,
+  Whole,
+} from "./header.ts";
 
 export class Damaged extends Error {}
 
@@ -124,7 +140,11 @@ const viewOf = (x: unknown, where: string, functions: number, blocks: Blocks): V
 };
 
 const twoViews = (x: unknown, where: string, count: number): [number, number] => {
-  const views = ofLength(list(x, where, (value, at) => whole(value, at, 0, count - 1)), 2, where);
+  const views = ofLength(
+    list(x, where, (value, at) => whole(value, at, 0, count - 1)),
+    2,
+    where,
+  );
   return [views[0], views[1]];
 };
 
@@ -174,7 +194,8 @@ const summaryOf = (x: unknown): Summary => {
 const curveOf = (x: unknown, where: string): Curve => {
   const c = record(x, where);
   const times = list(c.times, `${where}.times`, finite);
-  const values = (key: string): (number | null)[] => ofLength(list(c[key], `${where}.${key}`, finiteOrNull), times.length, `${where}.${key}`);
+  const values = (key: string): (number | null)[] =>
+    ofLength(list(c[key], `${where}.${key}`, finiteOrNull), times.length, `${where}.${key}`);
   return { times, before: values("before"), after: values("after") };
 };
 

@@ -19,4 +19,3 @@ export function heatSeries(time: number, bound: number, tolerance: number): Floa
   series[0] = 1 - sum;
   return series;
 }
-

@@ -12,11 +12,27 @@ const MOST_WORKERS = 4;
 /** In the page itself, short enough to leave time for frames. */
 const PORTION_IN_PAGE = 8;
 
+/** A worker; where it cannot start (some policies forbid workers only then) the page takes over what it was asked. */
 function makeWorker(code: string, receive: Receive): Helper {
-  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-  const worker = new Worker(url);
+  const worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+  let asked: ToWorker[] = [];
+  let post = (message: ToWorker): void => worker.postMessage(message);
   worker.onmessage = (event: MessageEvent<FrameMessage>) => receive(event.data);
-  return { post: (message) => worker.postMessage(message) };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    worker.terminate();
+    post = makeInPage(receive).post;
+    asked.forEach(post);
+    asked = [];
+  };
+  return {
+    post(message) {
+      // Of use are the graphs, and the flows since the last change of what is looked at.
+      if (message.type === "cancel") asked = asked.filter((old) => old.type !== "flow" || old.idle);
+      else asked.push(message);
+      post(message);
+    },
+  };
 }
 
 function makeInPage(receive: Receive): Helper {

@@ -41,7 +41,9 @@ export function filterRows(rows: readonly Row[], views: readonly View[], { text,
     const of = views[row.view];
     return fromOf(of, row.edge).toLocaleLowerCase().includes(wanted) || toOf(of, row.edge).toLocaleLowerCase().includes(wanted);
   };
-  return rows.filter((row) => (view === null || row.view === view) && kinds.has(views[row.view].kind[row.edge]) && (wanted === "" || named(row)));
+  return rows.filter(
+    (row) => (view === null || row.view === view) && kinds.has(views[row.view].kind[row.edge]) && (wanted === "" || named(row)),
+  );
 }
 
 type Key = (row: Row) => number | string;

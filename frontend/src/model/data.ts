@@ -56,7 +56,8 @@ export const labelOf = (view: View, vertex: number): string | null => {
 };
 
 const below = (values: Numbers, limit: number, what: string): void => {
-  for (let k = 0; k < values.length; k++) if (values[k] >= limit) throw new Damaged(`${what} names vertex ${values[k]}, and there are only ${limit}`);
+  for (let k = 0; k < values.length; k++)
+    if (values[k] >= limit) throw new Damaged(`${what} names vertex ${values[k]}, and there are only ${limit}`);
 };
 
 const allFinite = (values: Numbers, what: string, least = -Infinity): void => {

@@ -67,8 +67,18 @@ export class HeatStore {
 
   private startGraph(view: number, which: Which, f: Float64Array): void {
     const { stops, header } = this.data;
-    this.frames.set(keyOf(view, which), stops.map((_, k) => (k === 0 ? f : null)));
-    const message = { key: keyOf(view, which), job: this.job, f, times: stops, tolerance: header.heat.tolerance, single: this.single(view) };
+    this.frames.set(
+      keyOf(view, which),
+      stops.map((_, k) => (k === 0 ? f : null)),
+    );
+    const message = {
+      key: keyOf(view, which),
+      job: this.job,
+      f,
+      times: stops,
+      tolerance: header.heat.tolerance,
+      single: this.single(view),
+    };
     this.pool.flow({ type: "flow", idle: false, ...message });
   }
 

@@ -13,10 +13,6 @@ export class Partners {
     return this.table.get(`${from}:${to}`)?.get(vertex) ?? [];
   }
 
-  get empty(): boolean {
-    return this.table.size === 0;
-  }
-
   private fill(key: string, from: Uint32Array, to: Uint32Array): void {
     const partners = this.table.get(key) ?? new Map<number, number[]>();
     this.table.set(key, partners);

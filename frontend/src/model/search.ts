@@ -17,7 +17,8 @@ export function searchItems(views: readonly View[], text: string, most: number):
     for (let vertex = 0; vertex < view.n && first.length < most; vertex++) {
       const at = nameOf(view, vertex).toLocaleLowerCase().indexOf(wanted);
       if (at === 0) first.push({ view: view.index, vertex });
-      else if (later.length < most && (at > 0 || labelOf(view, vertex)?.toLocaleLowerCase().startsWith(wanted))) later.push({ view: view.index, vertex });
+      else if (later.length < most && (at > 0 || labelOf(view, vertex)?.toLocaleLowerCase().startsWith(wanted)))
+        later.push({ view: view.index, vertex });
     }
   return [...first, ...later].slice(0, most);
 }

@@ -1,6 +1,6 @@
-// Where panels go: a column for each view with before above after, broken into several bands where columns would get too narrow.
-import type { Shown } from "../model/state.ts";
+// Where panels go: a column for each view with before above after, unless other grids give clearly larger panels.
 import type { Which } from "../format/header.ts";
+import type { Shown } from "../model/state.ts";
 
 export interface Panel {
   view: number;
@@ -12,40 +12,50 @@ export interface Panel {
 }
 
 export const GAP = 8;
+/** Another grid must be better than the plain one by this. */
+const CLEARLY = 1.15;
+
+/** `views` in a row, each with its graphs above or beside each other. */
+interface Grid {
+  views: number;
+  beside: boolean;
+}
+
+interface Size {
+  width: number;
+  height: number;
+}
 
 const graphsShown = (shown: Shown): Which[] => (shown === "both" ? ["before", "after"] : [shown]);
 
-/** How good a grid is: the smaller side of its panels, since graphs are about as wide as high. */
-const quality = (columns: number, rows: number, width: number, height: number): number =>
-  Math.min((width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows);
-
-function bestColumns(views: number, graphs: number, width: number, height: number): number {
-  let best = views;
-  for (let columns = views - 1; columns > 0; columns--) {
-    const rows = graphs * Math.ceil(views / columns);
-    const now = graphs * Math.ceil(views / best);
-    // One band is easiest to read: it is only given up for panels that are clearly larger.
-    if (quality(columns, rows, width, height) > 1.15 * quality(best, now, width, height)) best = columns;
-  }
-  return best;
+function cellOf(grid: Grid, count: number, graphs: number, { width, height }: Size): Size {
+  const columns = grid.views * (grid.beside ? graphs : 1);
+  const rows = Math.ceil(count / grid.views) * (grid.beside ? 1 : graphs);
+  return { width: Math.floor((width - GAP * (columns - 1)) / columns), height: Math.floor((height - GAP * (rows - 1)) / rows) };
 }
 
-export function arrange(views: readonly number[], shown: Shown, width: number, height: number): Panel[] {
+/** The plain grid, all views in one row with before above after, then all others. */
+function gridsOf(count: number): Grid[] {
+  const rows = Array.from({ length: count }, (_, k) => count - k);
+  return [...rows.map((views) => ({ views, beside: false })), ...rows.map((views) => ({ views, beside: true }))];
+}
+
+/** `aspect`: width of a view in parts of its height, as far as views have one in common. */
+export function arrange(views: readonly number[], shown: Shown, width: number, height: number, aspect = 1): Panel[] {
   const graphs = graphsShown(shown);
-  // One view alone, wider than high: before and after beside each other.
-  if (views.length === 1 && graphs.length === 2 && width > height) return beside(views[0], graphs, width, height);
-  const columns = bestColumns(views.length, graphs.length, width, height);
-  const rows = graphs.length * Math.ceil(views.length / columns);
-  const cell = { width: Math.floor((width - GAP * (columns - 1)) / columns), height: Math.floor((height - GAP * (rows - 1)) / rows) };
+  const size = { width, height };
+  const quality = (grid: Grid): number => {
+    const cell = cellOf(grid, views.length, graphs.length, size);
+    return Math.min(cell.width / aspect, cell.height);
+  };
+  const grids = gridsOf(views.length);
+  const best = grids.reduce((a, b) => (quality(b) > CLEARLY * quality(a) ? b : a));
+  const cell = cellOf(best, views.length, graphs.length, size);
   return views.flatMap((view, k) =>
     graphs.map((which, g) => {
-      const row = graphs.length * Math.floor(k / columns) + g;
-      return { view, which, x: (k % columns) * (cell.width + GAP), y: row * (cell.height + GAP), ...cell };
+      const [column, row] = [k % best.views, Math.floor(k / best.views)];
+      const [x, y] = best.beside ? [column * graphs.length + g, row] : [column, row * graphs.length + g];
+      return { view, which, x: x * (cell.width + GAP), y: y * (cell.height + GAP), ...cell };
     }),
   );
-}
-
-function beside(view: number, graphs: Which[], width: number, height: number): Panel[] {
-  const cell = { width: Math.floor((width - GAP) / 2), height: Math.floor(height) };
-  return graphs.map((which, g) => ({ view, which, x: g * (cell.width + GAP), y: 0, ...cell }));
 }

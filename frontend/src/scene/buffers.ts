@@ -72,7 +72,14 @@ export class BufferMaker {
     const { order, unchanged } = drawingOrder(view);
     const heavy = heavyWeight(view);
     const endsBuffer = this.buffer(endsOf(view, order));
-    const end = (offset: number): twgl.AttribInfo => ({ buffer: endsBuffer, numComponents: 3, type: this.gl.FLOAT, stride: 24, offset, divisor: 1 });
+    const end = (offset: number): twgl.AttribInfo => ({
+      buffer: endsBuffer,
+      numComponents: 3,
+      type: this.gl.FLOAT,
+      stride: 24,
+      offset,
+      divisor: 1,
+    });
     const ends: [twgl.AttribInfo, twgl.AttribInfo] = [end(0), end(12)];
     const shape = this.shape(view);
     const graphs = WHICH.map((which) => [which, this.graph(view, stylesOf(view, which, order, heavy), shape, ends)]);
@@ -95,10 +102,21 @@ export class BufferMaker {
     };
   }
 
-  private graph(view: View, styleBytes: Uint8Array, { position, normal, indices }: ReturnType<BufferMaker["shape"]>, [start, end]: [twgl.AttribInfo, twgl.AttribInfo]): GraphBuffers {
+  private graph(
+    view: View,
+    styleBytes: Uint8Array,
+    { position, normal, indices }: ReturnType<BufferMaker["shape"]>,
+    [start, end]: [twgl.AttribInfo, twgl.AttribInfo],
+  ): GraphBuffers {
     const { gl, programs } = this;
     const [heatA, heatB] = [0, 1].map(() => this.floats(new Float32Array(view.n), 1, gl.DYNAMIC_DRAW));
-    const styles: twgl.AttribInfo = { buffer: this.buffer(styleBytes), numComponents: 4, type: gl.UNSIGNED_BYTE, normalize: true, divisor: 1 };
+    const styles: twgl.AttribInfo = {
+      buffer: this.buffer(styleBytes),
+      numComponents: 4,
+      type: gl.UNSIGNED_BYTE,
+      normalize: true,
+      divisor: 1,
+    };
     const corners = view.faces?.length ?? 0;
     return {
       heat: [heatA.buffer!, heatB.buffer!],
@@ -118,11 +136,21 @@ export class BufferMaker {
     const twice = new Uint32Array(2 * edges.length);
     for (let k = 0; k < edges.length; k++) twice[2 * k] = twice[2 * k + 1] = edges[k];
     const position: twgl.AttribInfo = { buffer: ends, numComponents: 3, type: this.gl.FLOAT };
-    const style: twgl.AttribInfo = { buffer: this.buffer(new Uint8Array(twice.buffer)), numComponents: 4, type: this.gl.UNSIGNED_BYTE, normalize: true };
+    const style: twgl.AttribInfo = {
+      buffer: this.buffer(new Uint8Array(twice.buffer)),
+      numComponents: 4,
+      type: this.gl.UNSIGNED_BYTE,
+      normalize: true,
+    };
     return this.array(this.programs.lines, { position, style }, twice.length, null);
   }
 
-  private array(program: twgl.ProgramInfo, attribs: Record<string, twgl.AttribInfo>, numElements: number, indices: WebGLBuffer | null): twgl.VertexArrayInfo {
+  private array(
+    program: twgl.ProgramInfo,
+    attribs: Record<string, twgl.AttribInfo>,
+    numElements: number,
+    indices: WebGLBuffer | null,
+  ): twgl.VertexArrayInfo {
     const faces = indices ? { indices, elementType: this.gl.UNSIGNED_INT } : {};
     return twgl.createVertexArrayInfo(this.gl, program, { attribs, numElements, ...faces });
   }

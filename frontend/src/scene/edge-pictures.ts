@@ -18,7 +18,7 @@ export type Layer = "under" | "over";
 /** Changed edges first: they are fewer, and matter more. */
 const LAYERS: readonly Layer[] = ["over", "under"];
 /** With more vertices than these, changed edges would be hidden below them. */
-const FEW_VERTICES = 10_000;
+export const FEW_VERTICES = 10_000;
 
 /** How far the picture of a panel's edges has come. */
 interface Task {
@@ -126,7 +126,8 @@ export class EdgePictures {
   private adapt(passed: number, pace: keyof typeof LIMITS): void {
     const { slow, fast } = LIMITS[pace];
     const portion = this.portion[pace];
-    if (passed > slow && this.lastDrawn > 0) this.portion[pace] = Math.max(LEAST_PORTION, Math.min(portion, (this.lastDrawn * fast) / passed));
+    if (passed > slow && this.lastDrawn > 0)
+      this.portion[pace] = Math.max(LEAST_PORTION, Math.min(portion, (this.lastDrawn * fast) / passed));
     else if (passed < fast && this.lastDrawn > portion / 3) this.portion[pace] = Math.min(MOST_PORTION, portion * 1.5);
     this.lastDrawn = 0;
   }
@@ -278,18 +279,24 @@ export interface EdgeStyle {
   alpha: number;
   /** Pixels that a heavy edge is wider than a light one. */
   strengthWidth: number;
-  /** Of widths of changed edges: thinner where there are many. */
+  /** Of widths and opacity of changed edges: less where there are many, since heat is to be seen. */
   emphasis: number;
 }
 
 /** Fainter and thinner where lines would cover the panel many times over. `length`: the mean of an edge; `scale`: pixels a unit. */
-export function edgeStyle(edges: number, drawn: number, length: number, scale: number, { width, height }: { width: number; height: number }): EdgeStyle {
+export function edgeStyle(
+  edges: number,
+  drawn: number,
+  length: number,
+  scale: number,
+  { width, height }: { width: number; height: number },
+): EdgeStyle {
   // Of a view that is larger than its panel only a part is in it: what counts is how dense lines are where they are.
   const area = Math.max(width * height, (2 * scale) ** 2);
   const cover = (count: number): number => Math.max((count * length * scale) / area, 1e-9);
   return {
     alpha: Math.min(0.75, Math.max(0.035, 0.4 / cover(edges))),
     strengthWidth: edges < 20_000 || cover(edges) < 1 ? 1.2 : 0.4,
-    emphasis: Math.min(1, Math.max(0.45, 0.06 / cover(drawn))),
+    emphasis: Math.min(1, Math.max(0.06, 0.3 / cover(drawn))),
   };
 }

@@ -38,7 +38,10 @@ export class Lens {
     extent: Extent,
     readonly size: Size,
   ) {
-    const fit = Math.min(size.width / (2 * MARGIN * extent.x), Math.max(size.height / 2, size.height - 2 * CAPTION) / (2 * MARGIN * extent.y));
+    const fit = Math.min(
+      size.width / (2 * MARGIN * extent.x),
+      Math.max(size.height / 2, size.height - 2 * CAPTION) / (2 * MARGIN * extent.y),
+    );
     this.scale = fit * camera.zoom;
     [this.right, this.up, this.back] = rows(camera.rotation);
     this.matrix = this.makeMatrix();

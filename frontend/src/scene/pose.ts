@@ -31,6 +31,6 @@ export function extentOf({ position, dimensions }: View, rotation: Quaternion): 
   // A line, or nearly one, must not be magnified until its thickness fills the panel.
   const least = 0.05 * Math.max(x, y);
   // Perspective makes what is near larger.
-  const grow = dimensions === 3 ? 1.1 : 1;
+  const grow = dimensions === 3 ? 1.04 : 1;
   return { x: grow * Math.max(x, least), y: grow * Math.max(y, least) };
 }

@@ -107,7 +107,8 @@ export class Renderer {
   draw(panels: readonly PanelDrawing[], moment: Moment, passed: number, resting: boolean): boolean {
     const { gl } = this;
     const missing = this.edges.draw(panels, passed, resting);
-    for (const drawing of panels) if (this.isLarge(drawing.panel.view)) this.numbers.prepare(drawing, this.size(drawing), this.heatUniforms(drawing, moment));
+    for (const drawing of panels)
+      if (this.isLarge(drawing.panel.view)) this.numbers.prepare(drawing, this.size(drawing), this.heatUniforms(drawing, moment));
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.SCISSOR_TEST);
     gl.depthMask(true);
@@ -151,7 +152,14 @@ export class Renderer {
 
   private heatUniforms({ silent, lens }: PanelDrawing, { scale, part }: Moment): Record<string, unknown> {
     const { background } = this.look!;
-    return { matrix: lens.matrix, part, silent: silent ? 1 : 0, scale: [scale.low, scale.high, STRETCH[scale.stretch]], map: this.map, background };
+    return {
+      matrix: lens.matrix,
+      part,
+      silent: silent ? 1 : 0,
+      scale: [scale.low, scale.high, STRETCH[scale.stretch]],
+      map: this.map,
+      background,
+    };
   }
 
   private size({ panel, lens }: PanelDrawing): number {
@@ -172,7 +180,11 @@ export class Renderer {
     const { gl, programs } = this;
     const { view, graphs } = this.views[drawing.panel.view];
     this.begin(programs.points, graphs[drawing.panel.which].points);
-    twgl.setUniforms(programs.points, { ...this.heatUniforms(drawing, moment), size: this.size(drawing), flatView: view.dimensions === 2 ? 1 : 0 });
+    twgl.setUniforms(programs.points, {
+      ...this.heatUniforms(drawing, moment),
+      size: this.size(drawing),
+      flatView: view.dimensions === 2 ? 1 : 0,
+    });
     gl.drawArrays(gl.POINTS, 0, view.n);
   }
 
@@ -181,7 +193,10 @@ export class Renderer {
     const surface = this.views[drawing.panel.view].graphs[drawing.panel.which].surface!;
     const { right, up, back } = drawing.lens;
     this.begin(programs.surface, surface);
-    twgl.setUniforms(programs.surface, { ...this.heatUniforms(drawing, moment), turn: [0, 1, 2].flatMap((k) => [right[k], up[k], back[k]]) });
+    twgl.setUniforms(programs.surface, {
+      ...this.heatUniforms(drawing, moment),
+      turn: [0, 1, 2].flatMap((k) => [right[k], up[k], back[k]]),
+    });
     twgl.drawBufferInfo(gl, surface, gl.TRIANGLES);
   }
 }

@@ -179,14 +179,14 @@ void main() {
   vec2 pb = b.xy / b.w * size * 0.5;
   float length = distance(pa, pb);
   vec2 ahead = length > 1e-3 ? (pb - pa) / length : vec2(1.0, 0.0);
-  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : emphasis * widths[kind] * mix(0.7, 1.3, style.x));
+  halfWidth = 0.5 * pixel * (kind == 0 ? mix(0.8, 0.8 + strengthWidth, style.x) : max(emphasis, 0.45) * widths[kind] * mix(0.7, 1.3, style.x));
   float reach = halfWidth + 0.5;
   vec2 place = mix(pa, pb, corner.x) + vec2(-ahead.y, ahead.x) * corner.y * reach;
   float z = mix(a.z / a.w, b.z / b.w, corner.x);
   gl_Position = vec4(place / (size * 0.5), z - bias, 1.0);
   along = corner.x * length;
   across = corner.y * reach;
-  float opacity = kind == 0 ? alpha * mix(0.25, 1.0, style.x) : mix(0.55, 1.0, style.x);
+  float opacity = kind == 0 ? alpha * mix(0.25, 1.0, style.x) : emphasis * mix(0.5, 1.0, style.x);
   opacity *= 1.0 - fade * clamp(0.5 * z + 0.3, 0.0, 0.8);
   tint = vec4(colors[kind] * opacity, opacity);
 }`;

@@ -4,14 +4,14 @@ import workerCode from "worker-code";
 import type { Row } from "../model/changes.ts";
 import { nameOf, type Data } from "../model/data.ts";
 import { HeatStore } from "../model/heat.ts";
-import { readLink, writeLink } from "../model/link.ts";
+import { readLink } from "../model/link.ts";
 import { defaultSource, sameSource, startsIn, type Source } from "../model/source.ts";
 import { Store, type State } from "../model/state.ts";
 import { clampZoom } from "../scene/camera.ts";
+import { Address } from "./address.ts";
 import { Announcer } from "./announce.ts";
 import { el } from "./dom.ts";
-import { download } from "./download.ts";
-import { makeFigure, MOST_SHAPES, pngBlob, shapeCount, svgBlob, type FigureParts } from "./figure.ts";
+import { MOST_SHAPES, savePng, saveSvg, type FigureParts } from "./figure.ts";
 import { formatCount, formatNumber, shorten } from "./format.ts";
 import { Help } from "./help.ts";
 import { listenForKeys } from "./keys.ts";
@@ -19,6 +19,7 @@ import { legendOf } from "./legend.ts";
 import type { Pointed } from "./marks.ts";
 import { Nearest } from "./nearest.ts";
 import { Overview } from "./overview.ts";
+import { Player } from "./player.ts";
 import { PanelPointers } from "./pointers.ts";
 import { Search } from "./search.ts";
 import { homesOf, Stage } from "./stage.ts";
@@ -29,15 +30,12 @@ import { TimeBar } from "./timebar.ts";
 import { Toolbar } from "./toolbar.ts";
 import { Tooltip } from "./tooltip.ts";
 
-/** All of time passes in so many seconds. */
-const SECONDS = 12;
-/** Milliseconds that saving waits for edges that are still being drawn. */
-const PATIENCE = 4000;
-
 export class App {
   readonly store: Store;
   readonly heat: HeatStore;
+  readonly player: Player;
   private readonly stage: Stage;
+  private readonly address: Address;
   private readonly announcer = new Announcer();
   private readonly help: Help;
   private readonly toolbar: Toolbar;
@@ -49,10 +47,6 @@ export class App {
   private readonly legend = el("div");
   private readonly message = el("div", { class: "toast", role: "status", hidden: true });
   private readonly root: HTMLElement;
-  private playedFrom = 0;
-  private loops = false;
-  private writing = 0;
-  private frameCount = 0;
   private messageTimer = 0;
 
   constructor(
@@ -64,23 +58,39 @@ export class App {
     this.store = new Store({ ...this.defaults(), cameras: homes, ...readLink(location.hash, data, homes) });
     applyTheme(this.store.get().theme);
     this.heat = new HeatStore(data, workerCode, () => this.heatCame());
-    this.stage = new Stage(data, this.store, this.heat, (now) => this.tick(now));
+    this.player = new Player(data, this.store, this.heat, () => this.stage);
+    this.stage = new Stage(data, this.store, this.heat, (now) => this.player.tick(now));
     this.help = new Help(data.header.made_by);
     this.tooltip = new Tooltip(data, this.heat);
-    this.search = new Search(data, (view, vertex) => this.find(view, vertex), (text) => this.announcer.say(text));
+    this.search = new Search(
+      data,
+      (view, vertex) => this.find(view, vertex),
+      (text) => this.announcer.say(text),
+    );
     this.toolbar = new Toolbar(data, this.store, this.search.element, {
       source: (source) => this.setSource(source),
-      savePng: () => void this.savePng(),
+      savePng: () => void savePng(this.parts()),
       saveSvg: () => void this.saveSvg(),
-      copyLink: () => void this.copyLink(),
+      copyLink: () => void this.address.copy().then((text) => this.toast(text)),
       toggleTheme: () => this.toggleTheme(),
       toggleSide: () => root.classList.toggle("wide"),
       help: () => this.help.toggle(),
     });
-    this.timebar = new TimeBar(data, this.store, this.stage, () => this.togglePlay(), (stop) => this.seek(stop));
+    this.timebar = new TimeBar(
+      data,
+      this.store,
+      this.stage,
+      () => this.player.toggle(),
+      (stop) => this.player.seek(stop),
+    );
     this.overview = new Overview(data, this.heat);
     const table = new ChangesTable(data, this.store, (row) => this.zoomTo(row));
-    this.nearest = new Nearest(data, this.heat, (view, vertex) => this.setSource({ type: "vertex", view, vertex }), () => this.show());
+    this.nearest = new Nearest(
+      data,
+      this.heat,
+      (view, vertex) => this.setSource({ type: "vertex", view, vertex }),
+      () => this.show(),
+    );
     const tabs = new Tabs(
       [
         { title: "Overview", content: this.overview.element },
@@ -90,6 +100,7 @@ export class App {
       "Results",
       () => {},
     );
+    this.address = new Address(data, this.store, homes);
     this.build(tabs.element);
     this.listen();
     this.stage.layOut();
@@ -104,12 +115,26 @@ export class App {
     const { stops } = this.data;
     // Something is to be seen at once: heat that has begun to spread, before it is even.
     const stop = Math.round(0.4 * (stops.length - 1));
-    return { view: null, stop, source: defaultSource(this.data), shown: "both", theme: "auto", map: "heat", range: "frame", stretch: "root", edges: "all", linked: false, edge: null, playing: false };
+    return {
+      view: null,
+      stop,
+      source: defaultSource(this.data),
+      shown: "both",
+      theme: "auto",
+      map: "heat",
+      range: "frame",
+      stretch: "root",
+      edges: "all",
+      linked: false,
+      edge: null,
+      playing: false,
+    };
   }
 
   private build(side: HTMLElement): void {
     const { notes } = this.data.header;
-    const remarks = notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
+    const remarks =
+      notes.length > 0 ? el("ul", { class: "notes", "aria-label": "Notes" }, ...notes.map((note) => el("li", {}, note))) : null;
     const below = el("div", { class: "below" }, this.legend, this.timebar.choices);
     const main = el("main", {}, this.toolbar.controls, remarks, this.stage.element, below, this.timebar.element);
     this.root.replaceChildren(this.toolbar.top, main, side, this.tooltip.element, this.message, this.announcer.element, this.help.element);
@@ -127,13 +152,12 @@ export class App {
         });
     };
     onSystemTheme(() => this.themeChanged());
-    addEventListener("hashchange", () => this.restore());
     listenForKeys(
       {
-        play: () => this.togglePlay(),
-        step: (by) => this.seek(this.store.get().stop + by),
-        seek: (stop) => this.seek(stop),
-        last: () => this.seek(this.data.stops.length - 1),
+        play: () => this.player.toggle(),
+        step: (by) => this.player.step(by),
+        seek: (stop) => this.player.seek(stop),
+        last: () => this.player.end(),
         shown: (shown) => this.store.set({ shown }),
         nextFunction: () => this.nextFunction(),
         search: () => this.search.input.focus(),
@@ -154,7 +178,7 @@ export class App {
     this.show();
     if (changed.has("source")) this.saySource(state.source);
     else if (changed.has("stop") && !state.playing) this.announcer.say(`Time ${formatNumber(this.data.stops[state.stop], 3)}`);
-    if (!state.playing) this.keepLink();
+    if (!state.playing) this.address.keep();
   }
 
   private themeChanged(): void {
@@ -191,10 +215,13 @@ export class App {
     const others = this.data.views.filter(({ index }) => index !== source.view);
     const without = others.filter(({ index }) => startsIn(this.data, source, index).length === 0);
     const text =
-      others.length === 0 ? `Heat starts at ${name}`
-      : without.length === 0 ? `Heat starts at ${name} and at its partners in the other views`
-      : without.length === others.length ? `Heat starts at ${name} only: it has no partners in other views`
-      : `Heat starts at ${name}; it has no partner in ${without.map((view) => shorten(view.name, 24)).join(", ")}`;
+      others.length === 0
+        ? `Heat starts at ${name}`
+        : without.length === 0
+          ? `Heat starts at ${name} and at its partners in the other views`
+          : without.length === others.length
+            ? `Heat starts at ${name} only: it has no partners in other views`
+            : `Heat starts at ${name}; it has no partner in ${without.map((view) => shorten(view.name, 24)).join(", ")}`;
     this.toast(text);
   }
 
@@ -202,12 +229,6 @@ export class App {
 
   setSource(source: Source): void {
     if (!sameSource(source, this.store.get().source)) this.store.set({ source });
-  }
-
-  seek(stop: number): void {
-    const clamped = Math.max(0, Math.min(this.data.stops.length - 1, Math.round(stop)));
-    this.store.set({ playing: false });
-    this.store.set({ stop: clamped });
   }
 
   private nextFunction(): void {
@@ -222,41 +243,6 @@ export class App {
     this.store.set({ theme: isDark(this.store.get().theme) ? "light" : "dark" });
   }
 
-  private togglePlay(): void {
-    const { playing, stop } = this.store.get();
-    if (playing) return this.seek(this.stage.position);
-    if (stop === this.data.stops.length - 1) this.store.set({ stop: 0 });
-    this.stage.position = this.store.get().stop;
-    this.playedFrom = 0;
-    this.store.set({ playing: true });
-  }
-
-  /** Moves time on while it plays; true if it goes on. */
-  private tick(now: number): boolean {
-    this.frameCount++;
-    const { playing } = this.store.get();
-    if (!playing) return false;
-    const last = this.data.stops.length - 1;
-    const passed = this.playedFrom === 0 ? 0 : now - this.playedFrom;
-    this.playedFrom = now;
-    const wanted = this.stage.position + (Math.min(passed, 100) * last) / (1000 * SECONDS);
-    const position = this.loops && wanted >= last ? 0 : Math.min(wanted, last, this.computed());
-    this.stage.position = position;
-    this.store.set({ stop: Math.floor(position) });
-    if (position >= last) this.store.set({ playing: false, stop: last });
-    return position < last;
-  }
-
-  /** Play waits for heat that is not computed yet. */
-  private computed(): number {
-    const { length } = this.data.stops;
-    let least = length - 1;
-    const next = Math.min(length - 1, Math.floor(this.stage.position) + 1);
-    for (const { panel } of this.stage.frames)
-      if (this.heat.has(panel.view)) least = Math.min(least, this.heat.latest(panel.view, panel.which, next));
-    return Math.max(least, this.stage.position);
-  }
-
   private find(view: number, vertex: number): void {
     const { view: shown } = this.store.get();
     if (shown !== null && shown !== view) this.store.set({ view: null });
@@ -267,7 +253,11 @@ export class App {
   /** Puts some vertices into the middle of their view; they fill at most a third of it. */
   private center(view: number, vertices: number[], mostZoom: number): void {
     const { position } = this.data.views[view];
-    const center = [0, 1, 2].map((d) => vertices.reduce((sum, v) => sum + position[3 * v + d], 0) / vertices.length) as [number, number, number];
+    const center = [0, 1, 2].map((d) => vertices.reduce((sum, v) => sum + position[3 * v + d], 0) / vertices.length) as [
+      number,
+      number,
+      number,
+    ];
     const reach = Math.max(...vertices.map((v) => Math.hypot(...center.map((c, d) => c - position[3 * v + d]))));
     const old = this.store.get().cameras[view];
     const zoom = clampZoom(Math.min(mostZoom, 1 / (3 * reach || 1e-9)));
@@ -281,7 +271,9 @@ export class App {
     if (shown !== null && shown !== view) this.store.set({ view });
     this.store.set({ edge: { view, edge } });
     this.center(view, [i[edge], j[edge]], 40);
-    this.announcer.say(`Zoomed to the edge from ${shorten(nameOf(this.data.views[view], i[edge]), 60)} to ${shorten(nameOf(this.data.views[view], j[edge]), 60)}`);
+    this.announcer.say(
+      `Zoomed to the edge from ${shorten(nameOf(this.data.views[view], i[edge]), 60)} to ${shorten(nameOf(this.data.views[view], j[edge]), 60)}`,
+    );
   }
 
   private point(pointed: Pointed | null, x: number, y: number): void {
@@ -298,26 +290,8 @@ export class App {
     return { data: this.data, state, stage: this.stage, heat: this.heat, sourceText: this.sourceText(state.source) };
   }
 
-  private async savePng(): Promise<void> {
-    await this.stage.settled(PATIENCE);
-    download(await pngBlob(makeFigure(this.parts(), false), Math.max(1, devicePixelRatio)), "cotherm.png");
-  }
-
   private async saveSvg(): Promise<void> {
-    const vector = shapeCount(this.parts()) <= MOST_SHAPES;
-    if (!vector) await this.stage.settled(PATIENCE);
-    download(svgBlob(makeFigure(this.parts(), vector)), "cotherm.svg");
-    if (!vector) this.toast(`More than ${formatCount(MOST_SHAPES)} shapes: the SVG holds a picture of them.`);
-  }
-
-  private async copyLink(): Promise<void> {
-    this.writeHash();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.toast("The link is copied. It keeps view, time, source and cameras.");
-    } catch {
-      this.toast("The address of this page is the link: copy it from there.");
-    }
+    if (!(await saveSvg(this.parts()))) this.toast(`More than ${formatCount(MOST_SHAPES)} shapes: the SVG holds a picture of them.`);
   }
 
   private toast(text: string): void {
@@ -325,25 +299,6 @@ export class App {
     this.message.hidden = false;
     window.clearTimeout(this.messageTimer);
     this.messageTimer = window.setTimeout(() => (this.message.hidden = true), 5000);
-  }
-
-  // ---- the link
-
-  private keepLink(): void {
-    window.clearTimeout(this.writing);
-    this.writing = window.setTimeout(() => this.writeHash(), 300);
-  }
-
-  private writeHash(): void {
-    try {
-      history.replaceState(null, "", `#${writeLink(this.store.get(), this.stage.homes)}`);
-    } catch {
-      // Pages inside of other pages may not change their address; the state is then not kept, and nothing else is lost.
-    }
-  }
-
-  private restore(): void {
-    this.store.set({ playing: false, ...readLink(location.hash, this.data, this.stage.homes) });
   }
 
   // ---- for tests and measurements
@@ -356,29 +311,6 @@ export class App {
   heatAt(view: number, which: Which): Float64Array {
     const heat = this.heat.at(view, which, this.store.get().stop);
     return Float64Array.from(heat ?? []);
-  }
-
-  /** Frames a second while heat plays, or while cameras turn as well. */
-  async framesPerSecond(seconds: number, turning: boolean): Promise<number> {
-    this.loops = true;
-    if (!this.store.get().playing) this.togglePlay();
-    const frames = this.frameCount;
-    const begin = performance.now();
-    while (performance.now() - begin < 1000 * seconds) {
-      await new Promise(requestAnimationFrame);
-      if (turning) this.data.views.forEach(({ index }) => this.turn(index));
-    }
-    const rate = (1000 * (this.frameCount - frames)) / (performance.now() - begin);
-    this.loops = false;
-    this.seek(this.store.get().stop);
-    return rate;
-  }
-
-  private turn(view: number): void {
-    const frame = this.stage.frames.find(({ panel }) => panel.view === view);
-    if (!frame) return;
-    const lens = this.stage.lens(frame.panel);
-    this.stage.setCamera(view, this.data.views[view].dimensions === 2 ? lens.panned(Math.sin(this.frameCount / 20), 0) : lens.rotated(3, 0));
   }
 
   async check(): Promise<void> {

@@ -40,12 +40,22 @@ export class CurveChart {
   private readonly readout = el("p", { class: "hint" });
   private readonly x: ReturnType<typeof logAxis>;
 
-  constructor(private readonly curve: Curve, coupled: readonly number[]) {
+  constructor(
+    private readonly curve: Curve,
+    coupled: readonly number[],
+  ) {
     this.x = logAxis(curve.times, LEFT, WIDTH - RIGHT);
     const y = logAxis([...known(curve.before), ...known(curve.after)], HEIGHT - BOTTOM, TOP);
     const chart = svg("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": this.describe() });
     chart.append(...this.grid(y), ...this.coupledMarks(coupled), this.path("before", y.place), this.path("after", y.place), this.marker);
-    const legend = el("p", { class: "curve-legend" }, el("span", { class: "key before" }), "before", el("span", { class: "key after" }), "after");
+    const legend = el(
+      "p",
+      { class: "curve-legend" },
+      el("span", { class: "key before" }),
+      "before",
+      el("span", { class: "key after" }),
+      "after",
+    );
     this.element = el("div", {}, legend, chart, this.readout);
   }
 
@@ -59,14 +69,18 @@ export class CurveChart {
       svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y.place(value), y2: y.place(value) }),
       svg("text", { x: LEFT - 6, y: y.place(value) + 3.5, "text-anchor": "end" }, formatNumber(value, 2)),
     ]);
-    const below = decades(this.x.low, this.x.high).map((value) => svg("text", { x: this.x.place(value), y: HEIGHT - 9, "text-anchor": "middle" }, formatNumber(value, 2)));
+    const below = decades(this.x.low, this.x.high).map((value) =>
+      svg("text", { x: this.x.place(value), y: HEIGHT - 9, "text-anchor": "middle" }, formatNumber(value, 2)),
+    );
     return [...across, ...below];
   }
 
   private coupledMarks(times: readonly number[]): SVGElement[] {
     const { times: range } = this.curve;
     const inside = times.filter((time) => time >= range[0] && time <= range[range.length - 1]);
-    return inside.map((time) => svg("line", { class: "coupled", x1: this.x.place(time), x2: this.x.place(time), y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM + 5 }));
+    return inside.map((time) =>
+      svg("line", { class: "coupled", x1: this.x.place(time), x2: this.x.place(time), y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM + 5 }),
+    );
   }
 
   private path(which: "before" | "after", y: Place): SVGPathElement {

@@ -10,13 +10,18 @@ interface Properties {
 
 function fill(element: Element, properties: Properties, children: Child[]): void {
   for (const [key, value] of Object.entries(properties)) {
-    if (key === "on") for (const [name, handler] of Object.entries(value as object)) element.addEventListener(name, handler as EventListener);
+    if (key === "on")
+      for (const [name, handler] of Object.entries(value as object)) element.addEventListener(name, handler as EventListener);
     else if (value !== undefined && value !== null && value !== false) element.setAttribute(key, value === true ? "" : String(value));
   }
   for (const child of children) if (child !== null && child !== undefined && child !== false) element.append(child);
 }
 
-export function el<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function el<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   fill(element, properties, children);
   return element;
@@ -24,7 +29,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Pr
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-export function svg<K extends keyof SVGElementTagNameMap>(tag: K, properties: Properties = {}, ...children: Child[]): SVGElementTagNameMap[K] {
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
   const element = document.createElementNS(SVG, tag);
   fill(element, properties, children);
   return element;
@@ -46,7 +55,19 @@ export const icon = (name: keyof typeof ICONS): SVGSVGElement =>
   svg(
     "svg",
     { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", focusable: "false" },
-    svg("path", FILLED.has(name) ? { d: ICONS[name], fill: "currentColor" } : { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 1.4, "stroke-linecap": "round", "stroke-linejoin": "round" }),
+    svg(
+      "path",
+      FILLED.has(name)
+        ? { d: ICONS[name], fill: "currentColor" }
+        : {
+            d: ICONS[name],
+            fill: "none",
+            stroke: "currentColor",
+            "stroke-width": 1.4,
+            "stroke-linecap": "round",
+            "stroke-linejoin": "round",
+          },
+    ),
   );
 
 export interface Choice<T> {
@@ -55,7 +76,12 @@ export interface Choice<T> {
 }
 
 /** A select with a label in front. */
-export function select<T extends string>(label: string, choices: Choice<T>[], value: T, change: (value: T) => void): { element: HTMLLabelElement; input: HTMLSelectElement } {
+export function select<T extends string>(
+  label: string,
+  choices: Choice<T>[],
+  value: T,
+  change: (value: T) => void,
+): { element: HTMLLabelElement; input: HTMLSelectElement } {
   const input = el("select", {}, ...choices.map((choice) => el("option", { value: choice.value }, choice.text)));
   input.value = value;
   input.addEventListener("change", () => change(input.value as T));
@@ -63,7 +89,11 @@ export function select<T extends string>(label: string, choices: Choice<T>[], va
 }
 
 /** Buttons of which one is pressed. */
-export function segments<T extends string>(label: string, choices: Choice<T>[], choose: (value: T) => void): { element: HTMLElement; show: (value: T) => void } {
+export function segments<T extends string>(
+  label: string,
+  choices: Choice<T>[],
+  choose: (value: T) => void,
+): { element: HTMLElement; show: (value: T) => void } {
   const buttons = choices.map(({ value, text }) => el("button", { type: "button", on: { click: () => choose(value) } }, text));
   const show = (value: T): void => buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(choices[k].value === value)));
   return { element: el("div", { class: "segments", role: "group", "aria-label": label }, ...buttons), show };

@@ -11,6 +11,7 @@ import type { Lens } from "../scene/lens.ts";
 import { projectAll } from "../scene/picking.ts";
 import { pointSize } from "../scene/renderer.ts";
 import { SVG, svg } from "./dom.ts";
+import { download } from "./download.ts";
 import { formatNumber, shorten } from "./format.ts";
 import { marksOf } from "./marks.ts";
 import type { Stage } from "./stage.ts";
@@ -29,7 +30,7 @@ export interface FigureParts {
   sourceText: string;
 }
 
-export function shapeCount({ data, stage, state }: Pick<FigureParts, "data" | "stage" | "state">): number {
+function shapeCount({ data, stage, state }: Pick<FigureParts, "data" | "stage" | "state">): number {
   let count = 0;
   for (const { panel } of stage.frames) {
     const { n, m, faces } = data.views[panel.view];
@@ -88,8 +89,11 @@ class PanelShapes {
             x2: projected[b].toFixed(2),
             y2: projected[b + 1].toFixed(2),
             stroke: kindColor(kind, isDark(theme)),
-            "stroke-width": (kind === 0 ? 0.8 + strengthWidth * strength : emphasis * width * (0.7 + 0.6 * strength)).toFixed(2),
-            "stroke-opacity": (kind === 0 ? alpha * (0.25 + 0.75 * strength) : 0.55 + 0.45 * strength).toFixed(3),
+            "stroke-width": (kind === 0
+              ? 0.8 + strengthWidth * strength
+              : Math.max(emphasis, 0.45) * width * (0.7 + 0.6 * strength)
+            ).toFixed(2),
+            "stroke-opacity": (kind === 0 ? alpha * (0.25 + 0.75 * strength) : emphasis * (0.5 + 0.5 * strength)).toFixed(3),
             "stroke-dasharray": dashed || null,
           }),
         );
@@ -104,7 +108,14 @@ class PanelShapes {
     const key = (v: number): number => (view.dimensions === 2 ? (heat?.[v] ?? 0) : -projected[3 * v + 2]);
     const order = Array.from({ length: view.n }, (_, v) => v).sort((a, b) => key(a) - key(b));
     return order.map((v) =>
-      svg("circle", { cx: projected[3 * v].toFixed(2), cy: projected[3 * v + 1].toFixed(2), r: radius.toFixed(2), fill: this.color(heat?.[v] ?? 0), stroke: radius > 3 ? cssValue("--panel") : null, "stroke-width": radius > 3 ? 1 : null }),
+      svg("circle", {
+        cx: projected[3 * v].toFixed(2),
+        cy: projected[3 * v + 1].toFixed(2),
+        r: radius.toFixed(2),
+        fill: this.color(heat?.[v] ?? 0),
+        stroke: radius > 3 ? cssValue("--panel") : null,
+        "stroke-width": radius > 3 ? 1 : null,
+      }),
     );
   }
 
@@ -117,7 +128,12 @@ class PanelShapes {
       const corners = [faces[k], faces[k + 1], faces[k + 2]];
       const mean = heat ? corners.reduce((sum, v) => sum + heat[v], 0) / 3 : 0;
       const fill = shaded(this.color(mean), this.light(corners));
-      return svg("polygon", { points: corners.map((v) => `${projected[3 * v].toFixed(2)},${projected[3 * v + 1].toFixed(2)}`).join(" "), fill, stroke: fill, "stroke-width": 0.5 });
+      return svg("polygon", {
+        points: corners.map((v) => `${projected[3 * v].toFixed(2)},${projected[3 * v + 1].toFixed(2)}`).join(" "),
+        fill,
+        stroke: fill,
+        "stroke-width": 0.5,
+      });
     });
   }
 
@@ -148,7 +164,15 @@ function dress(mark: SVGGElement): SVGGElement {
     shape.setAttribute("stroke-width", halo ? "4" : "1.8");
   }
   for (const label of mark.querySelectorAll("text")) {
-    for (const [key, value] of Object.entries({ "font-family": FONT, "font-size": "12", fill: cssValue("--text"), stroke: cssValue("--panel"), "stroke-width": "3", "paint-order": "stroke" })) label.setAttribute(key, value);
+    for (const [key, value] of Object.entries({
+      "font-family": FONT,
+      "font-size": "12",
+      fill: cssValue("--text"),
+      stroke: cssValue("--panel"),
+      "stroke-width": "3",
+      "paint-order": "stroke",
+    }))
+      label.setAttribute(key, value);
   }
   return mark;
 }
@@ -175,13 +199,18 @@ function foot({ data, state, stage, sourceText }: FigureParts, width: number, y:
   group.append(text(2, 24, `Heat of ${shorten(sourceText, 80)} at time ${formatNumber(data.stops[state.stop], 3)}`));
   group.append(svg("rect", { x: width - bar - 2, y: 10, width: bar, height: 10, rx: 2, fill: "url(#bar)" }));
   [0, 0.5, 1].forEach((part, k) =>
-    group.append(text(width - bar - 2 + part * bar, 34, formatNumber(valueAt(part, scale), 2), { "font-size": 11, "text-anchor": ["start", "middle", "end"][k] })),
+    group.append(
+      text(width - bar - 2 + part * bar, 34, formatNumber(valueAt(part, scale), 2), {
+        "font-size": 11,
+        "text-anchor": ["start", "middle", "end"][k],
+      }),
+    ),
   );
   return group;
 }
 
 /** The figure; `vector` false puts the canvas's picture in place of lines and circles. */
-export function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
+function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
   const { stage } = parts;
   const { clientWidth: width, clientHeight: height } = stage.element;
   const figure = svg("svg", { width, height: height + FOOT, viewBox: `0 0 ${width} ${height + FOOT}` });
@@ -195,12 +224,12 @@ export function makeFigure(parts: FigureParts, vector: boolean): SVGSVGElement {
   return figure;
 }
 
-export function svgBlob(figure: SVGSVGElement): Blob {
+function svgBlob(figure: SVGSVGElement): Blob {
   figure.setAttribute("xmlns", SVG);
   return new Blob([new XMLSerializer().serializeToString(figure)], { type: "image/svg+xml" });
 }
 
-export async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blob> {
+async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blob> {
   const picture = new Image();
   const url = URL.createObjectURL(svgBlob(figure));
   picture.src = url;
@@ -210,5 +239,23 @@ export async function pngBlob(figure: SVGSVGElement, ratio: number): Promise<Blo
   canvas.height = Math.round(Number(figure.getAttribute("height")) * ratio);
   canvas.getContext("2d")!.drawImage(picture, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(url);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made"))), "image/png"),
+  );
+}
+
+/** Milliseconds that saving waits for edges that are still being drawn. */
+const PATIENCE = 4000;
+
+export async function savePng(parts: FigureParts): Promise<void> {
+  await parts.stage.settled(PATIENCE);
+  download(await pngBlob(makeFigure(parts, false), Math.max(1, devicePixelRatio)), "cotherm.png");
+}
+
+/** Whether the figure has lines and circles; else it has a picture of them. */
+export async function saveSvg(parts: FigureParts): Promise<boolean> {
+  const vector = shapeCount(parts) <= MOST_SHAPES;
+  if (!vector) await parts.stage.settled(PATIENCE);
+  download(svgBlob(makeFigure(parts, vector)), "cotherm.svg");
+  return vector;
 }

@@ -3,7 +3,13 @@ export function formatNumber(x: number | null | undefined, digits = 4): string {
   if (x === null || x === undefined || !Number.isFinite(x)) return "–";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size >= 1e6 || size < 1e-3) return minus(x.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e"));
+  if (size >= 1e6 || size < 1e-3)
+    return minus(
+      x
+        .toExponential(digits - 1)
+        .replace(/\.?0+e/, "e")
+        .replace("e+", "e"),
+    );
   return minus(`${Number(x.toPrecision(digits))}`);
 }
 

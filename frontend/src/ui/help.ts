@@ -23,7 +23,11 @@ const KEYS: readonly [string, string][] = [
 ];
 
 const table = (rows: readonly [string, string][]): HTMLElement =>
-  el("table", {}, el("tbody", {}, ...rows.map(([key, text]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, text)))));
+  el(
+    "table",
+    {},
+    el("tbody", {}, ...rows.map(([key, text]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, text)))),
+  );
 
 export class Help {
   readonly element: HTMLDialogElement;
@@ -33,7 +37,16 @@ export class Help {
   constructor(madeBy: string) {
     const close = el("button", { type: "button", class: "text", on: { click: () => this.element.close() } }, "Close");
     const keys = el("label", { class: "check" }, this.single, "Single-key shortcuts are on");
-    this.element = el("dialog", { class: "help", "aria-labelledby": "help-title" }, el("h2", { id: "help-title" }, "Pointer and keys"), table(POINTER), table(KEYS), keys, el("p", { class: "hint" }, `Made by ${madeBy}.`), close);
+    this.element = el(
+      "dialog",
+      { class: "help", "aria-labelledby": "help-title" },
+      el("h2", { id: "help-title" }, "Pointer and keys"),
+      table(POINTER),
+      table(KEYS),
+      keys,
+      el("p", { class: "hint" }, `Made by ${madeBy}.`),
+      close,
+    );
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 

@@ -13,9 +13,12 @@ export interface KeyActions {
   help(): void;
 }
 
-const takesText = (target: EventTarget | null): boolean => target instanceof Element && target.closest("input:not([type=checkbox]):not([type=range]), select, textarea, dialog") !== null;
-const takesSpace = (target: EventTarget | null): boolean => target instanceof Element && target.closest("button, input[type=checkbox], summary, a, [role=tab]") !== null;
-const takesArrows = (target: EventTarget | null): boolean => target instanceof Element && target.closest("input[type=range], .panel, [role=tab], .rows") !== null;
+const takesText = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("input:not([type=checkbox]):not([type=range]), select, textarea, dialog") !== null;
+const takesSpace = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("button, input[type=checkbox], summary, a, [role=tab]") !== null;
+const takesArrows = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("input[type=range], .panel, [role=tab], .rows") !== null;
 
 export function listenForKeys(actions: KeyActions, enabled: () => boolean): void {
   const arrows: Record<string, () => void> = {
@@ -37,10 +40,13 @@ export function listenForKeys(actions: KeyActions, enabled: () => boolean): void
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || takesText(event.target)) return;
     const act =
-      event.key === " " && !takesSpace(event.target) ? actions.play
-      : event.key in arrows && !takesArrows(event.target) ? arrows[event.key]
-      : enabled() ? letters[event.key.toLowerCase()]
-      : undefined;
+      event.key === " " && !takesSpace(event.target)
+        ? actions.play
+        : event.key in arrows && !takesArrows(event.target)
+          ? arrows[event.key]
+          : enabled()
+            ? letters[event.key.toLowerCase()]
+            : undefined;
     if (!act) return;
     event.preventDefault();
     act();

@@ -4,6 +4,7 @@ import { nameOf, type Data, type View } from "../model/data.ts";
 import { startsIn } from "../model/source.ts";
 import type { EdgeChoice, State } from "../model/state.ts";
 import type { Panel } from "../scene/arrange.ts";
+import { FEW_VERTICES } from "../scene/edge-pictures.ts";
 import { isSeen } from "../scene/edges.ts";
 import type { Lens } from "../scene/lens.ts";
 import { svg } from "./dom.ts";
@@ -18,7 +19,7 @@ export interface Pointed {
 
 /** Marks of one source; more than these would hide the picture. */
 const MOST_MARKS = 30;
-const FEW_CHANGES = 60;
+const FEW_CHANGES = 40;
 
 const where = (data: Data, lens: Lens, view: number, vertex: number): readonly [number, number, number] => {
   const { position } = data.views[view];
@@ -27,7 +28,12 @@ const where = (data: Data, lens: Lens, view: number, vertex: number): readonly [
 
 function ring(data: Data, lens: Lens, view: number, vertex: number, name: string, radius: number, text: boolean): SVGGElement {
   const [x, y] = where(data, lens, view, vertex);
-  const group = svg("g", { class: `mark ${name}` }, svg("circle", { class: "halo", cx: x, cy: y, r: radius }), svg("circle", { cx: x, cy: y, r: radius }));
+  const group = svg(
+    "g",
+    { class: `mark ${name}` },
+    svg("circle", { class: "halo", cx: x, cy: y, r: radius }),
+    svg("circle", { cx: x, cy: y, r: radius }),
+  );
   if (text) {
     const label = shorten(nameOf(data.views[view], vertex), 28);
     const left = x > lens.size.width - 7 * label.length - 20;
@@ -47,19 +53,34 @@ function edgeMark(data: Data, lens: Lens, { view, edge }: EdgeChoice, name: stri
 /** A few changed edges are the point of the picture: they are drawn again over the vertices, and a cut has a cross. */
 function surgery(data: Data, state: State, panel: Panel, lens: Lens): SVGGElement[] {
   const view = data.views[panel.view];
-  const changed = view.faces || state.edges === "none" ? [] : changedEdges(view);
-  return changed.filter((edge) => isSeen(view, panel.which, edge)).map((edge) => {
-    const kind = view.kind[edge];
-    const gone = kind === 1 && panel.which === "after";
-    const [a, b] = [where(data, lens, panel.view, view.i[edge]), where(data, lens, panel.view, view.j[edge])];
-    const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-    const { width, dash } = KIND_STYLES[kind];
-    const stroke = { stroke: kindColor(kind, isDark(state.theme)), "stroke-width": 1.4 * width, "stroke-linecap": "round" };
-    const line = svg("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], ...stroke, "stroke-dasharray": (kind === 1 && !gone) || dash === "" ? null : dash });
-    if (!gone) return svg("g", {}, line);
-    const cross = `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}`;
-    return svg("g", {}, line, svg("path", { d: cross, stroke: cssValue("--panel"), "stroke-width": 6, "stroke-linecap": "round" }), svg("path", { d: cross, ...stroke, "stroke-width": 2.2 }));
-  });
+  const changed = view.faces || view.n > FEW_VERTICES || state.edges === "none" ? [] : changedEdges(view);
+  return changed
+    .filter((edge) => isSeen(view, panel.which, edge))
+    .map((edge) => {
+      const kind = view.kind[edge];
+      const gone = kind === 1 && panel.which === "after";
+      const [a, b] = [where(data, lens, panel.view, view.i[edge]), where(data, lens, panel.view, view.j[edge])];
+      const [x, y] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+      const { width, dash } = KIND_STYLES[kind];
+      const stroke = { stroke: kindColor(kind, isDark(state.theme)), "stroke-width": 1.2 * width, "stroke-linecap": "round" };
+      const line = svg("line", {
+        x1: a[0],
+        y1: a[1],
+        x2: b[0],
+        y2: b[1],
+        ...stroke,
+        "stroke-dasharray": (kind === 1 && !gone) || dash === "" ? null : dash,
+      });
+      if (!gone) return svg("g", {}, line);
+      const cross = `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}`;
+      return svg(
+        "g",
+        {},
+        line,
+        svg("path", { d: cross, stroke: cssValue("--panel"), "stroke-width": 6, "stroke-linecap": "round" }),
+        svg("path", { d: cross, ...stroke, "stroke-width": 2.2 }),
+      );
+    });
 }
 
 const changedLists = new WeakMap<View, number[]>();
@@ -78,8 +99,10 @@ function changedEdges(view: View): number[] {
 export function marksOf(data: Data, state: State, panel: Panel, lens: Lens, pointed: Pointed | null): SVGGElement[] {
   const marks: SVGGElement[] = surgery(data, state, panel, lens);
   if (state.edge?.view === panel.view) marks.push(edgeMark(data, lens, state.edge, "chosen"));
-  for (const vertex of startsIn(data, state.source, panel.view).slice(0, MOST_MARKS)) marks.push(ring(data, lens, panel.view, vertex, "source", 8, true));
-  if (pointed?.edge !== null && pointed?.view === panel.view) marks.push(edgeMark(data, lens, { view: panel.view, edge: pointed.edge }, "pointed"));
+  for (const vertex of startsIn(data, state.source, panel.view).slice(0, MOST_MARKS))
+    marks.push(ring(data, lens, panel.view, vertex, "source", 8, true));
+  if (pointed?.edge !== null && pointed?.view === panel.view)
+    marks.push(edgeMark(data, lens, { view: panel.view, edge: pointed.edge }, "pointed"));
   if (pointed && pointed.vertex !== null) {
     const same = pointed.view === panel.view;
     const vertices = same ? [pointed.vertex] : data.partners.of(pointed.view, pointed.vertex, panel.view).slice(0, MOST_MARKS);

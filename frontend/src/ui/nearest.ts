@@ -59,7 +59,12 @@ export class Nearest {
     const top = items?.[0]?.heat ?? 1;
     const rows = (items ?? []).map((item) => this.item(item, top, which === "after" && others !== null && !other.has(item.vertex)));
     const empty = this.heat.has(this.view) ? (items ? "No heat has come anywhere yet." : "Computing …") : "No heat in this view.";
-    return el("div", {}, el("h3", {}, which === "before" ? "Before" : "After"), rows.length > 0 ? el("ol", {}, ...rows) : el("p", { class: "hint" }, empty));
+    return el(
+      "div",
+      {},
+      el("h3", {}, which === "before" ? "Before" : "After"),
+      rows.length > 0 ? el("ol", {}, ...rows) : el("p", { class: "hint" }, empty),
+    );
   }
 
   private item({ vertex, heat }: Near, top: number, isNew: boolean): HTMLElement {
@@ -71,9 +76,18 @@ export class Nearest {
     const name = nameOf(view, vertex);
     const button = el(
       "button",
-      { type: "button", title: `${name.slice(0, 300)}: heat ${formatNumber(heat)}${isNew ? ", not among the nearest before" : ""}`, on: { click: () => this.start(this.view, vertex) } },
+      {
+        type: "button",
+        title: `${name.slice(0, 300)}: heat ${formatNumber(heat)}${isNew ? ", not among the nearest before" : ""}`,
+        on: { click: () => this.start(this.view, vertex) },
+      },
       picture ? el("img", { src: picture, alt: "", width: 32, height: 32 }) : null,
-      el("span", { class: "what" }, el("span", { class: "name" }, shorten(name, 60)), label === null ? null : el("span", { class: "label" }, shorten(label, 40))),
+      el(
+        "span",
+        { class: "what" },
+        el("span", { class: "name" }, shorten(name, 60)),
+        label === null ? null : el("span", { class: "label" }, shorten(label, 40)),
+      ),
       el("span", { class: "value" }, formatNumber(heat, 2)),
       bar,
     );

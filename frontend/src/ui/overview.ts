@@ -25,7 +25,10 @@ export class Overview {
     private readonly heat: HeatStore,
   ) {
     const { curve, times } = data.header;
-    const drawable = curve && curve.times.some((time) => time > 0) && [...curve.before, ...curve.after].some((value) => value !== null && value > 0);
+    const drawable =
+      curve &&
+      curve.times.filter((time) => time > 0).length > 1 &&
+      [...curve.before, ...curve.after].some((value) => value !== null && value > 0);
     this.chart = curve && drawable ? new CurveChart(curve, times.coupled) : null;
     this.element.append(this.summary());
     if (this.chart) this.element.append(section("Coupling error against time", this.chart.element));
@@ -44,7 +47,10 @@ export class Overview {
     const items = NUMBERS.filter(([key]) => typeof summary[key] === "number").map(([key, name, meaning]) =>
       el("div", { title: meaning }, el("dt", {}, name), el("dd", {}, formatNumber(summary[key] as number))),
     );
-    const text = typeof summary.text === "string" && summary.text !== "" ? el("details", {}, el("summary", {}, "As the library prints it"), el("pre", {}, summary.text)) : null;
+    const text =
+      typeof summary.text === "string" && summary.text !== ""
+        ? el("details", {}, el("summary", {}, "As the library prints it"), el("pre", {}, summary.text))
+        : null;
     const method = typeof summary.method === "string" ? el("p", { class: "hint" }, summary.method) : null;
     return section("Result", status, method, el("dl", { class: "numbers" }, ...items), text);
   }
@@ -54,9 +60,18 @@ export class Overview {
     const chances = header.agreement.some(({ chance }) => chance !== null);
     const rows = header.agreement.map(({ views: [k, l], pairs, before, after, chance }) => {
       const numbers = [formatCount(pairs), formatNumber(before, 3), formatNumber(after, 3), ...(chances ? [formatNumber(chance, 2)] : [])];
-      return el("tr", {}, el("th", { scope: "row" }, `${shorten(views[k].name, 18)} – ${shorten(views[l].name, 18)}`), ...numbers.map((text) => el("td", {}, text)));
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, `${shorten(views[k].name, 18)} – ${shorten(views[l].name, 18)}`),
+        ...numbers.map((text) => el("td", {}, text)),
+      );
     });
-    const head = el("tr", {}, ...["Views", "Pairs", "Before", "After", ...(chances ? ["Chance"] : [])].map((text) => el("th", { scope: "col" }, text)));
+    const head = el(
+      "tr",
+      {},
+      ...["Views", "Pairs", "Before", "After", ...(chances ? ["Chance"] : [])].map((text) => el("th", { scope: "col" }, text)),
+    );
     return section("Agreement on pairs kept back", el("table", { class: "small" }, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
 
@@ -66,17 +81,34 @@ export class Overview {
       const name = el("th", { scope: "row", title: view.name.slice(0, 400) }, shorten(view.name, 18));
       return el("tr", {}, name, ...[n, m, ...countsOf(view)].map((count) => el("td", {}, formatCount(count))));
     });
-    const titles = [["View", "View"], ["n", "Vertices"], ["m", "Edges"], ["cut", "Edges cut"], ["weak.", "Edges weakened"], ["str.", "Edges strengthened"], ["new", "New edges"]];
+    const titles = [
+      ["View", "View"],
+      ["n", "Vertices"],
+      ["m", "Edges"],
+      ["cut", "Edges cut"],
+      ["weak.", "Edges weakened"],
+      ["str.", "Edges strengthened"],
+      ["new", "New edges"],
+    ];
     const head = el("tr", {}, ...titles.map(([text, title]) => el("th", { scope: "col", title, "aria-label": title }, text)));
     return section("Graphs", el("table", { class: "small" }, el("thead", {}, head), el("tbody", {}, ...rows)));
   }
 
   sayAccuracy(report?: CheckReport): void {
     const { header, stored } = this.data;
-    const texts = [`Heat is computed here, from the weights in this page, by a Chebyshev series: within ${formatNumber(this.heat.statedError, 2)} of the exact heat, in parts of the norm of the heat at time 0.`];
-    if (header.heat.weights === "single") texts.push("The weights in this page are rounded to 32 bits, which adds about 6e−8 of each of them.");
-    if (stored.length > 0) texts.push("Where a graph is shown in part, heat of functions is that of the whole graph, stored in 16 bits; heat that starts at a vertex flows on what is shown.");
-    if (report && report.values > 0) texts.push(`Compared with ${formatCount(report.values)} values by the library: the largest difference is ${formatNumber(report.largest, 2)}.`);
+    const texts = [
+      `Heat is computed here, from the weights in this page, by a Chebyshev series: within ${formatNumber(this.heat.statedError, 2)} of the exact heat, in parts of the norm of the heat at time 0.`,
+    ];
+    if (header.heat.weights === "single")
+      texts.push("The weights in this page are rounded to 32 bits, which adds about 6e−8 of each of them.");
+    if (stored.length > 0)
+      texts.push(
+        "Where a graph is shown in part, heat of functions is that of the whole graph, stored in 16 bits; heat that starts at a vertex flows on what is shown.",
+      );
+    if (report && report.values > 0)
+      texts.push(
+        `Compared with ${formatCount(report.values)} values by the library: the largest difference is ${formatNumber(report.largest, 2)}.`,
+      );
     this.accuracy.textContent = texts.join(" ");
     this.accuracy.classList.toggle("warning", report !== undefined && report.excess > 2);
   }

@@ -9,7 +9,11 @@ export function showProblem(root: Element, message: string): void {
       { class: "problem", role: "alert" },
       el("h1", {}, "This page cannot be shown"),
       el("p", {}, message),
-      el("p", { class: "hint" }, "Write the page again with “cotherm view”. If it still fails, please report it together with the line above."),
+      el(
+        "p",
+        { class: "hint" },
+        "Write the page again with “cotherm view”. If it still fails, please report it together with the line above.",
+      ),
     ),
   );
 }

@@ -18,7 +18,17 @@ export class Search {
     private readonly choose: (view: number, vertex: number) => void,
     private readonly say: (text: string) => void,
   ) {
-    this.input = el("input", { type: "search", placeholder: "Search by name", role: "combobox", "aria-label": "Search items by name; heat starts at the chosen one", "aria-expanded": "false", "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" });
+    this.input = el("input", {
+      type: "search",
+      placeholder: "Search by name",
+      role: "combobox",
+      "aria-label": "Search items by name; heat starts at the chosen one",
+      "aria-expanded": "false",
+      "aria-controls": "found",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     this.input.addEventListener("input", () => this.look());
     this.input.addEventListener("keydown", (event) => this.key(event));
     this.input.addEventListener("focus", () => this.look());
@@ -30,7 +40,8 @@ export class Search {
     this.found = searchItems(this.data.views, this.input.value, MOST);
     this.active = this.found.length > 0 ? 0 : -1;
     this.list.replaceChildren(...this.found.map((item, k) => this.option(item, k)));
-    if (this.input.value.trim() !== "" && this.found.length === 0) this.list.append(el("li", { class: "none" }, "Nothing is named like that"));
+    if (this.input.value.trim() !== "" && this.found.length === 0)
+      this.list.append(el("li", { class: "none" }, "Nothing is named like that"));
     const open = this.list.childElementCount > 0;
     this.list.hidden = !open;
     this.input.setAttribute("aria-expanded", String(open));
@@ -41,8 +52,15 @@ export class Search {
   private option({ view, vertex }: Found, k: number): HTMLElement {
     const of = this.data.views[view];
     const label = labelOf(of, vertex);
-    const hints = [label === null ? null : shorten(label, 24), this.data.views.length > 1 ? shorten(of.name, 20) : null].filter((text) => text !== null);
-    const option = el("li", { role: "option", id: `found-${k}` }, el("span", { class: "name" }, shorten(nameOf(of, vertex), 60)), el("span", { class: "label" }, hints.join(" · ")));
+    const hints = [label === null ? null : shorten(label, 24), this.data.views.length > 1 ? shorten(of.name, 20) : null].filter(
+      (text) => text !== null,
+    );
+    const option = el(
+      "li",
+      { role: "option", id: `found-${k}` },
+      el("span", { class: "name" }, shorten(nameOf(of, vertex), 60)),
+      el("span", { class: "label" }, hints.join(" · ")),
+    );
     option.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       this.take(k);

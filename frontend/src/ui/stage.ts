@@ -1,7 +1,7 @@
 // The panels: their frames and captions, and the canvas and marks that lie in them.
 import { cssColor, makeTable, type Table } from "../color/maps.ts";
 import { extremes, makeScale, type Scale } from "../color/scale.ts";
-import { labelOf, nameOf, type Data } from "../model/data.ts";
+import type { Data } from "../model/data.ts";
 import type { HeatFrame, HeatStore } from "../model/heat.ts";
 import type { State, Store } from "../model/state.ts";
 import { arrange, type Panel } from "../scene/arrange.ts";
@@ -107,7 +107,9 @@ export class Stage {
     this.renderer.resize(width, height, this.renderer.software ? 1 : Math.min(devicePixelRatio, 2));
     const focused = this.frames.findIndex(({ element }) => element === document.activeElement);
     for (const { element } of this.frames) element.remove();
-    this.frames = arrange(views, shown, width, height).map((panel) => this.makeFrame(panel));
+    const aspects = views.map((k) => this.extents[k].x / this.extents[k].y).sort((a, b) => a - b);
+    const aspect = Math.min(3, Math.max(0.3, aspects[Math.floor(aspects.length / 2)]));
+    this.frames = arrange(views, shown, width, height, aspect).map((panel) => this.makeFrame(panel));
     this.element.append(...this.frames.map(({ element }) => element));
     this.frames[focused]?.element.focus({ preventScroll: true });
     this.onPanels(this.frames);
@@ -119,8 +121,23 @@ export class Stage {
     const view = this.data.views[panel.view];
     const overlay = svg("svg", { class: "marks", "aria-hidden": "true", width: panel.width, height: panel.height });
     const note = el("div", { class: "note" });
-    const caption = el("div", { class: "caption" }, el("b", { title: view.name.slice(0, 400) }, shorten(view.name, 40)), el("span", { class: `which ${panel.which}` }, panel.which));
-    const reset = el("button", { type: "button", class: "reset", title: "Show all of it (0)", "aria-label": `Show all of ${shorten(view.name, 40)}`, on: { click: () => this.resetCamera(panel.view) } }, icon("fit"));
+    const caption = el(
+      "div",
+      { class: panel.width < 220 ? "caption narrow" : "caption" },
+      el("b", { title: view.name.slice(0, 400) }, shorten(view.name, 40)),
+      el("span", { class: `which ${panel.which}` }, panel.which),
+    );
+    const reset = el(
+      "button",
+      {
+        type: "button",
+        class: "reset",
+        title: "Show all of it (0)",
+        "aria-label": `Show all of ${shorten(view.name, 40)}`,
+        on: { click: () => this.resetCamera(panel.view) },
+      },
+      icon("fit"),
+    );
     const label = `${shorten(view.name, 60)}, ${panel.which}: ${formatCount(view.n)} vertices, ${formatCount(view.m)} edges. Arrow keys move, plus and minus zoom, Enter starts heat at the vertex in the middle.`;
     const element = el("div", { class: "panel", tabindex: 0, role: "application", "aria-label": label }, overlay, caption, note, reset);
     Object.assign(element.style, { left: `${panel.x}px`, top: `${panel.y}px`, width: `${panel.width}px`, height: `${panel.height}px` });
@@ -166,7 +183,11 @@ export class Stage {
   draw(passed = 16, resting = true): boolean {
     if (this.frames.length === 0) return false;
     const part = this.loadHeat();
-    const drawings: PanelDrawing[] = this.frames.map(({ panel }) => ({ panel, lens: this.lens(panel), silent: !this.heat.has(panel.view) }));
+    const drawings: PanelDrawing[] = this.frames.map(({ panel }) => ({
+      panel,
+      lens: this.lens(panel),
+      silent: !this.heat.has(panel.view),
+    }));
     const missing = this.renderer.draw(drawings, { part, scale: this.scale }, passed, resting);
     if (this.marksAreOld) this.drawMarks(drawings);
     return missing;
@@ -228,11 +249,6 @@ export class Stage {
 
   colorOf(part: number): string {
     return cssColor(this.table, part);
-  }
-
-  describe(view: number, vertex: number): string {
-    const label = labelOf(this.data.views[view], vertex);
-    return nameOf(this.data.views[view], vertex) + (label === null ? "" : ` (${label})`);
   }
 }
 

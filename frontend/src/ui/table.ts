@@ -1,6 +1,18 @@
 // Changed edges: filter, sort, zoom to one, export.
 import { KIND_STYLES, kindColor } from "../color/kinds.ts";
-import { changeOf, changedRows, filterRows, fromOf, KINDS, orderRows, toOf, writeCsv, type Column, type Order, type Row } from "../model/changes.ts";
+import {
+  changeOf,
+  changedRows,
+  filterRows,
+  fromOf,
+  KINDS,
+  orderRows,
+  toOf,
+  writeCsv,
+  type Column,
+  type Order,
+  type Row,
+} from "../model/changes.ts";
 import type { Data } from "../model/data.ts";
 import type { Store } from "../model/state.ts";
 import { el, svg } from "./dom.ts";
@@ -9,13 +21,32 @@ import { formatCount, formatNumber, shorten } from "./format.ts";
 import { isDark } from "./theme.ts";
 import { VirtualRows } from "./virtual.ts";
 
-const COLUMNS: readonly [Column, string][] = [["kind", "Kind"], ["from", "From"], ["to", "To"], ["before", "Before"], ["after", "After"], ["change", "Change"]];
+const COLUMNS: readonly [Column, string][] = [
+  ["kind", "Kind"],
+  ["from", "From"],
+  ["to", "To"],
+  ["before", "Before"],
+  ["after", "After"],
+  ["change", "Change"],
+];
 const ROW_HEIGHT = 28;
 
 /** A short piece of line in the style of a kind of edge. */
 export const kindSwatch = (kind: number, dark: boolean): SVGSVGElement => {
   const { dash, width } = KIND_STYLES[kind];
-  return svg("svg", { class: "swatch", width: 22, height: 8, viewBox: "0 0 22 8", "aria-hidden": "true" }, svg("line", { x1: 1, x2: 21, y1: 4, y2: 4, stroke: kindColor(kind, dark), "stroke-width": 1.4 * width, "stroke-dasharray": dash || null }));
+  return svg(
+    "svg",
+    { class: "swatch", width: 22, height: 8, viewBox: "0 0 22 8", "aria-hidden": "true" },
+    svg("line", {
+      x1: 1,
+      x2: 21,
+      y1: 4,
+      y2: 4,
+      stroke: kindColor(kind, dark),
+      "stroke-width": 1.4 * width,
+      "stroke-dasharray": dash || null,
+    }),
+  );
 };
 
 export class ChangesTable {
@@ -36,7 +67,12 @@ export class ChangesTable {
     private readonly zoomTo: (row: Row) => void,
   ) {
     this.all = changedRows(data.views);
-    this.list = new VirtualRows({ rowHeight: ROW_HEIGHT, label: "Changed edges. Arrow keys move, Enter zooms to the edge.", makeRow: (k) => this.makeRow(this.rows[k], k), choose: (k) => this.zoomTo(this.rows[k]) });
+    this.list = new VirtualRows({
+      rowHeight: ROW_HEIGHT,
+      label: "Changed edges. Arrow keys move, Enter zooms to the edge.",
+      makeRow: (k) => this.makeRow(this.rows[k], k),
+      choose: (k) => this.zoomTo(this.rows[k]),
+    });
     this.grid = el("div", { class: "grid", role: "grid", "aria-label": "Changed edges" }, this.head(), this.list.element);
     this.element = el("div", { class: "changes" }, this.tools(), this.count, this.grid);
     store.subscribe((_, changed) => {
@@ -57,8 +93,22 @@ export class ChangesTable {
       this.update();
     });
     const boxes = [1, 2, 3, 4].map((kind) => this.kindBox(kind));
-    const save = el("button", { type: "button", class: "text", title: "The rows below, with names; names that begin like a formula get an apostrophe in front", on: { click: () => this.save() } }, "Export CSV");
-    return el("div", { class: "tools" }, el("div", { class: "line" }, search, save), el("div", { class: "line kinds", role: "group", "aria-label": "Kinds of changes" }, ...boxes));
+    const save = el(
+      "button",
+      {
+        type: "button",
+        class: "text",
+        title: "The rows below, with names; names that begin like a formula get an apostrophe in front",
+        on: { click: () => this.save() },
+      },
+      "Export CSV",
+    );
+    return el(
+      "div",
+      { class: "tools" },
+      el("div", { class: "line" }, search, save),
+      el("div", { class: "line kinds", role: "group", "aria-label": "Kinds of changes" }, ...boxes),
+    );
   }
 
   private kindBox(kind: number): HTMLElement {
@@ -92,8 +142,10 @@ export class ChangesTable {
     const filter = { text: this.text, kinds: this.kinds, view: this.store.get().view };
     this.rows = orderRows(filterRows(this.all, views, filter), views, this.order);
     this.grid.setAttribute("aria-rowcount", `${this.rows.length + 1}`);
-    for (const [column, cell] of this.heads) cell.setAttribute("aria-sort", column !== this.order.column ? "none" : this.order.descending ? "descending" : "ascending");
-    this.count.textContent = this.all.length === 0 ? "No edge has changed." : `${formatCount(this.rows.length)} of ${formatCount(this.all.length)} changed edges`;
+    for (const [column, cell] of this.heads)
+      cell.setAttribute("aria-sort", column !== this.order.column ? "none" : this.order.descending ? "descending" : "ascending");
+    this.count.textContent =
+      this.all.length === 0 ? "No edge has changed." : `${formatCount(this.rows.length)} of ${formatCount(this.all.length)} changed edges`;
     this.list.setCount(this.rows.length);
   }
 
@@ -102,11 +154,25 @@ export class ChangesTable {
     const { theme, edge: chosen } = this.store.get();
     const kind = view.kind[edge];
     const change = changeOf(view, edge);
-    const cell = (column: string, text: string, title?: string): HTMLElement => el("div", { role: "gridcell", class: `cell ${column}`, title }, text);
+    const cell = (column: string, text: string, title?: string): HTMLElement =>
+      el("div", { role: "gridcell", class: `cell ${column}`, title }, text);
     const name = (column: string, text: string): HTMLElement => cell(column, shorten(text, 40), text.slice(0, 400));
-    const mark = el("div", { role: "gridcell", class: "cell kind", title: `${KINDS[kind]}, ${view.name.slice(0, 200)}`, "aria-label": KINDS[kind] }, kindSwatch(kind, isDark(theme)));
+    const mark = el(
+      "div",
+      { role: "gridcell", class: "cell kind", title: `${KINDS[kind]}, ${view.name.slice(0, 200)}`, "aria-label": KINDS[kind] },
+      kindSwatch(kind, isDark(theme)),
+    );
     const selected = chosen?.view === k && chosen.edge === edge;
-    return el("div", { role: "row", class: `row${index % 2 ? " odd" : ""}`, "aria-selected": selected }, mark, name("from", fromOf(view, edge)), name("to", toOf(view, edge)), cell("before", formatNumber(view.weights.before[edge], 3)), cell("after", formatNumber(view.weights.after[edge], 3)), cell("change", (change > 0 ? "+" : "") + formatNumber(change, 3)));
+    return el(
+      "div",
+      { role: "row", class: `row${index % 2 ? " odd" : ""}`, "aria-selected": selected },
+      mark,
+      name("from", fromOf(view, edge)),
+      name("to", toOf(view, edge)),
+      cell("before", formatNumber(view.weights.before[edge], 3)),
+      cell("after", formatNumber(view.weights.after[edge], 3)),
+      cell("change", (change > 0 ? "+" : "") + formatNumber(change, 3)),
+    );
   }
 
   private save(): void {

@@ -15,10 +15,18 @@ export class Tabs {
     label: string,
     private readonly onChoose: () => void,
   ) {
-    this.buttons = tabs.map(({ title }, k) => el("button", { type: "button", role: "tab", id: `tab-${k}`, "aria-controls": `tabpanel-${k}`, on: { click: () => this.choose(k) } }, title));
+    this.buttons = tabs.map(({ title }, k) =>
+      el(
+        "button",
+        { type: "button", role: "tab", id: `tab-${k}`, "aria-controls": `tabpanel-${k}`, on: { click: () => this.choose(k) } },
+        title,
+      ),
+    );
     const list = el("div", { class: "tablist", role: "tablist", "aria-label": label }, ...this.buttons);
     list.addEventListener("keydown", (event) => this.key(event));
-    const panels = tabs.map(({ content }, k) => el("div", { class: "tabpanel", role: "tabpanel", id: `tabpanel-${k}`, "aria-labelledby": `tab-${k}` }, content));
+    const panels = tabs.map(({ content }, k) =>
+      el("div", { class: "tabpanel", role: "tabpanel", id: `tabpanel-${k}`, "aria-labelledby": `tab-${k}` }, content),
+    );
     this.element = el("aside", { class: "side", "aria-label": label }, list, ...panels);
     this.choose(0);
   }

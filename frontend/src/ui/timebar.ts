@@ -47,15 +47,43 @@ export class TimeBar {
     this.slider = el("input", { type: "range", min: 0, max: data.stops.length - 1, step: 1, value: 0, "aria-label": "Time of diffusion" });
     this.slider.addEventListener("input", () => seek(Number(this.slider.value)));
     this.play.addEventListener("click", toggle);
-    const range = select("Range", RANGES.map((value) => ({ value, text: RANGE_TEXT[value] })), "frame", (value) => store.set({ range: value }));
-    const stretch = select("Scale", STRETCHES.map((value) => ({ value, text: STRETCH_TEXT[value] })), "root", (value) => store.set({ stretch: value }));
-    const map = select("Colors", MAPS.map((value) => ({ value, text: MAP_TEXT[value] })), "heat", (value) => store.set({ map: value }));
+    const range = select(
+      "Range",
+      RANGES.map((value) => ({ value, text: RANGE_TEXT[value] })),
+      "frame",
+      (value) => store.set({ range: value }),
+    );
+    const stretch = select(
+      "Scale",
+      STRETCHES.map((value) => ({ value, text: STRETCH_TEXT[value] })),
+      "root",
+      (value) => store.set({ stretch: value }),
+    );
+    const map = select(
+      "Colors",
+      MAPS.map((value) => ({ value, text: MAP_TEXT[value] })),
+      "heat",
+      (value) => store.set({ map: value }),
+    );
     this.map = map.input;
     this.range = range.input;
     this.stretch = stretch.input;
     const track = el("div", { class: "track" }, this.ticks(), this.slider, this.busy);
-    this.element = el("div", { class: "timebar" }, this.play, el("div", { class: "clock" }, el("span", { class: "hint" }, "Time"), this.readout), track, this.colorBar());
-    this.choices = el("div", { class: "choices", role: "group", "aria-label": "Colors of heat" }, map.element, range.element, stretch.element);
+    this.element = el(
+      "div",
+      { class: "timebar" },
+      this.play,
+      el("div", { class: "clock" }, el("span", { class: "hint" }, "Time"), this.readout),
+      track,
+      this.colorBar(),
+    );
+    this.choices = el(
+      "div",
+      { class: "choices", role: "group", "aria-label": "Colors of heat" },
+      map.element,
+      range.element,
+      stretch.element,
+    );
     stage.onScale = () => this.showScale();
   }
 
@@ -71,14 +99,21 @@ export class TimeBar {
   }
 
   private colorBar(): HTMLElement {
-    const bar = svg("svg", { class: "colorbar", width: BAR_WIDTH, height: 12, "aria-hidden": "true" }, svg("defs", {}, this.gradient), svg("rect", { width: BAR_WIDTH, height: 12, rx: 2, fill: "url(#heat-gradient)" }));
+    const bar = svg(
+      "svg",
+      { class: "colorbar", width: BAR_WIDTH, height: 12, "aria-hidden": "true" },
+      svg("defs", {}, this.gradient),
+      svg("rect", { width: BAR_WIDTH, height: 12, rx: 2, fill: "url(#heat-gradient)" }),
+    );
     return el("div", { class: "colors" }, bar, this.ends);
   }
 
   private showScale(): void {
     const { scale, table } = this.stage;
     if (table !== this.table) this.showTable(table);
-    const values = [0, 0.5, 1].map((part) => (part === 0 && scale.stretch === "log" ? `≤ ${formatNumber(valueAt(1e-9, scale), 2)}` : formatNumber(valueAt(part, scale), 2)));
+    const values = [0, 0.5, 1].map((part) =>
+      part === 0 && scale.stretch === "log" ? `≤ ${formatNumber(valueAt(1e-9, scale), 2)}` : formatNumber(valueAt(part, scale), 2),
+    );
     const key = `${this.store.get().stop} ${scale.stretch} ${this.store.get().playing || scale.high}`;
     if (key === this.endsShown) return; // while heat plays this comes in every frame, and painting is dear
     this.endsShown = key;
@@ -88,7 +123,9 @@ export class TimeBar {
 
   private showTable(table: Table): void {
     this.table = table;
-    const stops = Array.from({ length: 17 }, (_, k) => svg("stop", { offset: `${(100 * k) / 16}%`, "stop-color": this.stage.colorOf(k / 16) }));
+    const stops = Array.from({ length: 17 }, (_, k) =>
+      svg("stop", { offset: `${(100 * k) / 16}%`, "stop-color": this.stage.colorOf(k / 16) }),
+    );
     this.gradient.replaceChildren(...stops);
   }
 

@@ -22,7 +22,12 @@ const EDGES_TEXT: Record<Edges, string> = { all: "all", changed: "changed only",
 const VERTEX = "vertex";
 
 const button = (name: Parameters<typeof icon>[0], label: string, act: () => void, text?: string): HTMLButtonElement =>
-  el("button", { type: "button", class: text ? "text" : "icon", title: label, "aria-label": label, on: { click: act } }, icon(name), text ? ` ${text}` : null);
+  el(
+    "button",
+    { type: "button", class: text ? "text" : "icon", title: label, "aria-label": label, on: { click: act } },
+    icon(name),
+    text ? ` ${text}` : null,
+  );
 
 export class Toolbar {
   readonly top: HTMLElement;
@@ -47,24 +52,57 @@ export class Toolbar {
       el("h1", { title: header.title.slice(0, 400) }, shorten(header.title, 120)),
       search,
       button("save", "Save what is seen as a PNG picture", actions.savePng, "PNG"),
-      button("save", `Save what is seen as an SVG figure (lines and circles up to ${MOST_SHAPES.toLocaleString("en-US")} shapes, a picture inside above)`, actions.saveSvg, "SVG"),
+      button(
+        "save",
+        `Save what is seen as an SVG figure (lines and circles up to ${MOST_SHAPES.toLocaleString("en-US")} shapes, a picture inside above)`,
+        actions.saveSvg,
+        "SVG",
+      ),
       button("link", "Copy a link that keeps the state", actions.copyLink),
       button("theme", "Light or dark (D)", actions.toggleTheme),
-      el("button", { type: "button", class: "icon", title: "Pointer and keys (?)", "aria-label": "Pointer and keys", on: { click: actions.help } }, "?"),
+      el(
+        "button",
+        { type: "button", class: "icon", title: "Pointer and keys (?)", "aria-label": "Pointer and keys", on: { click: actions.help } },
+        "?",
+      ),
       button("side", "Show or hide the side panel", actions.toggleSide),
     );
-    const sources = header.functions.map(({ name }, index) => ({ value: writeSource({ type: "function", index }), text: shorten(name, 60) }));
+    const sources = header.functions.map(({ name }, index) => ({
+      value: writeSource({ type: "function", index }),
+      text: shorten(name, 60),
+    }));
     const source = select("Source", sources, "f:0", (value) => this.choose(value, actions));
     this.sources = source.input;
     const views = [{ value: "all", text: "all" }, ...data.views.map((view) => ({ value: `${view.index}`, text: shorten(view.name, 40) }))];
-    const view = data.views.length > 1 ? select("View", views, "all", (value) => store.set({ view: value === "all" ? null : Number(value) })) : null;
+    const view =
+      data.views.length > 1 ? select("View", views, "all", (value) => store.set({ view: value === "all" ? null : Number(value) })) : null;
     this.views = view?.input ?? null;
-    this.shown = segments("Graphs shown", SHOWN.map((value) => ({ value, text: SHOWN_TEXT[value] })), (value) => store.set({ shown: value }));
-    const edges = select("Edges", EDGES.map((value) => ({ value, text: EDGES_TEXT[value] })), "all", (value) => store.set({ edges: value }));
+    this.shown = segments(
+      "Graphs shown",
+      SHOWN.map((value) => ({ value, text: SHOWN_TEXT[value] })),
+      (value) => store.set({ shown: value }),
+    );
+    const edges = select(
+      "Edges",
+      EDGES.map((value) => ({ value, text: EDGES_TEXT[value] })),
+      "all",
+      (value) => store.set({ edges: value }),
+    );
     this.edges = edges.input;
     this.linked.addEventListener("change", () => store.set({ linked: this.linked.checked }));
-    const linked = data.views.length > 1 ? el("label", { class: "check", title: "Moving one view moves all of them (L)" }, this.linked, "Link cameras") : null;
-    this.controls = el("div", { class: "controls", role: "toolbar", "aria-label": "What is shown" }, source.element, this.shown.element, view?.element, edges.element, linked);
+    const linked =
+      data.views.length > 1
+        ? el("label", { class: "check", title: "Moving one view moves all of them (L)" }, this.linked, "Link cameras")
+        : null;
+    this.controls = el(
+      "div",
+      { class: "controls", role: "toolbar", "aria-label": "What is shown" },
+      source.element,
+      this.shown.element,
+      view?.element,
+      edges.element,
+      linked,
+    );
   }
 
   private choose(value: string, actions: ToolbarActions): void {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { heat, heated, Pages, state, total } from "./pages.mjs";
 
@@ -89,7 +90,11 @@ test("the changed edges are those of the data, in the hook, in the table and in 
   const page = await pages.open("ring");
   const changed = await page.evaluate(() => [0, 1].map((view) => window.cotherm.changed(view)));
   const cut = changed[1].filter(([, , kind]) => kind === 1).map(([i, j]) => [i, j]);
-  assert.deepEqual(cut, [[5, 35], [12, 40], [20, 50]]);
+  assert.deepEqual(cut, [
+    [5, 35],
+    [12, 40],
+    [20, 50],
+  ]);
   await page.getByRole("tab", { name: /Changes/ }).click();
   assert.match(await page.locator(".changes > .hint").innerText(), new RegExp(`^${changed.flat().length} of`));
   for (const name of ["weakened", "strengthened", "new"]) await page.getByRole("checkbox", { name }).uncheck();
@@ -140,7 +145,11 @@ test("the keyboard alone suffices", async () => {
     assert.ok(what.outlined, `${what.name} shows no focus`);
     reached.add(what.name);
   }
-  for (const wanted of [/Save what is seen as a PNG/, /Play/, /Time of diffusion/, /Overview/, /^Ring, before/, /Source/, /Edges/]) assert.ok([...reached].some((name) => wanted.test(name)), `${wanted} in ${[...reached].join(" | ")}`);
+  for (const wanted of [/Save what is seen as a PNG/, /Play/, /Time of diffusion/, /Overview/, /^Ring, before/, /Source/, /Edges/])
+    assert.ok(
+      [...reached].some((name) => wanted.test(name)),
+      `${wanted} in ${[...reached].join(" | ")}`,
+    );
   // On a panel: arrows move, plus zooms, Enter starts heat at the vertex in the middle.
   await page.locator(".panel").first().focus();
   for (const key of ["0", "ArrowRight", "+"]) await page.keyboard.press(key);
@@ -231,18 +240,21 @@ test("what is seen is saved: SVG with lines and circles, or with a picture where
   assert.equal(png.subarray(1, 4).toString(), "PNG");
   assert.ok(png.length > 10_000);
   // The picture is not empty: decoded in the page, it has many colors.
-  const colors = await small.evaluate(async (url) => {
-    const image = new Image();
-    image.src = url;
-    await image.decode();
-    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
-    const context = canvas.getContext("2d");
-    context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-    const seen = new Set();
-    for (let k = 0; k < data.length; k += 4) seen.add((data[k] << 16) | (data[k + 1] << 8) | data[k + 2]);
-    return seen.size;
-  }, `data:image/png;base64,${png.toString("base64")}`);
+  const colors = await small.evaluate(
+    async (url) => {
+      const image = new Image();
+      image.src = url;
+      await image.decode();
+      const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+      const context = canvas.getContext("2d");
+      context.drawImage(image, 0, 0);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Set();
+      for (let k = 0; k < data.length; k += 4) seen.add((data[k] << 16) | (data[k + 1] << 8) | data[k + 2]);
+      return seen.size;
+    },
+    `data:image/png;base64,${png.toString("base64")}`,
+  );
   assert.ok(colors > 50, `${colors} colors`);
   await quiet(small);
   const big = await pages.open("large");
@@ -274,9 +286,51 @@ for (const name of ["damaged-json", "damaged-blocks", "damaged-shape"])
     const text = await page.getByRole("alert").innerText();
     assert.match(text, /cannot be shown/);
     assert.match(text, /damaged/);
-    assert.equal(await page.evaluate(() => window.cotherm.ready.then(() => "ready", (error) => error.message.length > 10)), true);
+    assert.equal(
+      await page.evaluate(() =>
+        window.cotherm.ready.then(
+          () => "ready",
+          (error) => error.message.length > 10,
+        ),
+      ),
+      true,
+    );
     await page.close();
   });
+
+test("what is seen after a link is the heat of its time", async () => {
+  const page = await pages.open("ring", { hash: "#time=30" });
+  await page.waitForTimeout(500);
+  const first = await page.locator(".stage").screenshot();
+  await page.evaluate(() => (window.cotherm.setTime(3), window.cotherm.setTime(30)));
+  await page.waitForTimeout(500);
+  assert.deepEqual(await page.locator(".stage").screenshot(), first);
+  await page.evaluate(() => window.cotherm.setTime(3));
+  await page.waitForTimeout(500);
+  assert.notDeepEqual(await page.locator(".stage").screenshot(), first);
+  await quiet(page);
+});
+
+test("a page inside of another page, which may do little, shows its heat too", async () => {
+  const text = await readFile(join(pages.folder, "ring.html"), "utf8");
+  const page = await pages.browser.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.evaluate((html) => {
+    const frame = document.createElement("iframe");
+    frame.setAttribute("sandbox", "allow-scripts allow-downloads");
+    Object.assign(frame, { width: "900", height: "600", srcdoc: html });
+    document.body.append(frame);
+  }, text);
+  const frame = await (await page.waitForSelector("iframe")).contentFrame();
+  await frame.waitForFunction(() => window.cotherm?.state().progress >= 1, null, { timeout: 30_000 });
+  await frame.getByRole("slider").fill("7");
+  assert.equal(await frame.evaluate(() => window.cotherm.state().stop), 7);
+  await page.waitForTimeout(500);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(await frame.evaluate(() => window.cotherm.errors), []);
+  await page.close();
+});
 
 test("light and dark follow the system and the button", async () => {
   const page = await pages.open("ring", { colorScheme: "dark" });

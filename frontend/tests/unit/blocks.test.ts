@@ -7,7 +7,8 @@ import { checkHeader, Damaged } from "../../src/format/check.ts";
 import type { BlockInfo } from "../../src/format/header.ts";
 import { readData, stopTimes } from "../../src/model/data.ts";
 
-const readerOf = (blocks: Blocks, base64 = blocks.base64()): BlockReader => new BlockReader(fromBase64(base64), blocks.table as Record<string, BlockInfo>);
+const readerOf = (blocks: Blocks, base64 = blocks.base64()): BlockReader =>
+  new BlockReader(fromBase64(base64), blocks.table as Record<string, BlockInfo>);
 const textOf = ({ header, blocks }: { header: object; blocks: Blocks }): string => JSON.stringify({ ...header, blocks: blocks.table });
 
 test("blocks come back as they were written, whatever their coding", async () => {
@@ -58,7 +59,11 @@ test("a header without functions, and one with hostile names, are read", async (
   for (const made of [withoutFunctions(), hostile()]) {
     const data = await readData(textOf(made), made.blocks.base64());
     assert.equal(data.views.length, 2);
-    for (const view of data.views) assert.ok((view.header.thumbnails ?? []).every((url) => url === null), "only real pictures are kept");
+    for (const view of data.views)
+      assert.ok(
+        (view.header.thumbnails ?? []).every((url) => url === null),
+        "only real pictures are kept",
+      );
   }
   assert.equal(({} as Record<string, unknown>).polluted, undefined);
 });
@@ -72,17 +77,50 @@ test("damaged headers are refused in words that say where", () => {
     return () => checkHeader(header);
   };
   assert.throws(() => checkHeader(null), /header/);
-  assert.throws(broken((h) => (h.format = "other")), /not a page/);
-  assert.throws(broken((h) => (h.version = 2)), /version/);
-  assert.throws(broken((h) => (h.views = [])), /at least one graph/);
-  assert.throws(broken((h) => (h.views[0].n = -1)), /views\[0\]\.n/);
-  assert.throws(broken((h) => (h.views[1].position = "nowhere")), /no block/);
-  assert.throws(broken((h) => (h.views[1].kind = h.views[1].i)), /kind/);
-  assert.throws(broken((h) => h.views[0].names.pop()), /60 entries/);
-  assert.throws(broken((h) => (h.times.least = 0)), /times/);
-  assert.throws(broken((h) => (h.heat.tolerance = 5)), /tolerance/);
-  assert.throws(broken((h) => (h.blocks["v0.i"].shape = [2 ** 20, 2 ** 20])), /too many/);
-  assert.throws(broken((h) => (h.blocks["v0.i"].coding = "rar")), /coding/);
+  assert.throws(
+    broken((h) => (h.format = "other")),
+    /not a page/,
+  );
+  assert.throws(
+    broken((h) => (h.version = 2)),
+    /version/,
+  );
+  assert.throws(
+    broken((h) => (h.views = [])),
+    /at least one graph/,
+  );
+  assert.throws(
+    broken((h) => (h.views[0].n = -1)),
+    /views\[0\]\.n/,
+  );
+  assert.throws(
+    broken((h) => (h.views[1].position = "nowhere")),
+    /no block/,
+  );
+  assert.throws(
+    broken((h) => (h.views[1].kind = h.views[1].i)),
+    /kind/,
+  );
+  assert.throws(
+    broken((h) => h.views[0].names.pop()),
+    /60 entries/,
+  );
+  assert.throws(
+    broken((h) => (h.times.least = 0)),
+    /times/,
+  );
+  assert.throws(
+    broken((h) => (h.heat.tolerance = 5)),
+    /tolerance/,
+  );
+  assert.throws(
+    broken((h) => (h.blocks["v0.i"].shape = [2 ** 20, 2 ** 20])),
+    /too many/,
+  );
+  assert.throws(
+    broken((h) => (h.blocks["v0.i"].coding = "rar")),
+    /coding/,
+  );
 });
 
 test("edges that name no vertex are refused", async () => {
@@ -95,6 +133,9 @@ test("edges that name no vertex are refused", async () => {
 
 test("stops are 0 and times spaced evenly in log", () => {
   const stops = stopTimes({ least: 0.1, most: 10, count: 3, unit: 1, coupled: [] });
-  assert.deepEqual(stops.map((t) => Number(t.toFixed(12))), [0, 0.1, 1, 10]);
+  assert.deepEqual(
+    stops.map((t) => Number(t.toFixed(12))),
+    [0, 0.1, 1, 10],
+  );
   assert.deepEqual(stopTimes({ least: 2, most: 2, count: 1, unit: 1, coupled: [] }), [0, 2]);
 });

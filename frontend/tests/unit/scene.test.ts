@@ -15,13 +15,26 @@ import { formatNumber, shorten } from "../../src/ui/format.ts";
 test("panels of any number of views lie inside, apart, and are all of one size", () => {
   for (const count of [1, 2, 3, 6, 13])
     for (const shown of ["both", "before", "after"] as const)
-      for (const [width, height] of [[900, 560], [1400, 700], [400, 900]]) {
-        const panels = arrange(Array.from({ length: count }, (_, k) => k), shown, width, height);
+      for (const [width, height] of [
+        [900, 560],
+        [1400, 700],
+        [400, 900],
+      ]) {
+        const panels = arrange(
+          Array.from({ length: count }, (_, k) => k),
+          shown,
+          width,
+          height,
+        );
         assert.equal(panels.length, shown === "both" ? 2 * count : count);
         for (const a of panels) {
           assert.ok(a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height);
           assert.ok(a.width === panels[0].width && a.height === panels[0].height);
-          for (const b of panels) if (a !== b) assert.ok(a.x + a.width + GAP <= b.x || b.x + b.width + GAP <= a.x || a.y + a.height + GAP <= b.y || b.y + b.height + GAP <= a.y);
+          for (const b of panels)
+            if (a !== b)
+              assert.ok(
+                a.x + a.width + GAP <= b.x || b.x + b.width + GAP <= a.x || a.y + a.height + GAP <= b.y || b.y + b.height + GAP <= a.y,
+              );
         }
       }
 });
@@ -34,7 +47,19 @@ test("two views are columns with before above after, and one view lies side by s
   assert.ok(at(0, "before").x < at(1, "before").x);
   const one = arrange([3], "both", 900, 560);
   assert.equal(one[0].y, one[1].y);
-  assert.ok(arrange([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "after", 900, 560).some(({ y }) => y > 0), "many views take several rows");
+  assert.ok(
+    arrange([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "after", 900, 560).some(({ y }) => y > 0),
+    "many views take several rows",
+  );
+  const tall = arrange([0, 1], "both", 900, 560, 0.4);
+  assert.ok(
+    tall.every(({ y }) => y === 0),
+    "what is tall stands side by side",
+  );
+  assert.deepEqual(
+    tall.map(({ view, which }) => `${view} ${which}`),
+    ["0 before", "0 after", "1 before", "1 after"],
+  );
 });
 
 const lightness = (name: "heat" | "viridis" | "inferno", dark: boolean): number[] => {
@@ -43,19 +68,28 @@ const lightness = (name: "heat" | "viridis" | "inferno", dark: boolean): number[
 };
 
 test("color maps go steadily in lightness, so that more heat is never taken for less", () => {
-  for (const [name, dark, sign] of [["heat", false, -1], ["heat", true, 1], ["viridis", false, 1], ["inferno", true, 1]] as const) {
+  for (const [name, dark, sign] of [
+    ["heat", false, -1],
+    ["heat", true, 1],
+    ["viridis", false, 1],
+    ["inferno", true, 1],
+  ] as const) {
     const L = lightness(name, dark);
     for (let k = 1; k < 256; k++) assert.ok(sign * (L[k] - L[k - 1]) > -0.004, `${name} at ${k}`);
     assert.ok(Math.abs(L[255] - L[0]) > 0.4, name);
   }
 });
 
-test("viridis begins and ends as everywhere, and signs have white between them", () => {
+test("viridis begins and ends as everywhere, and signs have gray between them", () => {
   const viridis = makeTable("viridis", false, false);
   assert.deepEqual([...viridis.slice(0, 3)], [0x44, 0x01, 0x54]);
   assert.deepEqual([...viridis.slice(-4, -1)], [0xfd, 0xe7, 0x25]);
-  const signed = makeTable("heat", true, false);
-  assert.ok(signed.slice(4 * 127, 4 * 127 + 3).every((value) => value > 235));
+  for (const dark of [false, true]) {
+    const signed = makeTable("heat", true, dark);
+    const chroma = (k: number): number => Math.hypot(...toOklab([signed[4 * k], signed[4 * k + 1], signed[4 * k + 2]] as Color).slice(1));
+    assert.ok(chroma(127) < 0.02 && chroma(40) > 0.08 && chroma(215) > 0.08);
+    assert.ok(signed[2] > signed[0] && signed[4 * 255] > signed[4 * 255 + 2], "blue below, red above");
+  }
 });
 
 test("scales are undone by their inverses, and hold signs", () => {
@@ -77,7 +111,11 @@ test("the middle of a view is in the middle of its panel, and all of it is insid
   for (const flat of [true, false]) {
     const lens = new Lens(home(IDENTITY), flat, { x: 1, y: 1 }, size);
     assert.deepEqual(lens.project(0, 0, 0).slice(0, 2), [200, 150]);
-    for (const [x, y] of [[1, 1], [-1, 1], [1, -1]]) {
+    for (const [x, y] of [
+      [1, 1],
+      [-1, 1],
+      [1, -1],
+    ]) {
       const [px, py] = lens.project(x, y, 0);
       assert.ok(px > 0 && px < 400 && py > 0 && py < 300);
     }
@@ -87,7 +125,10 @@ test("the middle of a view is in the middle of its panel, and all of it is insid
 
 test("panning moves with the pointer, and zooming keeps what is under it", () => {
   const turned = { ...home(times(about([0, 1, 0], 0.7), about([1, 0, 0], 0.3))), zoom: 2 };
-  for (const [flat, camera] of [[true, home(IDENTITY)], [false, turned]] as const) {
+  for (const [flat, camera] of [
+    [true, home(IDENTITY)],
+    [false, turned],
+  ] as const) {
     const lens = new Lens(camera, flat, { x: 1, y: 1 }, size);
     const moved = new Lens(lens.panned(30, -12), flat, { x: 1, y: 1 }, size);
     const [x, y] = moved.project(...camera.center);
@@ -122,7 +163,10 @@ test("the vertex under the pointer is picked, on surfaces the one in front", () 
 test("edges are drawn once each, changed ones last", () => {
   const kind = Uint8Array.from({ length: 1000 }, (_, e) => (e % 7 === 0 ? 1 : 0));
   const { order, unchanged } = drawingOrder({ m: 1000, kind });
-  assert.deepEqual([...order].sort((a, b) => a - b), Array.from({ length: 1000 }, (_, e) => e));
+  assert.deepEqual(
+    [...order].sort((a, b) => a - b),
+    Array.from({ length: 1000 }, (_, e) => e),
+  );
   assert.ok([...order].every((edge, k) => (kind[edge] === 0) === k < unchanged));
 });
 
@@ -132,7 +176,10 @@ test("normals of a plane point away from it", () => {
 });
 
 test("numbers and names are short", () => {
-  assert.deepEqual([0, 0.5, 1234.5678, 1e-7, 2.5e9, -0.25, NaN].map((x) => formatNumber(x)), ["0", "0.5", "1235", "1e−7", "2.5e9", "−0.25", "–"]);
+  assert.deepEqual(
+    [0, 0.5, 1234.5678, 1e-7, 2.5e9, -0.25, NaN].map((x) => formatNumber(x)),
+    ["0", "0.5", "1235", "1e−7", "2.5e9", "−0.25", "–"],
+  );
   assert.equal(shorten("abcdef", 4), "abc…");
   assert.equal(shorten("𝒶𝒷𝒸", 3), "𝒶𝒷𝒸");
   assert.equal(shorten("x".repeat(10_000), 30).length, 30);
