@@ -6,7 +6,7 @@ READY := .venv/.ready
 DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
 
-.PHONY: help demo test fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-check
+.PHONY: help demo test fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
 	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
@@ -76,6 +76,9 @@ frontend: frontend/node_modules/.ready
 
 frontend-test: frontend/node_modules/.ready
 	@cd frontend && $(NPM) run check && $(NPM) test
+
+frontend-browser-test: frontend/node_modules/.ready
+	@cd frontend && $(NPM) run test:browser
 
 # Built anew in a temporary place, what is kept in the package must come out.
 frontend-check: frontend/node_modules/.ready

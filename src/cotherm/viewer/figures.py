@@ -15,7 +15,9 @@ from cotherm.progress import working
 from cotherm.viewer.stops import Stops, series_degree
 
 # Times of the curve, and what they may cost: multiplications and additions, and numbers in memory.
-_CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 1e10, 30_000_000
+_CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 3e9, 30_000_000
+# Where all times would take too long, the curve ends at this multiple of the longest time of the coupling.
+_BEYOND = 2.0
 # Errors below this part of the largest are not shown: heat is even by then.
 _NEXT_TO_NOTHING = 1e-8
 _MOST_STEPS = 1_000
@@ -37,11 +39,13 @@ def summary_of(result: Coupling) -> dict[str, Any]:
 
 
 def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
-    """Coupling error before and after: at many times where that is quick, else at those of the coupling."""
+    """Coupling error before and after: at many times as far as that is quick, else at those of the coupling."""
     times = np.asarray(result.times, dtype=np.float64)
     before, after = np.asarray(result.coupling_before), np.asarray(result.coupling)
-    if _is_quick(result, stops):
-        times = np.unique(np.concatenate([np.geomspace(stops.least, stops.most, _CURVE_TIMES), times]))
+    ends = [stops.most, min(stops.most, _BEYOND * float(np.max(times, initial=stops.least)))]
+    end = next((end for end in ends if _is_quick(result, end)), None)
+    if end is not None:
+        times = np.unique(np.concatenate([np.geomspace(stops.least, end, _CURVE_TIMES), times]))
         with working("coupling error against time"):
             before = coupling_error(result.originals, result.functions, times)
             after = coupling_error(result.graphs, result.functions, times)
@@ -54,14 +58,14 @@ def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
     }
 
 
-def _is_quick(result: Coupling, stops: Stops) -> bool:
+def _is_quick(result: Coupling, longest: float) -> bool:
     graphs = [*result.originals, *result.graphs]
     if len(result.graphs) < 2:
         return False
     q, n = result.functions[0].shape[1], max(graph.n for graph in graphs)
     steps = sum(2.0 * graph.m + 4.0 * graph.n for graph in graphs) * q
     many = (_CURVE_TIMES + len(result.times)) * n * q > _CURVE_NUMBERS
-    return q > 0 and not many and series_degree(graphs, 0.5 * stops.most) * steps <= _CURVE_WORK
+    return q > 0 and not many and series_degree(graphs, 0.5 * longest) * steps <= _CURVE_WORK
 
 
 def _numbers(values: Floats, least: float) -> list[float | None]:
