@@ -6,7 +6,9 @@ import { storedValue } from "../../dev/problems.mjs";
 import { heat, heated, Pages, state, total } from "./pages.mjs";
 
 const pages = new Pages();
-before(() => pages.start(["ring", "surface", "space", "hostile", "plain", "reduced", "damaged-json", "damaged-blocks", "damaged-shape", "large"]));
+before(() =>
+  pages.start(["ring", "surface", "space", "hostile", "plain", "reduced", "damaged-json", "damaged-blocks", "damaged-shape", "large"]),
+);
 after(() => pages.stop());
 
 const quiet = async (page) => {
