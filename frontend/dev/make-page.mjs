@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundle } from "../build.mjs";
 import { fillPage, writePage } from "./page.mjs";
-import { hostile, large, ring, surface, withoutFunctions } from "./problems.mjs";
+import { hostile, large, reduced, ring, surface, withoutFunctions } from "./problems.mjs";
 
 const PAGES = {
   ring: () => ring(),
@@ -14,6 +14,7 @@ const PAGES = {
   surface: () => surface(),
   hostile: () => hostile(),
   plain: () => withoutFunctions(),
+  reduced: () => reduced(),
 };
 
 /** Pages that must not be blank. */

@@ -286,3 +286,25 @@ export function withoutFunctions() {
   made.header.agreement = [];
   return made;
 }
+
+/** Heat at a stop in `reduced`, as whole numbers of 16 bits. */
+export const storedValue = (view, after, index, stop, vertex) => (stop * 7919 + vertex * 104729 + index * 31 + view * 17 + after) % 65536;
+
+/** A page that shows parts of graphs, with stored heat of the whole ones. */
+export function reduced() {
+  const made = ring();
+  const { header, blocks } = made;
+  const stops = header.times.count + 1;
+  header.notes = ["60 of 6,000 vertices are shown."];
+  header.heat.frames = header.views.flatMap((view, k) =>
+    ["before", "after"].flatMap((graph, g) =>
+      header.functions.map((_, a) => {
+        const values = Array.from({ length: stops * view.n }, (_, at) => storedValue(k, g, a, Math.floor(at / view.n), at % view.n));
+        const name = blocks.add(`frames.${k}.${graph}.${a}`, "u2", [stops, view.n], values, "zlib-delta");
+        return { view: k, graph, function: a, values: name, scale: new Array(stops).fill(2), offset: new Array(stops).fill(0.5) };
+      }),
+    ),
+  );
+  for (const view of header.views) view.whole = { n: 6000, m: 9000, counts: { cut: 7, weakened: 6, strengthened: 5, "switched on": 4 } };
+  return made;
+}

@@ -2,7 +2,7 @@
 import * as twgl from "twgl.js";
 import { WHICH, type Which } from "../format/header.ts";
 import type { View } from "../model/data.ts";
-import { drawingOrder, endsOf, heavyWeight, meanLength, stylesOf } from "./edges.ts";
+import { drawingOrder, endsOf, heavyWeight, lengthsOf, stylesOf } from "./edges.ts";
 import * as glsl from "./shaders.ts";
 import { vertexNormals } from "./surface.ts";
 
@@ -50,7 +50,8 @@ export interface ViewBuffers {
   view: View;
   /** Edges in drawing order: so many as before, then the changed ones. */
   unchanged: number;
-  meanLength: number;
+  /** Of edges, in units of the view. */
+  lengths: { mean: number; median: number };
   ends: [twgl.AttribInfo, twgl.AttribInfo];
   graphs: Record<Which, GraphBuffers>;
 }
@@ -83,7 +84,7 @@ export class BufferMaker {
     const ends: [twgl.AttribInfo, twgl.AttribInfo] = [end(0), end(12)];
     const shape = this.shape(view);
     const graphs = WHICH.map((which) => [which, this.graph(view, stylesOf(view, which, order, heavy), shape, ends)]);
-    return { view, unchanged, meanLength: meanLength(view), ends, graphs: Object.fromEntries(graphs) as Record<Which, GraphBuffers> };
+    return { view, unchanged, lengths: lengthsOf(view), ends, graphs: Object.fromEntries(graphs) as Record<Which, GraphBuffers> };
   }
 
   private buffer(data: Float32Array | Uint8Array, usage: number = this.gl.STATIC_DRAW): WebGLBuffer {

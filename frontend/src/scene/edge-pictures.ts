@@ -216,10 +216,10 @@ export class EdgePictures {
   private drawLines({ panel, lens }: PanelDrawing, first: number, count: number): void {
     const { gl } = this;
     const { lines } = this.programs;
-    const { view, graphs, meanLength } = this.views[panel.view];
+    const { view, graphs, lengths } = this.views[panel.view];
     gl.useProgram(lines.program);
     twgl.setBuffersAndAttributes(gl, lines, graphs[panel.which].lines!);
-    const { alpha } = edgeStyle(view.m, view.m, meanLength, lens.scale, panel);
+    const { alpha } = edgeStyle(view.m, view.m, lengths.mean, lens.scale, panel);
     twgl.setUniforms(lines, { matrix: lens.matrix, color: toUnit(kindColor(0, this.dark)), alpha, fade: view.dimensions === 3 ? 0.7 : 0 });
     gl.drawArrays(gl.LINES, 2 * first, 2 * count);
   }
@@ -250,7 +250,7 @@ export class EdgePictures {
     at("style", styles, 4);
   }
 
-  private uniforms(panel: Panel, lens: Lens, { view, meanLength }: ViewBuffers, total: number): Record<string, unknown> {
+  private uniforms(panel: Panel, lens: Lens, { view, lengths }: ViewBuffers, total: number): Record<string, unknown> {
     return {
       matrix: lens.matrix,
       size: [panel.width * this.ratio, panel.height * this.ratio],
@@ -258,7 +258,7 @@ export class EdgePictures {
       bias: view.faces ? 0.002 : 0,
       colors: KIND_STYLES.flatMap((_, kind) => toUnit(kindColor(kind, this.dark))),
       widths: KIND_STYLES.map(({ width }) => width),
-      ...edgeStyle(view.m, total, meanLength, lens.scale, panel),
+      ...edgeStyle(view.m, total, lengths.mean, lens.scale, panel),
       fade: view.dimensions === 3 ? 0.7 : 0,
       dashes: panel.which === "after" ? 1 : 0,
     };

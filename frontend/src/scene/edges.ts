@@ -70,14 +70,15 @@ export function stylesOf(view: View, which: Which, order: Uint32Array, heavy: nu
   return styles;
 }
 
-export function meanLength({ i, j, position, m }: View): number {
-  if (m === 0) return 0;
+/** The mean length of an edge, and the length that half of them exceed: a few long ones change the first, and not the second. */
+export function lengthsOf({ i, j, position, m }: View): { mean: number; median: number } {
+  if (m === 0) return { mean: 0, median: 0 };
   const step = Math.max(1, Math.floor(m / 20_000));
-  let sum = 0;
-  let count = 0;
-  for (let e = 0; e < m; e += step, count++) {
+  const lengths: number[] = [];
+  for (let e = 0; e < m; e += step) {
     const [a, b] = [3 * i[e], 3 * j[e]];
-    sum += Math.hypot(position[a] - position[b], position[a + 1] - position[b + 1], position[a + 2] - position[b + 2]);
+    lengths.push(Math.hypot(position[a] - position[b], position[a + 1] - position[b + 1], position[a + 2] - position[b + 2]));
   }
-  return sum / count;
+  lengths.sort((a, b) => a - b);
+  return { mean: lengths.reduce((sum, length) => sum + length, 0) / lengths.length, median: lengths[Math.floor(lengths.length / 2)] };
 }

@@ -163,8 +163,8 @@ export class Renderer {
   }
 
   private size({ panel, lens }: PanelDrawing): number {
-    const { view, meanLength } = this.views[panel.view];
-    return pointSize(view.n, panel, lens.camera.zoom, meanLength * lens.scale) * this.ratio;
+    const { view, lengths } = this.views[panel.view];
+    return pointSize(view.n, panel, lens.camera.zoom, lengths.median * lens.scale) * this.ratio;
   }
 
   private begin(program: twgl.ProgramInfo, array: twgl.VertexArrayInfo): void {

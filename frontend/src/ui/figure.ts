@@ -6,7 +6,7 @@ import type { HeatFrame, HeatStore } from "../model/heat.ts";
 import type { State } from "../model/state.ts";
 import type { Panel } from "../scene/arrange.ts";
 import { edgeStyle } from "../scene/edge-pictures.ts";
-import { heavyWeight, isSeen, meanLength, strengthOf } from "../scene/edges.ts";
+import { heavyWeight, isSeen, lengthsOf, strengthOf } from "../scene/edges.ts";
 import type { Lens } from "../scene/lens.ts";
 import { projectAll } from "../scene/picking.ts";
 import { pointSize } from "../scene/renderer.ts";
@@ -72,7 +72,7 @@ class PanelShapes {
     if (edges === "none") return [];
     const heavy = heavyWeight(view);
     const changes = view.kind.reduce((count, kind) => count + (kind === 0 ? 0 : 1), 0);
-    const { alpha, strengthWidth, emphasis } = edgeStyle(view.m, changes, meanLength(view), lens.scale, panel);
+    const { alpha, strengthWidth, emphasis } = edgeStyle(view.m, changes, lengthsOf(view).mean, lens.scale, panel);
     const lines: SVGElement[] = [];
     for (const changed of [false, true])
       for (let e = 0; e < view.m; e++) {
@@ -104,7 +104,7 @@ class PanelShapes {
   /** Cold ones first in flat views, far ones first in space, as on the screen. */
   private vertices(): SVGElement[] {
     const { view, projected, heat, panel, lens } = this;
-    const radius = pointSize(view.n, panel, lens.camera.zoom, meanLength(view) * lens.scale) / 2;
+    const radius = pointSize(view.n, panel, lens.camera.zoom, lengthsOf(view).median * lens.scale) / 2;
     const key = (v: number): number => (view.dimensions === 2 ? (heat?.[v] ?? 0) : -projected[3 * v + 2]);
     const order = Array.from({ length: view.n }, (_, v) => v).sort((a, b) => key(a) - key(b));
     return order.map((v) =>

@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { storedValue } from "../../dev/problems.mjs";
 import { heat, heated, Pages, state, total } from "./pages.mjs";
 
 const pages = new Pages();
-before(() => pages.start(["ring", "surface", "space", "hostile", "plain", "damaged-json", "damaged-blocks", "damaged-shape", "large"]));
+before(() =>
+  pages.start(["ring", "surface", "space", "hostile", "plain", "reduced", "damaged-json", "damaged-blocks", "damaged-shape", "large"]),
+);
 after(() => pages.stop());
 
 const quiet = async (page) => {
@@ -330,6 +333,18 @@ test("a page inside of another page, which may do little, shows its heat too", a
   assert.deepEqual(complaints, []);
   assert.deepEqual(await frame.evaluate(() => window.cotherm.errors), []);
   await page.close();
+});
+
+test("stored heat of whole graphs is shown as it is, and a click flows on what is shown", async () => {
+  const page = await pages.open("reduced", { hash: "#time=11&source=f:2" });
+  const values = await heat(page, 1, "after");
+  values.forEach((value, vertex) => assert.ok(Math.abs(value - (0.5 + (2 * storedValue(1, 1, 2, 11, vertex)) / 65535)) < 1e-6));
+  assert.match(await page.locator("table.small").last().innerText(), /6,000\s+9,000\s+7\s+6\s+5\s+4/);
+  await page.evaluate(() => window.cotherm.setSource("v:1:3"));
+  await heated(page);
+  assert.ok(Math.abs(total(await heat(page, 1, "after")) - 1) < 1e-9);
+  assert.match(await page.locator(".sections").innerText(), /whole graph, stored in 16 bits/);
+  await quiet(page);
 });
 
 test("light and dark follow the system and the button", async () => {
