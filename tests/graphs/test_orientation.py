@@ -16,7 +16,7 @@ def sphere(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True) * [1.0, 2.0, 3.0])
 
 
-def outwards(points: np.ndarray, faces: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def outwards(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """For every triangle whether its normal points away from the middle."""
     a, b, c = (points[faces[:, k]] for k in range(3))
     return np.einsum("fd,fd->f", np.cross(b - a, c - a), (a + b + c) / 3.0 - points.mean(axis=0)) > 0.0
@@ -51,5 +51,5 @@ def test_bodies_and_parts_of_them() -> None:
 
 
 @pytest.mark.parametrize("points", [np.zeros((5, 3)), np.eye(3), np.arange(30.0).reshape(10, 3)])
-def test_points_without_a_surface(points: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_points_without_a_surface(points: np.ndarray) -> None:
     assert oriented(points, np.array([[0, 1, 2]])).shape == (1, 3)

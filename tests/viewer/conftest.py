@@ -28,6 +28,7 @@ def large() -> ct.Coupling:
     """Two views of a strip of 2,000 points, which tests show in part: as if solved, which would take long."""
     views = ct.datasets.shortcuts(2_000)
     begun = ct.couple(views.graphs, views.functions, views.times, max_iterations=1)
+    assert views.wrong is not None
     factors = [np.where(planted, 0.0, 1.0) for planted in views.wrong]
     factors[1][[5, 1_000, 9_000]] = 0.3, 4.0, 0.001
     graphs = tuple(g.with_weights(factor * g.w) for g, factor in zip(views.graphs, factors, strict=True))
