@@ -51,7 +51,7 @@ export interface ViewBuffers {
   /** Edges in drawing order: so many as before, then the changed ones. */
   unchanged: number;
   /** Of edges, in units of the view. */
-  lengths: { mean: number; median: number };
+  lengths: { mean: number; short: number };
   ends: [twgl.AttribInfo, twgl.AttribInfo];
   graphs: Record<Which, GraphBuffers>;
 }

@@ -70,9 +70,9 @@ export function stylesOf(view: View, which: Which, order: Uint32Array, heavy: nu
   return styles;
 }
 
-/** The mean length of an edge, and the length that half of them exceed: a few long ones change the first, and not the second. */
-export function lengthsOf({ i, j, position, m }: View): { mean: number; median: number } {
-  if (m === 0) return { mean: 0, median: 0 };
+/** The mean length of an edge, and the length below which a quarter of them are: what vertices must leave room for. */
+export function lengthsOf({ i, j, position, m }: View): { mean: number; short: number } {
+  if (m === 0) return { mean: 0, short: 0 };
   const step = Math.max(1, Math.floor(m / 20_000));
   const lengths: number[] = [];
   for (let e = 0; e < m; e += step) {
@@ -80,5 +80,5 @@ export function lengthsOf({ i, j, position, m }: View): { mean: number; median: 
     lengths.push(Math.hypot(position[a] - position[b], position[a + 1] - position[b + 1], position[a + 2] - position[b + 2]));
   }
   lengths.sort((a, b) => a - b);
-  return { mean: lengths.reduce((sum, length) => sum + length, 0) / lengths.length, median: lengths[Math.floor(lengths.length / 2)] };
+  return { mean: lengths.reduce((sum, length) => sum + length, 0) / lengths.length, short: lengths[Math.floor(lengths.length / 4)] };
 }

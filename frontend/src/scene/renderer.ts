@@ -164,7 +164,7 @@ export class Renderer {
 
   private size({ panel, lens }: PanelDrawing): number {
     const { view, lengths } = this.views[panel.view];
-    return pointSize(view.n, panel, lens.camera.zoom, lengths.median * lens.scale) * this.ratio;
+    return pointSize(view.n, panel, lens.camera.zoom, lengths.short * lens.scale) * this.ratio;
   }
 
   private begin(program: twgl.ProgramInfo, array: twgl.VertexArrayInfo): void {
@@ -202,11 +202,11 @@ export class Renderer {
 }
 
 /**
- * Pixels across a vertex: as large as leaves room between vertices, growing slowly with the zoom, and half as wide as edges
- * are long, which would be hidden otherwise.
+ * Pixels across a vertex: as large as leaves room between vertices, growing slowly with the zoom, and narrower than short
+ * edges are long, which would be hidden otherwise.
  */
 export function pointSize(n: number, { width, height }: { width: number; height: number }, zoom: number, edge: number): number {
   const room = Math.sqrt((width * height) / n);
-  const most = edge > 0 ? Math.max(4, 0.5 * edge) : Infinity;
+  const most = edge > 0 ? Math.max(7, 0.7 * edge) : Infinity;
   return Math.min(22, Math.max(1.6, 0.32 * room) * Math.max(1, zoom) ** 0.45, 14 + zoom, most);
 }

@@ -21,6 +21,7 @@ import { Nearest } from "./nearest.ts";
 import { Overview } from "./overview.ts";
 import { Player } from "./player.ts";
 import { PanelPointers } from "./pointers.ts";
+import { showProblem } from "./problem.ts";
 import { Search } from "./search.ts";
 import { homesOf, Stage } from "./stage.ts";
 import { ChangesTable } from "./table.ts";
@@ -29,6 +30,8 @@ import { applyTheme, isDark, onSystemTheme } from "./theme.ts";
 import { TimeBar } from "./timebar.ts";
 import { Toolbar } from "./toolbar.ts";
 import { Tooltip } from "./tooltip.ts";
+
+const LOST = "The browser has taken the graphics away from this page, as it does when memory is short. Load the page again.";
 
 export class App {
   readonly store: Store;
@@ -152,6 +155,7 @@ export class App {
         });
     };
     onSystemTheme(() => this.themeChanged());
+    this.stage.renderer.canvas.addEventListener("webglcontextlost", () => showProblem(this.root, LOST));
     listenForKeys(
       {
         play: () => this.player.toggle(),

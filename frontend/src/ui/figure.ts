@@ -104,7 +104,7 @@ class PanelShapes {
   /** Cold ones first in flat views, far ones first in space, as on the screen. */
   private vertices(): SVGElement[] {
     const { view, projected, heat, panel, lens } = this;
-    const radius = pointSize(view.n, panel, lens.camera.zoom, lengthsOf(view).median * lens.scale) / 2;
+    const radius = pointSize(view.n, panel, lens.camera.zoom, lengthsOf(view).short * lens.scale) / 2;
     const key = (v: number): number => (view.dimensions === 2 ? (heat?.[v] ?? 0) : -projected[3 * v + 2]);
     const order = Array.from({ length: view.n }, (_, v) => v).sort((a, b) => key(a) - key(b));
     return order.map((v) =>

@@ -3,6 +3,7 @@ import { el } from "./dom.ts";
 
 export function showProblem(root: Element, message: string): void {
   document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  root.className = "";
   root.replaceChildren(
     el(
       "main",
@@ -12,7 +13,7 @@ export function showProblem(root: Element, message: string): void {
       el(
         "p",
         { class: "hint" },
-        "Write the page again with “cotherm view”. If it still fails, please report it together with the line above.",
+        "Write the page anew with “cotherm view” if loading it again does not help. If it still fails, please report it together with the line above.",
       ),
     ),
   );

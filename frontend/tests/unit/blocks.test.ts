@@ -52,6 +52,7 @@ test("a page's data is read, in units of the view", async () => {
   assert.equal(data.stops.length, 49);
   assert.ok(Math.max(...data.views[0].position) <= 1 && Math.min(...data.views[0].position) >= -1);
   assert.deepEqual([...data.partners.of(0, 7, 1)], [7]);
+  assert.deepEqual([...data.partners.of(1, 7, 0)], [7]);
   assert.deepEqual([...data.partners.of(1, 59, 0)], []);
 });
 
@@ -100,6 +101,10 @@ test("damaged headers are refused in words that say where", () => {
   assert.throws(
     broken((h) => (h.views[1].kind = h.views[1].i)),
     /kind/,
+  );
+  assert.throws(
+    broken((h) => (h.views[0].before = h.views[1].before)),
+    /shape \(60\) is needed/,
   );
   assert.throws(
     broken((h) => h.views[0].names.pop()),
