@@ -6,15 +6,17 @@ READY := .venv/.ready
 DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
 
-.PHONY: help demo test fuzz lint bench reproduce figures docs clean
+.PHONY: help demo test fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
-	@echo "make demo   run the main job on embedded data and draw it"
+	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
 	@echo "make test   lint, type check and test everything"
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make figures  the figures of docs/figures.md; some need real data (COTHERM_DATA); one of them: FIGURE=wine"
+	@echo "make pages  the pictures of docs/viewer.md, with Chromium; one of them: PAGE=ring"
+	@echo "make frontend  build the viewer's page from frontend/ into the package; needs Node"
 	@echo "make bench  the heat benchmark, about ten minutes; another: BENCH=routes, with options: ARGS=--quick"
 	@echo "make docs   the pages, the reference and the gallery as a site in out/docs"
 	@echo "make clean  remove .venv and caches"
@@ -59,6 +61,32 @@ demo: $(READY)
 # Several test processes share the processors: one BLAS thread each.
 test: lint
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory frontend-test; \
+	  else echo "Node is not installed: the unit tests of frontend/ are left out"; fi
+
+# The page that the viewer writes is built from frontend/ and kept in the package, so that installing needs no Node.
+NPM := npm --no-audit --no-fund --loglevel=error
+frontend/node_modules/.ready: frontend/package.json frontend/package-lock.json
+	@command -v npm >/dev/null || { echo "This needs Node 20 or newer with npm. What it builds is in src/cotherm/viewer/assets."; exit 1; }
+	@cd frontend && $(NPM) ci
+	@touch $@
+
+frontend: frontend/node_modules/.ready
+	@cd frontend && $(NPM) run check && $(NPM) run build
+
+frontend-test: frontend/node_modules/.ready
+	@cd frontend && $(NPM) run check && $(NPM) test
+
+frontend-browser-test: frontend/node_modules/.ready
+	@cd frontend && $(NPM) run test:browser
+
+# Built anew in a temporary place, what is kept in the package must come out.
+frontend-check: frontend/node_modules/.ready
+	@built=$$(mktemp -d) && trap 'rm -rf "$$built"' EXIT \
+	  && mkdir -p "$$built/src/cotherm/viewer" && cp -r frontend "$$built/" \
+	  && (cd "$$built/frontend" && $(NPM) run build) \
+	  && diff -rq "$$built/src/cotherm/viewer/assets" src/cotherm/viewer/assets \
+	  || { echo "src/cotherm/viewer/assets is not what frontend/ builds: run make frontend and commit it"; exit 1; }
 
 CASES ?= 50000
 SEED ?= 0
@@ -79,6 +107,10 @@ reproduce: $(DEV)
 FIGURE ?=
 figures: $(DEV)
 	@$(BIN)/python tools/draw_figures.py $(FIGURE)
+
+PAGE ?=
+pages: $(DEV)
+	@$(BIN)/python -m tools.draw_pages $(PAGE)
 
 BENCH ?= heat
 ARGS ?=

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm import cli, engines
+from cotherm import cli, engines, limits
+from cotherm.viewer.heat import LEVELS
+from cotherm.viewer.text import LONGEST_NAME
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
@@ -44,7 +46,7 @@ def anchors(page: Path) -> list[str]:
 def test_every_public_name_has_a_page_in_the_reference() -> None:
     """Add a new name to a table in docs/reference/ where this fails."""
     public = {f"cotherm.{name}" for name in ct.__all__ if not isinstance(getattr(ct, name), ModuleType)}
-    for module in (ct.datasets, ct.draw, ct.evaluate, ct.interop, ct.io, engines):
+    for module in (ct.datasets, ct.draw, ct.evaluate, ct.interop, ct.io, ct.viewer, engines):
         public |= {f"{module.__name__}.{name}" for name in module.__all__}
     listed = [name for page in REFERENCE for name in listed_names(page)]
     assert sorted(listed) == sorted(public)
@@ -136,10 +138,36 @@ def test_cohorts_as_they_are_copied(
 def test_figures_are_shown_small_and_drawn_by_a_command_each() -> None:
     page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     shown = re.findall(r"\]\(figures/([\w-]+\.png)\)", page)
-    stored = sorted((ROOT / "docs" / "figures").iterdir())
+    stored = sorted(path for path in (ROOT / "docs" / "figures").iterdir() if not path.name.startswith("viewer-"))
     assert sorted(shown) == [path.name for path in stored]
     assert all(path.stat().st_size < 150_000 for path in stored)
     tool = (ROOT / "tools" / "draw_figures.py").read_text(encoding="utf-8")
     (table,) = re.findall(r"^FIGURES[^{]*\{\n(.*?)^\}", tool, re.DOTALL | re.MULTILINE)
     names = re.findall(r'^    "(\w+)":', table, re.MULTILINE)
     assert sorted(names) == sorted(re.findall(r"^python tools/draw_figures\.py (\w+)", page, re.MULTILINE))
+
+
+def test_pictures_of_pages_are_shown_small_and_drawn_by_a_command() -> None:
+    page = (ROOT / "docs" / "viewer.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\]\(figures/([\w-]+\.png)\)", page)
+    stored = sorted((ROOT / "docs" / "figures").glob("viewer-*.png"))
+    assert sorted(shown) == [path.name for path in stored]
+    assert all(path.stat().st_size < 300_000 for path in stored)
+    tool = (ROOT / "tools" / "draw_pages.py").read_text(encoding="utf-8")
+    assert all(f'PAGES / "{path.name}"' in tool for path in stored)
+
+
+def test_the_viewer_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says of limits and keys, and its Python runs."""
+    page = (ROOT / "docs" / "viewer.md").read_text(encoding="utf-8")
+    said = ("below 25 MB", "50,000 vertices or 500,000 edges", "more than 120 characters", "above 10 MB", "up to 64 KB")
+    assert all(one in page for one in said)
+    assert (limits.PAGE_BYTES, limits.INLINE_PAGE_BYTES, limits.THUMBNAIL_BYTES) == (25_000_000, 10_000_000, 2**16)
+    assert (limits.VIEWER_VERTICES, limits.VIEWER_EDGES, LONGEST_NAME) == (50_000, 500_000, 120)
+    assert f"{LEVELS:,} levels" in page
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(block, {})
+    assert (tmp_path / "ring.html").stat().st_size > 10_000

@@ -194,6 +194,8 @@ def test_figures_are_shown_unless_others_decided(monkeypatch: pytest.MonkeyPatch
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
     text = (QUICK_START.parent.parent / "docs" / "notebooks.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), names)

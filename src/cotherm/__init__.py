@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cotherm import datasets, draw, estimators, evaluate, interop, io
+    from cotherm import datasets, draw, estimators, evaluate, interop, io, viewer
     from cotherm.errors import CothermError, CothermWarning
     from cotherm.estimators.closest_commuting import ClosestCommuting
     from cotherm.estimators.coupled_bases import CoupledBases
@@ -138,6 +138,7 @@ _HOMES = {
     "read_mesh": "graphs.files",
     "shared_label_functions": "functions",
     "transport": "methods.transport",
+    "viewer": "viewer",
     "write_graph": "graphs.files",
     "write_mesh": "graphs.files",
 }
@@ -216,6 +217,7 @@ __all__ = [
     "read_mesh",
     "shared_label_functions",
     "transport",
+    "viewer",
     "write_graph",
     "write_mesh",
 ]

@@ -23,8 +23,9 @@ def run(out: Path) -> str:
     bump = views.functions[0][:, 0]
     times = [0.0, *views.times]
     before, after = ([_heat(g, bump, times) for g in graphs] for graphs in (views.graphs, result.graphs))
-    picture = out / "demo.png"
+    picture, page = out / "demo.png", out / "demo.html"
     _draw(result, [*before, *after], times, picture)
+    result.save_page(page, overwrite=True, pairs="same", title="A ring and the same ring with a crack, coupled")
     cut = ", ".join(f"{i}-{j}" for i, j in result.changes()[0].edges("cut"))
     return "\n".join(
         [
@@ -37,6 +38,7 @@ def run(out: Path) -> str:
             f"Cut in the whole ring: the edges across the seam, {cut}.",
             "",
             f"Picture: {picture}",
+            f"Page, to look at in a browser: {page}",
         ]
     )
 

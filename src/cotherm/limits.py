@@ -116,3 +116,22 @@ COMMUTING_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
 
 # Pairs of a cluster and a class, which make a dense table; more are refused.
 CLUSTER_TABLE = 100_000_000
+
+# ---------------------------------------------------------------- viewer
+
+# Vertices and edges of a graph in a page of the viewer; of larger graphs a part is shown, and the page says so.
+VIEWER_VERTICES = 50_000
+VIEWER_EDGES = 500_000
+# Bytes of a page: where more would be needed numbers are shorter, then less is shown; the page says so.
+PAGE_BYTES = 25_000_000
+# Functions to choose from in a page, and in one that shows graphs in part, which holds heat from each of them.
+PAGE_FUNCTIONS = 64
+REDUCED_FUNCTIONS = 6
+# Classes with a color of their own in a page: those with most vertices; the others are one more.
+PAGE_CLASSES = 100
+# Characters of all names of items in a page; with more, names are shortened further.
+PAGE_NAMES = 4_000_000
+# Bytes of a picture of an item; larger ones are refused.
+THUMBNAIL_BYTES = 65_536
+# Bytes of a page that a notebook shows in a cell, and stores with it; a larger one is opened or saved.
+INLINE_PAGE_BYTES = 10_000_000

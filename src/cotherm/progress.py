@@ -216,7 +216,7 @@ class _Writer(Protocol):
 
 
 def _found_writer() -> _Writer | None:
-    if _in_notebook():
+    if in_notebook():
         return _Cell()
     if _watched():
         return _Terminal()
@@ -231,7 +231,7 @@ def _watched() -> bool:
         return False
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook."""
     try:
         return getattr(sys.modules["IPython"].get_ipython(), "kernel", None) is not None

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import cotherm as ct
-from cotherm.draw.faces import faces_of, is_mesh
+from cotherm.graphs.faces import faces_of, is_mesh
 from tests import problems
 
 

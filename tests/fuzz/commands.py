@@ -262,6 +262,16 @@ _COMMANDS: dict[str, Pick] = {
         *_option(r, "--kind", ("graphs", "heat", "coupling", "convergence"), ("x",), 0.7),
         *_option(r, "--function", ("1", "2"), _COUNTS),
         *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
-        *_out(r, ".png", ".svg"),
+        *_out(r, ".png", ".svg", ".html"),
+    ],
+    "view": lambda r: [
+        _results(r),
+        "--no-open",
+        *_option(r, "--labels", ("column.csv", "labels.csv"), ("first.csv",)),
+        *_option(r, "--names", ("column.csv", "labels.csv"), ("first.csv",)),
+        *_option(r, "--positions", ("first.csv",), ("labels.csv", "nowhere.csv")),
+        *_option(r, "--pairs", ("same", "names"), ("x",)),
+        *_option(r, "--title", ("A title",), ("\x1b[31m", "")),
+        *_out(r, ".html"),
     ],
 }

@@ -24,13 +24,19 @@ __all__ = ["UNKNOWN", "Judged", "Labels", "Words", "kept_back", "read_labels", "
 
 
 def read_labels(
-    views: Sequence[View], paths: Sequence[str], column: str | None, header: Header = NOTHING_SAID
+    views: Sequence[View],
+    paths: Sequence[str],
+    column: str | None,
+    header: Header = NOTHING_SAID,
+    *,
+    option: str = "--labels",
+    shared: bool = True,
 ) -> Labels:
-    """From one file for all views or one for each."""
+    """From one file for all views or one for each; names are labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
     sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
-    with as_options(*places), known_as("paths", "--labels"):
-        return labels_of_sets(sets, places, column, [header.said(place) for place in places])
+    with as_options(*places), known_as("paths", option):
+        return labels_of_sets(sets, places, column, [header.said(place) for place in places], shared=shared)
 
 
 @dataclass(frozen=True)

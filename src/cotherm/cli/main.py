@@ -22,7 +22,7 @@ GROUPS = {
     "make": ("graph", "functions"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
-    "look": ("show", "changes", "info"),
+    "look": ("view", "show", "changes", "info"),
     "about cotherm": ("demo", "reproduce"),
 }
 
@@ -42,6 +42,7 @@ First steps, with two tables of features whose ids say which rows are the same i
   cotherm couple images.csv words.csv --out coupled.npz
   cotherm common coupled.npz --clusters 7 --out items.csv
   cotherm show coupled.npz --out coupled.png
+  cotherm view coupled.npz --out coupled.html --no-open
 
 Each command has its own examples: cotherm couple --help
 """

@@ -16,9 +16,9 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.draw.color import ON_SURFACES, add_color_bar, scale_of
 from cotherm.draw.edges import STYLES, checked_marks
-from cotherm.draw.faces import faces_of
 from cotherm.draw.names import beside, title
 from cotherm.errors import CothermError
+from cotherm.graphs.faces import faces_of
 from cotherm.graphs.graph import Graph
 
 # Edges below this part of the largest weight were cut, for what can be seen.

@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from cotherm.arrays import Floats
 from cotherm.draw.curves import LARGEST, LEAST, plain_frame
+from cotherm.methods.coupling.routes import best_route
 
 _AGREE, _MOVE = "#0072b2", "#d55e00"
 
@@ -79,16 +80,6 @@ def draw_convergence(
         axes[0].annotate("as given", (1.0, before), xycoords=axes[0].get_yaxis_transform(), ha="right", va="bottom")
     figure.suptitle(_sentence(errors, before), fontsize=11)
     return figure
-
-
-def best_route(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The steps of the route that ends with the least cost, the first of those where they tie."""
-    routes: dict[str, list[Mapping[str, Any]]] = {}
-    for row in history:
-        routes.setdefault(str(row["route"]), []).append(row)
-    ends = {name: float(rows[-1]["cost"]) for name, rows in routes.items()}
-    finite = [name for name, cost in ends.items() if np.isfinite(cost)] or list(routes)
-    return routes[min(finite, key=lambda name: ends[name])] if finite else []
 
 
 def _root(values: Sequence[float]) -> Floats:

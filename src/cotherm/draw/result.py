@@ -12,17 +12,18 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.body import draw_bodies
-from cotherm.draw.convergence import best_route, draw_convergence
+from cotherm.draw.convergence import draw_convergence
 from cotherm.draw.curves import draw_coupling
-from cotherm.draw.faces import is_mesh
 from cotherm.draw.heat import draw_heat
 from cotherm.draw.names import distinct
 from cotherm.draw.views import draw_views, widest
 from cotherm.errors import CothermError
+from cotherm.graphs.faces import is_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
 from cotherm.heat.layout import layout
 from cotherm.methods.coupling.result import Coupling
+from cotherm.methods.coupling.routes import best_route
 
 KINDS = ("graphs", "heat", "coupling", "convergence")
 # An edge below or above these parts of its weight is marked; the legend says so.

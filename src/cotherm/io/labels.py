@@ -121,9 +121,17 @@ def read_labels(
 
 
 def labels_of_sets(
-    sets: Sequence[Items], paths: Sequence[Path], column: str | None, header: Sequence[bool | None]
+    sets: Sequence[Items],
+    paths: Sequence[Path],
+    column: str | None,
+    header: Sequence[bool | None],
+    *,
+    shared: bool = True,
 ) -> Labels:
-    """Labels of several sets of items, from one file for all of them or one for each; ``header`` is for each file."""
+    """Labels of several sets of items, from one file for all of them or one for each; ``header`` is for each file.
+
+    Unless they are said not to be, labels are shared by several items: those that are not are no classes.
+    """
     if len(paths) not in (1, len(sets)):
         raise CothermError("paths", f"{len(paths)} files", f"one, or one for each of {len(sets)} views")
     if len(paths) == len(sets):
@@ -138,7 +146,8 @@ def labels_of_sets(
     longest = max(one.n for one in sets)
     for items, table, (title, cells) in zip(sets, tables, columns, strict=True):
         labels, how = _labels_of(items, table, cells, longest)
-        require_classes(table.path, labels)
+        if shared:
+            require_classes(table.path, labels)
         of.append(labels)
         classes = len(set(labels.tolist()) - {UNKNOWN})
         named = f" from the column {title!r}" if title else ""

@@ -1,7 +1,7 @@
-"""Pictures of results, for their method ``plot`` and for notebooks.
+"""Pictures and pages of results, for their methods ``plot`` and ``view`` and for notebooks.
 
-The one place where a method looks at what draws it, and only once a picture is asked for: ``pyproject.toml`` names it
-as the exception to the order of packages.
+The one place where a method looks at what shows it, and only once that is asked for: ``pyproject.toml`` names it as the
+exception to the order of packages.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from cotherm.errors import CothermError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from cotherm.viewer.page import Page
 
 # The picture in a notebook: at most so many bytes, which are 60,000 characters of HTML, in the first of these
 # resolutions with which it has fewer.
@@ -38,6 +40,13 @@ def figure_of(
             "plot", "matplotlib is not installed", "it, to draw", "Run: pip install matplotlib"
         ) from None
     return draw_result(result, kind, labels=labels, function=function)
+
+
+def page_of(result: Any, **given: Any) -> Page:
+    """What ``cotherm view`` shows."""
+    from cotherm.viewer.page import make_page
+
+    return make_page(result, **given)
 
 
 def small_png(result: Any) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from cotherm.cli import parser as options_of
@@ -19,12 +20,15 @@ by their diffusion distances.
                       scale
   --kind coupling     how much heat differs between the views at each time, before and after
   --kind convergence  how the views come to agree step by step, and how far they move for it
+
+With a name that ends in .html, all of this in one page for the browser, as `cotherm view` writes it.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
   cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
   cotherm show coupled.npz --out coupled.png
   cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
+  cotherm show coupled.npz --out coupled.html
 """
 
 
@@ -32,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.header import add_header
 
     parser.add_argument("file", metavar="FILE", help="a coupling or a graph")
-    options_of.add_out(parser, "the picture: .png, .pdf or .svg")
+    options_of.add_out(parser, "the picture: .png, .pdf or .svg; or a page: .html")
     parser.add_argument("--kind", choices=["graphs", "heat", "coupling", "convergence"], default="graphs")
     parser.add_argument(
         "--function",
@@ -56,7 +60,10 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import CothermError
     from cotherm.graphs.graph import Graph
 
-    place = outputs.free_place(options.out, (".png", ".pdf", ".svg"), force=options.force)
+    place = outputs.free_place(options.out, (".png", ".pdf", ".svg", ".html"), force=options.force)
+    if place.suffix.lower() == ".html":
+        _write_page(place, options)
+        return
     result = read_result(options.file)
     if isinstance(result, Graph):
         if options.kind != "graphs":
@@ -66,3 +73,16 @@ def run(options: argparse.Namespace) -> None:
         figure = coupling_picture(result, options)
     outputs.write(place, outputs.figure_bytes(place, figure), force=options.force)
     outputs.say({"out": str(place), "kind": options.kind}, f"Picture: {place}", as_json=options.json)
+
+
+def _write_page(place: Path, options: argparse.Namespace) -> None:
+    from cotherm.cli import outputs
+    from cotherm.cli.pages import coupling_page
+    from cotherm.errors import CothermError
+
+    if options.kind != "graphs":
+        raise CothermError("--kind", f"{options.kind}, with a page", "a page without it: it shows all of them")
+    page = coupling_page(options.file, options)
+    outputs.write(place, page.html.encode(), force=options.force)
+    report = {"out": str(place), "kind": "page", "notes": list(page.notes)}
+    outputs.say(report, "\n".join([*page.notes, f"Page: {place}"]), as_json=options.json)

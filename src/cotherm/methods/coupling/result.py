@@ -16,15 +16,17 @@ from cotherm.errors import CothermError, shortened, visible
 from cotherm.graphs.graph import Graph
 from cotherm.lazy import lazy
 from cotherm.methods.pairs.report import PairReport, agreement_table
-from cotherm.methods.picture import figure_of, small_png
+from cotherm.methods.picture import figure_of, page_of, small_png
 from cotherm.methods.result import HasStatus, JointGraphs
 from cotherm.notebook import Shown, Table
 from cotherm.pairs import Pairs
+from cotherm.progress import in_notebook
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from cotherm.methods.pairs.common import CommonGraph
+    from cotherm.viewer.page import Page
 
 _ENDINGS = {
     "converged": "",
@@ -281,6 +283,119 @@ class Coupling(JointGraphs, HasStatus):
         >>> figure = result.plot("coupling")
         """
         return figure_of(self, kind, labels=labels, function=function)
+
+    def view(
+        self,
+        *,
+        labels: Sequence[ArrayLike | None] | None = None,
+        names: Sequence[ArrayLike | None] | None = None,
+        positions: Sequence[ArrayLike | None] | None = None,
+        faces: str | Sequence[ArrayLike | None] = "auto",
+        thumbnails: Sequence[Sequence[Any] | None] | None = None,
+        pairs: Any = None,
+        title: str | None = None,
+    ) -> Page:
+        """Show the coupling in a browser, or in the cell of a notebook: heat on all graphs, and what changed.
+
+        Parameters
+        ----------
+        labels, names : sequence of array_like of str or int, optional
+            For each view the class and the name of every vertex. By default those stored in the graphs.
+        positions : sequence of array_like of shape (n_k, 2) or (n_k, 3), optional
+            For each view the places of the vertices. By default the coordinates stored in the graphs, or a layout.
+        faces : "auto", "surface", "none" or sequence of array_like of int of shape (f_k, 3), default "auto"
+            Triangles to draw as lit surfaces.
+        thumbnails : sequence of sequence of bytes, str, path-like or None, optional
+            For each view a small picture of every vertex: PNG, JPEG or WebP.
+        pairs : "same", "names", sequence of array_like or array_like of int of shape (items, graphs), optional
+            Which vertices are the same item. By default those that the views were coupled by, if they were.
+        title : str, optional
+            Title of the page.
+
+        Returns
+        -------
+        Page
+            The page. A notebook shows it where it ends a cell; elsewhere it has been opened from a temporary file,
+            ``page.place``.
+
+        Raises
+        ------
+        CothermError
+            If an argument cannot be used.
+
+        See Also
+        --------
+        save_page : Write the page to a file.
+        cotherm.viewer.make_page : Make it without showing it; says more about the arguments.
+        """
+        page = page_of(
+            self,
+            labels=labels,
+            names=names,
+            positions=positions,
+            faces=faces,
+            thumbnails=thumbnails,
+            pairs=pairs,
+            title=title,
+        )
+        if not in_notebook():
+            page.open()
+        return page
+
+    def save_page(
+        self,
+        path: str | PathLike[str],
+        *,
+        overwrite: bool = False,
+        labels: Sequence[ArrayLike | None] | None = None,
+        names: Sequence[ArrayLike | None] | None = None,
+        positions: Sequence[ArrayLike | None] | None = None,
+        faces: str | Sequence[ArrayLike | None] = "auto",
+        thumbnails: Sequence[Sequence[Any] | None] | None = None,
+        pairs: Any = None,
+        title: str | None = None,
+    ) -> None:
+        """Write the page that view shows: one ``.html`` file that opens from disk, without a network.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write, a name that ends in ``.html``.
+        overwrite : bool, default False
+            Whether to replace an existing file.
+        labels, names : sequence of array_like of str or int, optional
+            For each view the class and the name of every vertex, as for :meth:`view`.
+        positions : sequence of array_like of shape (n_k, 2) or (n_k, 3), optional
+            For each view the places of the vertices.
+        faces : "auto", "surface", "none" or sequence of array_like of int of shape (f_k, 3), default "auto"
+            Triangles to draw as lit surfaces.
+        thumbnails : sequence of sequence of bytes, str, path-like or None, optional
+            For each view a small picture of every vertex: PNG, JPEG or WebP.
+        pairs : "same", "names", sequence of array_like or array_like of int of shape (items, graphs), optional
+            Which vertices are the same item.
+        title : str, optional
+            Title of the page.
+
+        Raises
+        ------
+        CothermError
+            If an argument cannot be used, or if the file cannot be written.
+
+        See Also
+        --------
+        view : Show the page.
+        """
+        page = page_of(
+            self,
+            labels=labels,
+            names=names,
+            positions=positions,
+            faces=faces,
+            thumbnails=thumbnails,
+            pairs=pairs,
+            title=title,
+        )
+        page.save(path, overwrite=overwrite)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the whole result to a ``.npz`` file, without pickles.

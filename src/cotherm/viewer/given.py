@@ -1,0 +1,153 @@
+"""What may be given beside a result: labels, names, positions, faces, thumbnails and pairs, each for every view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import validation
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
+from cotherm.graphs.faces import faces_of, is_mesh
+from cotherm.graphs.graph import Graph
+from cotherm.graphs.orientation import oriented
+from cotherm.methods.coupling.result import Coupling
+from cotherm.pairs import Pairs, checked_pairs
+from cotherm.viewer.thumbnails import thumbnail_urls
+
+
+@dataclass(frozen=True)
+class Given:
+    """Checked: an entry for each view, None where there is nothing."""
+
+    labels: list[NDArray[Any] | None]
+    names: list[NDArray[Any] | None]
+    positions: list[Floats | None]
+    faces: list[Ints | None]
+    thumbnails: list[list[str | None] | None]
+    pairs: Pairs | None
+
+
+def checked_result(result: object) -> Coupling:
+    """A coupling with graphs, before and after, and functions on them."""
+    if not isinstance(result, Coupling):
+        raise CothermError("result", validation.describe(result), "a Coupling, as couple and couple_pairs return")
+    counts = {len(part) for part in (result.graphs, result.originals, result.functions)}
+    if counts == {0} or not result.graphs:
+        raise CothermError("result", "a coupling without graphs", "one with a graph for each view")
+    if len(counts) > 1:
+        given = f"{len(result.originals)} graphs before, {len(result.graphs)} after"
+        raise CothermError("result", given, "as many after as before, with functions on each")
+    for k, (graph, F) in enumerate(zip(result.graphs, result.functions, strict=True)):
+        if F.ndim != 2 or len(F) != graph.n:
+            given = f"functions of shape {F.shape} on graph {k} of {graph.n} vertices"
+            raise CothermError("result", given, "functions on its vertices")
+    return result
+
+
+def checked(
+    result: Coupling,
+    *,
+    labels: Sequence[Any] | None,
+    names: Sequence[Any] | None,
+    positions: Sequence[Any] | None,
+    faces: str | Sequence[Any],
+    thumbnails: Sequence[Any] | None,
+    pairs: Any,
+) -> Given:
+    """What was given, or else what the graphs hold."""
+    graphs = result.originals
+    places = [
+        None if one is None else _positions(f"positions[{k}]", one, graphs[k].n)
+        for k, one in _each(graphs, "positions", positions)
+    ]
+    return Given(
+        labels=[
+            graphs[k].labels if one is None else _texts(f"labels[{k}]", one, graphs[k].n, "label")
+            for k, one in _each(graphs, "labels", labels)
+        ],
+        names=[
+            graphs[k].vertex_names if one is None else _texts(f"names[{k}]", one, graphs[k].n, "name")
+            for k, one in _each(graphs, "names", names)
+        ],
+        positions=places,
+        faces=_all_faces(graphs, faces, places),
+        thumbnails=[
+            None if one is None else thumbnail_urls(f"thumbnails[{k}]", one, graphs[k].n)
+            for k, one in _each(graphs, "thumbnails", thumbnails)
+        ],
+        pairs=_pairs(result, pairs),
+    )
+
+
+def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int, Any]]:
+    """What is given for every view, with its number."""
+    if value is None:
+        return [(k, None) for k in range(len(graphs))]
+    sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    if not sequence or len(value) != len(graphs):
+        needed = f"one for each of {len(graphs)} graphs, None for none"
+        raise CothermError(argument, validation.describe(value), needed)
+    return list(enumerate(value))
+
+
+def _texts(argument: str, value: Any, n: int, word: str) -> NDArray[Any]:
+    array = validation.labels(argument, value)
+    if array.shape != (n,):
+        raise CothermError(argument, f"shape {array.shape}", f"a {word} for each of {n} vertices")
+    return array
+
+
+def _positions(argument: str, value: Any, n: int) -> Floats:
+    points = validation.numeric(argument, value, ndim=(2,))
+    if len(points) != n or points.shape[1] not in (2, 3):
+        raise CothermError(argument, f"shape {points.shape}", f"shape ({n}, 2) or ({n}, 3)")
+    return points
+
+
+def _all_faces(
+    graphs: Sequence[Graph], faces: str | Sequence[Any], places: Sequence[Floats | None]
+) -> list[Ints | None]:
+    if isinstance(faces, str):
+        word = validation.choice("faces", faces, ["auto", "surface", "none"])
+        return [_found_faces(_at(graph, at), word) for graph, at in zip(graphs, places, strict=True)]
+    return [
+        None if one is None else _faces(f"faces[{k}]", one, graphs[k].n) for k, one in _each(graphs, "faces", faces)
+    ]
+
+
+def _at(graph: Graph, points: Floats | None) -> Graph:
+    return graph if points is None else graph.replace(coordinates=points)
+
+
+def _found_faces(graph: Graph, word: str) -> Ints | None:
+    """The faces of a mesh; where a surface is asked for, through any points in space."""
+    if word == "none" or graph.coordinates is None or graph.coordinates.shape[1] != 3:
+        return None
+    mesh = is_mesh(graph)
+    if word == "auto" and not mesh:
+        return None
+    found = faces_of(graph)
+    if not len(found):
+        return None
+    # Edges do not say which side of a face is outside. Through samples there are triangles that run through the body.
+    return oriented(graph.coordinates, found, only_flat=not mesh)
+
+
+def _faces(argument: str, value: Any, n: int) -> Ints:
+    array = validation.as_array(argument, value)
+    if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu":
+        raise CothermError(argument, f"{array.dtype} of shape {array.shape}", "triangles: whole numbers, shape (f, 3)")
+    return validation.indices(argument, array.ravel(), below=n).reshape(-1, 3)
+
+
+def _pairs(result: Coupling, pairs: Any) -> Pairs | None:
+    """Those that were given, or that the views were coupled by."""
+    sizes = tuple(graph.n for graph in result.graphs)
+    if pairs is not None:
+        return checked_pairs(pairs, sizes, [graph.vertex_names for graph in result.originals])
+    return None if result.pairs is None else Pairs(result.pairs.table, sizes)

@@ -1,0 +1,117 @@
+"""Heat by the library, for the page: frames of graphs that are shown in part, and values to check the page's own by."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermWarning
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import heat_flow
+from cotherm.methods.coupling.result import Coupling
+from cotherm.progress import track
+from cotherm.viewer.stops import TOLERANCE, Stops
+
+# Levels between the least and the greatest heat at each time: codes are multiples of a divisor of 65,535, so that the
+# last one is reached. Fewer levels compress better, and no screen has as many colors.
+_STEP = 15
+LEVELS = 65_535 // _STEP + 1
+# Numbers of heat in memory at once.
+_AT_ONCE = 50_000_000
+# Values for checks: at so many times and vertices, as exactly as rounding allows.
+_CHECKED_TIMES, _CHECKED_VERTICES, _CHECKED_TOLERANCE = 3, 4, 1e-11
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Heat from one function at every stop, at the vertices that are shown: offset + scale · codes / 65535.
+
+    ``sum`` is the heat of the whole graph, the same at every stop.
+    """
+
+    codes: NDArray[np.uint16]
+    offset: Floats
+    scale: Floats
+    sum: float
+
+
+def state_graphs(result: Coupling, k: int) -> list[tuple[str, Graph]]:
+    """One view, before and after."""
+    return [("before", result.originals[k]), ("after", result.graphs[k])]
+
+
+def frames_of(
+    result: Coupling, views: Sequence[int], shown: Sequence[Ints], functions: int, stops: Stops
+) -> list[tuple[dict[str, Any], Frames]]:
+    """Heat of the whole graphs at shown vertices: for each view, before and after, and each of the first functions."""
+    jobs = [(k, state, graph) for k in views for state, graph in state_graphs(result, k)]
+    found = []
+    for k, state, graph in track(jobs, total=len(jobs), label="heat of the whole graphs"):
+        together = max(1, _AT_ONCE // (len(stops.times) * graph.n))
+        for start in range(0, functions, together):
+            columns = range(start, min(start + together, functions))
+            flow = _flow(graph, result.functions[k][:, columns], stops.times, TOLERANCE)
+            for c, a in enumerate(columns):
+                total = float(result.functions[k][:, a].sum())
+                about = {"function": a, "view": k, "graph": state}
+                found.append((about, _quantized(flow[:, shown[k], c], total)))
+    return found
+
+
+def _quantized(flow: Floats, total: float) -> Frames:
+    low, scale = flow.min(axis=1), np.ptp(flow, axis=1)
+    extent = np.where(scale > 0.0, scale, 1.0)[:, np.newaxis]
+    levels = np.round((flow - low[:, np.newaxis]) / extent * (LEVELS - 1))
+    return Frames((levels * _STEP).astype(np.uint16), low, scale, total)
+
+
+def checks_of(result: Coupling, reduced: Sequence[bool], shown: Sequence[Ints], stops: Stops) -> list[dict[str, Any]]:
+    """A few values of heat on every view, before and after: from a function, and from a vertex where it is whole.
+
+    Vertices are counted as in the page.
+    """
+    rng = np.random.default_rng(_SEED)
+    picked = np.unique(np.linspace(1, stops.count, _CHECKED_TIMES).round().astype(int))
+    times = stops.times[picked]
+    jobs = [(k, state, graph) for k in range(len(result.graphs)) for state, graph in state_graphs(result, k)]
+    found: list[dict[str, Any]] = []
+    for k, state, graph in track(jobs, total=len(jobs), label="heat to check the page by"):
+        at = rng.choice(len(shown[k]), min(_CHECKED_VERTICES, len(shown[k])), replace=False)
+        source = int(at[0])
+        starts, about = _starts(result.functions[k], None if reduced[k] else int(shown[k][source]))
+        flow = _flow(graph, starts, times, _CHECKED_TOLERANCE)
+        for c, a in enumerate(about):
+            for t, time in enumerate(times.tolist()):
+                from_ = {"function": a, "vertex": source if a is None else None}
+                values = flow[t, shown[k][at], c].tolist()
+                found.append({"view": k, "graph": state, **from_, "time": time, "at": at.tolist(), "heat": values})
+    return found
+
+
+def _starts(F: Floats, vertex: int | None) -> tuple[Floats, list[int | None]]:
+    """The first function and one vertex as columns; None stands for the vertex."""
+    columns: list[Floats] = []
+    about: list[int | None] = []
+    if F.shape[1]:
+        columns.append(F[:, 0])
+        about.append(0)
+    if vertex is not None:
+        point = np.zeros(len(F))
+        point[vertex] = 1.0
+        columns.append(point)
+        about.append(None)
+    return np.column_stack(columns) if columns else np.empty((len(F), 0)), about
+
+
+def _flow(graph: Graph, F: Floats, times: Floats, tolerance: float) -> Floats:
+    """``heat_flow``, without a word about columns of which little heat is left: the page says how far it is off."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CothermWarning)
+        return heat_flow(graph, F, times, tolerance=tolerance)

@@ -1,0 +1,100 @@
+"""Names, labels and names of functions as the page shows them, and what to say where something was shortened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import limits
+from cotherm.arrays import Floats, Ints
+from cotherm.methods.coupling.result import Coupling
+from cotherm.viewer.text import LONGEST_NAME, shown_name
+
+# Widths of names, the first with which all fit.
+_WIDTHS = (LONGEST_NAME, 40, 16)
+_OTHERS = "other classes"
+
+
+@dataclass(frozen=True)
+class Names:
+    """Of the shown vertices of every view; None for a view whose vertices go by their numbers."""
+
+    of: list[list[str] | None]
+    note: str
+
+
+def names_of(names: Sequence[NDArray[Any] | None], shown: Sequence[Ints], whole: Sequence[bool]) -> Names:
+    """Names that were given; on a view that is shown in part vertices without names are called by their numbers."""
+    chosen = [
+        (None if is_whole else [str(v) for v in vertices.tolist()])
+        if own is None
+        else list(map(str, own[vertices].tolist()))
+        for own, vertices, is_whole in zip(names, shown, whole, strict=True)
+    ]
+    every = [name for own in chosen if own is not None for name in own]
+    total = {width: sum(min(len(name), width) for name in every) for width in _WIDTHS}
+    width = next((width for width in _WIDTHS if total[width] <= limits.PAGE_NAMES), _WIDTHS[-1])
+    cut = any(len(name) > width for name in every)
+    note = f"Names of more than {width} characters are shown by their beginning and end." if cut else ""
+    return Names([None if own is None else [shown_name(name, width) for name in own] for own in chosen], note)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes of all views, and of every view the number of each vertex's class, −1 for none."""
+
+    classes: list[str]
+    codes: list[Ints | None]
+    note: str
+
+
+def labels_of(labels: Sequence[NDArray[Any] | None]) -> Labels:
+    """The same classes for all views, so that a color means the same on each; "" is unknown."""
+    texts = [None if own is None else [_text(one) for one in own.tolist()] for own in labels]
+    counts = Counter(text for own in texts if own is not None for text in own if text)
+    kept = [text for text, _ in counts.most_common(limits.PAGE_CLASSES)]
+    classes = sorted(kept, key=_by_number)
+    number = {text: code for code, text in enumerate(classes)}
+    left_out = len(counts) - len(kept)
+    if left_out:
+        number |= {text: len(classes) for text in counts if text not in number}
+        classes.append(_OTHERS)
+    codes = [None if own is None else np.array([number.get(text, -1) for text in own]) for own in texts]
+    note = f"{left_out:,} classes with few vertices are shown as one, {_OTHERS!r}." if left_out else ""
+    return Labels([shown_name(text) for text in classes], codes, note)
+
+
+def _text(label: object) -> str:
+    return str(label)
+
+
+def _by_number(text: str) -> tuple[int, float, str]:
+    """Numbers in their order, before words."""
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def function_names(result: Coupling, labels: Sequence[NDArray[Any] | None], count: int) -> list[str]:
+    """Of the first functions: the class whose vertices a function is on, if it is an indicator, else its number."""
+    word = "function" if result.pairs is None else "mode"
+    found = [_class(a, result.functions, labels) for a in range(count)]
+    known = [name for name in found if name is not None]
+    distinct = len(known) == len(set(known)) == count
+    return [f"{word} {a + 1}" if name is None or not distinct else shown_name(name) for a, name in enumerate(found)]
+
+
+def _class(a: int, functions: Sequence[Floats], labels: Sequence[NDArray[Any] | None]) -> str | None:
+    """The one label of the vertices where the function is not zero, in all views that have labels."""
+    classes: set[str] = set()
+    for F, own in zip(functions, labels, strict=True):
+        column = F[:, a]
+        if own is not None:
+            classes |= set(map(str, np.unique(own[column > 0.0]).tolist())) if column.min() >= 0.0 else {"", "-"}
+    return next(iter(classes)) or None if len(classes) == 1 else None

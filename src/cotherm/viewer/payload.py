@@ -1,0 +1,270 @@
+"""Everything a page holds of a coupling: the header, which is JSON, and the arrays it names.
+
+A plan says how much of it: how many vertices and edges of each graph, and in which precision. ``plans`` come in the
+order in which they are to be tried until a page is small enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from cotherm import limits
+from cotherm.arrays import Ints
+from cotherm.errors import visible
+from cotherm.methods.coupling.result import Coupling
+from cotherm.progress import working
+from cotherm.viewer.blocks import Blocks
+from cotherm.viewer.edges import Edges, edges_of
+from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
+from cotherm.viewer.given import Given
+from cotherm.viewer.heat import LEVELS, checks_of, frames_of
+from cotherm.viewer.items import Labels, Names, function_names, labels_of, names_of
+from cotherm.viewer.places import Places, along_curve, places_of
+from cotherm.viewer.reduction import Part, parts_of
+from cotherm.viewer.stops import TOLERANCE, Stops, stops_of
+from cotherm.viewer.text import shown_name
+
+FORMAT, VERSION = "cotherm-viewer", 1
+# Stops of the time slider; fewer where the page holds a frame for each.
+_STOPS, _FRAME_STOPS = 48, 16
+# Bytes of an edge and of a number of heat after compression, about; and by how much less is shown at each attempt.
+_EDGE_BYTES, _FRAME_BYTES, _LESS, _ATTEMPTS = 10.0, 0.85, 0.8, 16
+# Arrays of a page that shows graphs in part, in parts of the most bytes. Base64 would leave room for three quarters,
+# but such a page opens in half the time.
+_REDUCED_PAGE = 0.45
+# Bytes that functions may take in a page.
+_FUNCTION_BYTES = 6_000_000
+_FEWEST_FUNCTIONS = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of each graph goes into the page, and how."""
+
+    vertices: int
+    edges: int
+    single: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """What every plan starts from: computed once."""
+
+    result: Coupling
+    given: Given
+    title: str
+    edges: list[Edges]
+    places: list[Places]
+    labels: Labels
+
+    @property
+    def names(self) -> list[str]:
+        """Of the views."""
+        return [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(self.result.originals)]
+
+
+def source_of(result: Coupling, given: Given, title: str | None) -> Source:
+    """Edges, places and labels of all views."""
+    with working("comparing edges"):
+        edges = edges_of(result)
+    places = places_of(result.originals, given.positions)
+    source = Source(result, given, "", edges, places, labels_of(given.labels))
+    return replace(source, title=shown_name(title) if title is not None else _title(source.names))
+
+
+def _title(names: list[str]) -> str:
+    listed = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+    return shown_name(f"{listed}, before and after coupling")
+
+
+def plans(source: Source) -> Iterator[Plan]:
+    """From everything in double precision to ever smaller parts in single precision."""
+    graphs = source.result.graphs
+    if all(graph.n <= limits.VIEWER_VERTICES and graph.m <= limits.VIEWER_EDGES for graph in graphs):
+        yield Plan(limits.VIEWER_VERTICES, limits.VIEWER_EDGES, single=False)
+        yield Plan(limits.VIEWER_VERTICES, limits.VIEWER_EDGES, single=True)
+    share = _REDUCED_PAGE * limits.PAGE_BYTES / len(graphs)
+    functions = min(source.result.functions[0].shape[1], limits.REDUCED_FUNCTIONS)
+    density = max(graph.m / graph.n for graph in graphs)
+    vertex_bytes = 2 * (_FRAME_STOPS + 1) * functions * _FRAME_BYTES + _EDGE_BYTES * density + 30.0
+    vertices = min(share / vertex_bytes, limits.VIEWER_VERTICES)
+    for attempt in range(_ATTEMPTS):
+        part = _LESS**attempt
+        edges = min(part * share / _EDGE_BYTES, limits.VIEWER_EDGES)
+        yield Plan(max(int(part * vertices), 10), max(int(edges), 10), single=True)
+
+
+def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
+    """The header and the arrays."""
+    result, blocks = source.result, Blocks()
+    with working("choosing what is shown"):
+        parts = parts_of(source.edges, [g.n for g in result.graphs], source.given.pairs, plan.vertices, plan.edges)
+    shown = [_order(part, place) for part, place in zip(parts, source.places, strict=True)]
+    whole = [part.whole for part in parts]
+    functions = _function_count(result, shown, all(whole))
+    names = names_of(source.given.names, shown, whole)
+    stops = stops_of([*result.originals, *result.graphs], result.times, _STOPS if all(whole) else _FRAME_STOPS)
+    with working("packing graphs"):
+        views = [
+            _view(blocks, source, k, parts[k], shown[k], names, functions, single=plan.single)
+            for k in range(len(parts))
+        ]
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": source.title,
+        "made_by": _made_by(),
+        "notes": _notes(source, plan, parts, names, functions),
+        "views": views,
+        "functions": [{"name": name} for name in function_names(result, source.given.labels, functions)],
+        "pairs": _pairs(blocks, source.given, shown, [graph.n for graph in result.graphs]),
+        "times": _times(stops, result),
+        "heat": {
+            "tolerance": TOLERANCE,
+            "weights": "single" if plan.single else "double",
+            "frames": _frames(blocks, result, parts, shown, functions, stops),
+        },
+        "summary": summary_of(result),
+        "curve": curve_of(result, stops),
+        "agreement": agreement_of(result),
+        "history": history_of(result),
+        "checks": checks_of(result, [not one for one in whole], shown, stops),
+    }
+    return {**header, "blocks": blocks.index}, blocks
+
+
+def _made_by() -> str:
+    return f"cotherm {version('cotherm')}"
+
+
+def _order(part: Part, place: Places) -> Ints:
+    """The shown vertices in the order of the page: as in the graph, or along a curve where they are a part of it."""
+    if part.whole:
+        return part.vertices
+    return part.vertices[along_curve(place.points[part.vertices])]
+
+
+def _function_count(result: Coupling, shown: list[Ints], whole: bool) -> int:
+    q = int(result.functions[0].shape[1])
+    if not whole:
+        return min(q, limits.REDUCED_FUNCTIONS)
+    fitting = _FUNCTION_BYTES // (8 * sum(map(len, shown)))
+    return min(q, limits.PAGE_FUNCTIONS, max(fitting, _FEWEST_FUNCTIONS))
+
+
+def _view(
+    blocks: Blocks, source: Source, k: int, part: Part, shown: Ints, names: Names, functions: int, *, single: bool
+) -> dict[str, Any]:
+    graph, place = source.result.originals[k], source.places[k]
+    number = np.full(graph.n, -1, dtype=np.int64)
+    number[shown] = np.arange(len(shown))
+    edges = source.edges[k] if part.whole else source.edges[k].chosen(part.edges, number)
+    real = "f4" if single else "f8"
+
+    def add(name: str, values: Any, dtype: str) -> str:
+        return blocks.add(f"{k}.{name}", values, dtype)
+
+    return {
+        "name": source.names[k],
+        "n": len(shown),
+        "m": len(edges.i),
+        "whole": {"n": graph.n, "m": graph.m},
+        "dimensions": place.dimensions,
+        "layout": "given" if place.given else "computed",
+        "position": add("position", place.points[shown], "f4"),
+        "faces": _faces(add, source.given.faces[k], number),
+        "i": add("i", edges.i, "u4"),
+        "j": add("j", edges.j, "u4"),
+        "before": add("before", edges.before, real),
+        "after": add("after", edges.after, real),
+        "kind": add("kind", edges.kind, "u1"),
+        "names": names.of[k],
+        "labels": _labels(add, source.labels, k, shown),
+        "thumbnails": _thumbnails(source.given, k, shown),
+        "functions": add("functions", source.result.functions[k][shown, :functions].T, real) if functions else None,
+    }
+
+
+def _faces(add: Any, faces: Ints | None, number: Ints) -> str | None:
+    """Those whose corners are all shown."""
+    if faces is None:
+        return None
+    corners = number[faces]
+    corners = corners[np.all(corners >= 0, axis=1)]
+    return add("faces", corners, "u4") if len(corners) else None
+
+
+def _labels(add: Any, labels: Labels, k: int, shown: Ints) -> dict[str, Any] | None:
+    codes = labels.codes[k]
+    return None if codes is None else {"codes": add("labels", codes[shown], "i4"), "classes": labels.classes}
+
+
+def _thumbnails(given: Given, k: int, shown: Ints) -> list[str | None] | None:
+    pictures = given.thumbnails[k]
+    return None if pictures is None else [pictures[v] for v in shown.tolist()]
+
+
+def _pairs(blocks: Blocks, given: Given, shown: list[Ints], sizes: list[int]) -> list[dict[str, Any]]:
+    """For every two views the items in both that are shown in both."""
+    found: list[dict[str, Any]] = []
+    if given.pairs is None:
+        return found
+    numbers = [np.full(n, -1, dtype=np.int64) for n in sizes]
+    for number, vertices in zip(numbers, shown, strict=True):
+        number[vertices] = np.arange(len(vertices))
+    for k, other in combinations(range(len(shown)), 2):
+        a, b = given.pairs.shared(k, other)
+        a, b = numbers[k][a], numbers[other][b]
+        both = (a >= 0) & (b >= 0)
+        if both.any():
+            ends = {name: blocks.add(f"{k}.{other}.{name}", end[both], "u4") for name, end in (("a", a), ("b", b))}
+            found.append({"views": [k, other], **ends})
+    return found
+
+
+def _times(stops: Stops, result: Coupling) -> dict[str, Any]:
+    return {
+        "least": stops.least,
+        "most": stops.most,
+        "count": stops.count,
+        "unit": stops.unit,
+        "coupled": [float(t) for t in result.times],
+    }
+
+
+def _frames(
+    blocks: Blocks, result: Coupling, parts: list[Part], shown: list[Ints], functions: int, stops: Stops
+) -> list[dict[str, Any]] | None:
+    reduced = [k for k, part in enumerate(parts) if not part.whole]
+    if not reduced:
+        return None
+    found = []
+    for about, frames in frames_of(result, reduced, shown, functions, stops):
+        name = f"{about['view']}.{about['graph']}.heat.{about['function']}"
+        values = blocks.add(name, frames.codes, "u2")
+        range_ = {"scale": frames.scale.tolist(), "offset": frames.offset.tolist(), "sum": frames.sum}
+        found.append({**about, "values": values, **range_})
+    return found
+
+
+def _notes(source: Source, plan: Plan, parts: list[Part], names: Names, functions: int) -> list[str]:
+    """What is not shown as it is, and what the result itself has to say."""
+    notes = [part.note(name) for part, name in zip(parts, source.names, strict=True) if not part.whole]
+    if notes:
+        notes.append(
+            "Of graphs that are shown in part, heat from functions is that of the whole graph, stored to "
+            f"{1.0 / LEVELS:.1e} of its range; heat from a vertex flows on what is shown alone."
+        )
+    if plan.single:
+        notes.append("Weights are stored in single precision: each is exact to 6e-8 of itself.")
+    q = source.result.functions[0].shape[1]
+    if functions < q:
+        notes.append(f"The first {functions} of {q:,} functions can be chosen.")
+    remarks = [visible(remark) for remark in source.result._remarks()]
+    return [*notes, *filter(None, [names.note, source.labels.note]), *remarks]

@@ -1,0 +1,171 @@
+"""What is shown of a graph that is too large for a page.
+
+The ends of changed edges come first, those of the largest changes where they are too many. Around them, and around
+vertices drawn evenly from the whole graph, whole neighborhoods are added, ring by ring, until there are enough
+vertices. All edges between shown vertices are shown, or, where these are too many, the changed ones and then those of
+the inner rings. So every change is seen with what is around it, the rest is seen in patches that are as dense as the
+graph itself, and no edge is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Ints
+from cotherm.pairs import Pairs
+from cotherm.viewer.edges import Edges
+
+# Vertices of a patch around a vertex that was drawn, about.
+_PATCH = 25
+# Part of the vertices that may be ends of changed edges and their neighbors.
+_AROUND_CHANGES = 0.7
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """Numbers of the vertices and edges that are shown, ascending; of how many changed edges how many are."""
+
+    vertices: Ints
+    edges: Ints
+    n: int
+    m: int
+    changed: int
+    of_changed: int
+
+    @property
+    def whole(self) -> bool:
+        return len(self.vertices) == self.n and len(self.edges) == self.m
+
+    def note(self, name: str) -> str:
+        """What is left out, in words."""
+        if not self.of_changed:
+            changed = "no edge changed;"
+        elif self.changed == self.of_changed:
+            changed = f"all {self.of_changed:,} changed edges with what is around them, and"
+        else:
+            of = f"{self.changed:,} of {self.of_changed:,} changed edges"
+            changed = f"{of}, those that changed most among them, with what is around them, and"
+        return (
+            f"{name}: {len(self.vertices):,} of {self.n:,} vertices and {len(self.edges):,} of {self.m:,} edges are "
+            f"shown: {changed} patches all over the graph."
+        )
+
+
+def whole(edges: Edges, n: int) -> Part:
+    """Everything."""
+    count = int(np.count_nonzero(edges.kind))
+    return Part(np.arange(n), np.arange(len(edges.i)), n, len(edges.i), count, count)
+
+
+def parts_of(
+    views: Sequence[Edges], sizes: Sequence[int], pairs: Pairs | None, most_vertices: int, most_edges: int
+) -> list[Part]:
+    """What is shown of every view, at most so many vertices and edges of each; small ones as they are."""
+    kept = [_most_changed(edges, most_vertices // 2, most_edges // 2) for edges in views]
+    parts = []
+    for k, (edges, n) in enumerate(zip(views, sizes, strict=True)):
+        if n <= most_vertices and len(edges.i) <= most_edges:
+            parts.append(whole(edges, n))
+            continue
+        rings = _rings(
+            edges, n, most_vertices, _ends(edges, kept[k]), _patches(k, n, pairs, views, kept, most_vertices)
+        )
+        parts.append(_part(edges, n, rings, kept[k], most_edges))
+    return parts
+
+
+def _part(edges: Edges, n: int, rings: NDArray[np.int32], kept: Ints, most_edges: int) -> Part:
+    shown = rings >= 0
+    between = np.flatnonzero(shown[edges.i] & shown[edges.j])
+    if len(between) > most_edges:
+        outer = np.maximum(rings[edges.i[between]], rings[edges.j[between]])
+        outer[np.isin(between, kept)] = -1
+        between = np.sort(between[np.argsort(outer, kind="stable")[:most_edges]])
+    changed = int(np.count_nonzero(edges.kind[between]))
+    return Part(np.flatnonzero(shown), between, n, len(edges.i), changed, int(np.count_nonzero(edges.kind)))
+
+
+def _most_changed(edges: Edges, most_ends: int, most_edges: int) -> Ints:
+    """The edges that changed most: no more than allowed, and with no more ends."""
+    changed = edges.changed[:most_edges]
+    ends = np.column_stack([edges.i[changed], edges.j[changed]]).ravel()
+    first_seen = np.sort(np.unique(ends, return_index=True)[1])
+    if len(first_seen) <= most_ends:
+        return changed
+    return changed[: int(first_seen[most_ends]) // 2]
+
+
+def _ends(edges: Edges, chosen: Ints) -> Ints:
+    return np.unique(np.concatenate([edges.i[chosen], edges.j[chosen]]))
+
+
+def _patches(
+    k: int, n: int, pairs: Pairs | None, views: Sequence[Edges], kept: Sequence[Ints], most_vertices: int
+) -> Ints:
+    """Vertices whose neighborhoods are shown: evenly drawn, the same items in all views where pairs are known.
+
+    Partners of the ends of changed edges in other views are among them.
+    """
+    rng = np.random.default_rng(_SEED)  # the same for all views, so that views of the same size show the same
+    count = max(1, most_vertices // _PATCH)
+    if pairs is None:
+        return rng.choice(n, min(count, n), replace=False)
+    rows = rng.choice(len(pairs.table), min(count, len(pairs.table)), replace=False)
+    found = [pairs.table[rows, k]]
+    for other, edges in enumerate(views):
+        if other != k:
+            mine, theirs = pairs.shared(k, other)
+            found.append(mine[np.isin(theirs, _ends(edges, kept[other]))][: most_vertices // 8])
+    vertices = np.unique(np.concatenate(found))
+    return vertices[vertices >= 0]
+
+
+def _rings(edges: Edges, n: int, most: int, ends: Ints, patches: Ints) -> NDArray[np.int32]:
+    """How many edges every shown vertex is from the nearest of those it is shown for; −1 if it is not shown.
+
+    Neighbors of the ends of changed edges come before patches, with part of the room.
+    """
+    growth = _Growth(edges, n)
+    growth.add(ends, 0, most)
+    growth.add(growth.next_ring(0), 1, int(_AROUND_CHANGES * most))
+    growth.add(patches, 1, most)
+    ring = 1
+    while growth.count < most:
+        new = growth.next_ring(ring)
+        if not len(new):  # other components: from them, vertices as they come
+            new = np.flatnonzero(growth.rings < 0)
+        if not len(new):
+            break
+        ring += 1
+        growth.add(new, ring, most)
+    return growth.rings
+
+
+class _Growth:
+    """A set of vertices that grows by rings."""
+
+    def __init__(self, edges: Edges, n: int) -> None:
+        live = (edges.before > 0.0) | (edges.after > 0.0)
+        self._i, self._j = edges.i[live], edges.j[live]
+        self._rng = np.random.default_rng(_SEED)
+        self.rings = np.full(n, -1, dtype=np.int32)
+        self.count = 0
+
+    def next_ring(self, ring: int) -> Ints:
+        """Neighbors of the vertices of a ring that are not in the set."""
+        at_i, at_j = self.rings[self._i], self.rings[self._j]
+        return np.unique(np.concatenate([self._j[(at_i == ring) & (at_j < 0)], self._i[(at_j == ring) & (at_i < 0)]]))
+
+    def add(self, vertices: Ints, ring: int, most: int) -> None:
+        """These vertices, or as many of them as there is room for."""
+        new = vertices[self.rings[vertices] < 0]
+        room = max(0, most - self.count)
+        if len(new) > room:
+            new = self._rng.choice(new, room, replace=False)
+        self.rings[new] = ring
+        self.count += len(new)
