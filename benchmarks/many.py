@@ -88,7 +88,8 @@ def _duel(problem: Problem, factor: float, data: str | None, package: Path | Non
 
 def _limited(problem: Problem, seconds: float, memory: float, data: str | None) -> dict[str, Any]:
     most = None if np.isinf(memory) else memory
-    return {"problem": str(problem), "seconds": seconds, "memory": most, "now": _measured(problem, data)}
+    now = _measured(problem, data, patience=seconds)
+    return {"problem": str(problem), "seconds": seconds, "memory": most, "now": now}
 
 
 def _grown(name: str, problems: list[Problem], target: float, data: str | None) -> dict[str, Any]:
@@ -105,11 +106,13 @@ def _grown(name: str, problems: list[Problem], target: float, data: str | None) 
     }
 
 
-def _measured(problem: Problem, data: str | None, package: Path | None = None) -> dict[str, Any]:
-    return measured(f"many.measure({json.dumps(asdict(problem))!r}, {data!r})", package)
+def _measured(
+    problem: Problem, data: str | None, package: Path | None = None, patience: float = _PATIENCE
+) -> dict[str, Any]:
+    return measured(f"many.measure({json.dumps(asdict(problem))!r}, {data!r}, {patience!r})", package)
 
 
-def measure(problem: str, data: str | None) -> None:
+def measure(problem: str, data: str | None, patience: float) -> None:
     """Couple, and print what was measured as JSON; this runs with either version of the package."""
     from cotherm import memory
     from cotherm.methods.coupling.couple import couple, coupling_memory
@@ -119,7 +122,7 @@ def measure(problem: str, data: str | None) -> None:
     forecast = coupling_memory(graphs, functions, times)  # before anything else has taken memory
     small = _prepared(Problem("planted", 250, given.views, given.functions, 1e4), data)
     couple(*small, 1e4, continuation="direct", max_seconds=5.0)  # compiles what is used
-    result = couple(graphs, functions, times, given.alpha, continuation="direct", max_seconds=_PATIENCE)
+    result = couple(graphs, functions, times, given.alpha, continuation="direct", max_seconds=patience)
     way = "recomputed" if "without" in result.settings["memory"]["derivatives"] else "stored"
     report = {
         "seconds": result.seconds,
