@@ -175,10 +175,13 @@ class Search:
         return self._by_times
 
     def _polished(self, rough: list[Found]) -> Found:
-        """The rough solutions that may be the best, each brought to its minimum; the first where they tie."""
+        """The rough solutions that may be the best, each brought to its minimum; the first where they tie.
+
+        Those of routes with few stages come first: the fewer the steps, the less has rounding been amplified.
+        """
         limit = _NEAR * min(candidate.cost for candidate in rough)
         minima: list[Found] = []
-        for candidate in rough:
+        for candidate in sorted(rough, key=lambda candidate: candidate.stage):
             if candidate.cost <= limit and not any(self._is_beside(candidate.u, minimum.u) for minimum in minima):
                 minima.append(
                     self._descend(
