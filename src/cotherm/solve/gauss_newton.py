@@ -49,7 +49,7 @@ _SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
 _LENGTHEN, _FURTHEST = 1.2, 10.0
 # Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
 # the cost; one costs about so many products with the Jacobian, and that many are looked at.
-_SLOW, _STEP_PRODUCTS, _WINDOWS = 0.05, 2.5, (10, 200)
+_SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 2.5, (10, 200)
 # The damping from there on, the most that there may be, and how many of them are remembered.
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
