@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -48,7 +48,7 @@ _SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
 # One that brings more than this part is lengthened, at most so many times.
 _LENGTHEN, _FURTHEST = 1.2, 10.0
 # Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
-# the cost; one costs about so many products with the Jacobian, and that many are looked at.
+# the cost. One costs about so many products with the Jacobian; at least, and at most, so many are looked at.
 _SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 2.5, (10, 200)
 # The damping from there on, the most that there may be, and how many of them are remembered.
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
@@ -136,8 +136,9 @@ def descend(
     first, steps = _trial(problem, u, u <= 0.0), 0
     if np.isinf(damping) and isinstance(J := first.point.jacobian, ImplicitMatrix):
         window = int(np.clip(J.factoring_work / (_STEP_PRODUCTS * J.work), *_WINDOWS))
-        first, steps = _approached(problem, first, tolerance, window, watch)
-        damping = _APPROACHED
+        del J, first  # derivatives are large
+        u, steps = _approached(problem, u, tolerance, window, watch)
+        first, damping = _trial(problem, u, u <= 0.0), _APPROACHED
 
     def model_at(here: _Trial) -> _Model:
         nonlocal learned
@@ -162,41 +163,55 @@ def descend(
 
 
 def _approached(
-    problem: Problem, start: _Trial, tolerance: float, window: int, watch: Callable[[Iterate], None]
-) -> tuple[_Trial, int]:
+    problem: Problem, u: Array, tolerance: float, window: int, watch: Callable[[Iterate], None]
+) -> tuple[Array, int]:
     """A point from which steps of Gauss–Newton pay, and how many steps of a simpler kind led there.
 
     Where equations are many, a step takes factors for every exchange of the active set, and far from the minimum there
     are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where
     ``window`` of them bring little.
     """
-    metric = problem.metric(start.u)
-    engine, costs, last = metric.engine, [start.cost], _Slope(problem, metric, start)
-    if last.optimality <= max(_LOCAL, tolerance):
-        return start, 0
-    watch(_iterate(start, last.optimality, 0))
+    engine = problem.metric(u).engine
 
-    def evaluate(x: Floats) -> _Slope:
+    def evaluate(x: Floats) -> _Reached:
         u = engine.asarray(x)
-        return _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
+        slope = _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
+        return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.to_numpy(slope.half))
 
-    def after_step(_: Floats, there: _Slope) -> None:
+    last = evaluate(engine.to_numpy(u)).iterate
+    if last.optimality <= max(_LOCAL, tolerance):
+        return u, 0
+    costs = [last.cost]
+    watch(last)
+
+    def after_step(_: Floats, there: _Reached) -> None:
         nonlocal last
-        last = there
-        costs.append(there.cost)
-        watch(_iterate(there.here, there.optimality, len(costs) - 1))
-        if len(costs) > window and costs[-1] > (1.0 - _SLOW) * costs[-1 - window]:
+        last = replace(there.iterate, iteration=len(costs))
+        costs.append(last.cost)
+        watch(last)
+        if len(costs) > window and last.cost > (1.0 - _SLOW) * costs[-1 - window]:
             raise StopIteration
 
     minimize_bounded(
         evaluate,
-        engine.to_numpy(start.u),
+        engine.to_numpy(u),
         iterations=_MOST_APPROACHING,
         tolerance=0.0,
         memory=_REMEMBERED,
         after_step=after_step,
     )
-    return last.here, len(costs) - 1
+    return last.u, last.iteration
+
+
+class _Reached(NamedTuple):
+    """A point without its derivatives, and the gradient there."""
+
+    iterate: Iterate
+    gradient: Floats
+
+    @property
+    def cost(self) -> float:
+        return self.iterate.cost
 
 
 class _Slope:
@@ -207,14 +222,6 @@ class _Slope:
         of_distance = metric.apply(here.u - problem.center)
         self.half = self._engine.elementwise(np.add, of_distance, here.pull)
         self._balancing = float(np.linalg.norm(of_distance) + np.linalg.norm(here.pull))
-
-    @property
-    def cost(self) -> float:
-        return self.here.cost
-
-    @property
-    def gradient(self) -> Floats:
-        return 2.0 * self._engine.to_numpy(self.half)
 
     @lazy
     def size(self) -> float:
