@@ -5,12 +5,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
+MPI := .venv-mpi/.ready
 
-.PHONY: help demo test fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
+.PHONY: help demo test test-mpi fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
 	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
 	@echo "make test   lint, type check and test everything"
+	@echo "make test-mpi  the tests of the distributed engine with 1, 2 and 4 ranks; installs PETSc (Debian, as root or by sudo)"
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
@@ -88,6 +90,14 @@ frontend-check: frontend/node_modules/.ready
 	  && diff -rq "$$built/src/cotherm/viewer/assets" src/cotherm/viewer/assets \
 	  || { echo "src/cotherm/viewer/assets is not what frontend/ builds: run make frontend and commit it"; exit 1; }
 
+# PETSc for the distributed engine, in an environment of its own, since petsc4py is compiled on this machine, once.
+$(MPI): tools/install_petsc.sh pyproject.toml
+	@PYTHON=$(PYTHON) tools/install_petsc.sh .venv-mpi
+	@touch $@
+
+test-mpi: $(MPI)
+	@OPENBLAS_NUM_THREADS=1 .venv-mpi/bin/python -m pytest -q tests/mpi
+
 CASES ?= 50000
 SEED ?= 0
 fuzz: $(DEV)
@@ -122,5 +132,5 @@ docs: $(SITE)
 	@echo "Open out/docs/index.html"
 
 clean:
-	rm -rf .venv build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-mpi build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
