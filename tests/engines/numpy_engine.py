@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from cotherm.engines.interface import ColumnSums, Engine, SystemSolver
+from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
 
 
@@ -130,7 +131,7 @@ class Laplacian:
         return float(self.n**2 * columns)
 
 
-class NumpyEngine:
+class NumpyEngine(OnePlace):
     name = "numpy"
     xp = _Namespace()
 

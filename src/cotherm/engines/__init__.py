@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from cotherm.engines.interface import Engine
 from cotherm.errors import CothermError
 
@@ -26,8 +28,9 @@ def get_engine(engine: object) -> Engine:
 
     Parameters
     ----------
-    engine : {"cpu"} or Engine
-        The name of an engine, or an object with the methods of :class:`Engine`.
+    engine : {"cpu", "petsc"} or Engine
+        The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
+        mpiexec starts several: all of them call the same functions with the same arguments.
 
     Returns
     -------
@@ -41,7 +44,16 @@ def get_engine(engine: object) -> Engine:
     """
     if isinstance(engine, str) and engine == "cpu":
         return default_engine()
+    if isinstance(engine, str) and engine == "petsc":
+        return _petsc_engine()
     if isinstance(engine, str) or not isinstance(engine, Engine):
         given = repr(engine) if isinstance(engine, str) else f"an object of type {type(engine).__name__}"
-        raise CothermError("engine", given, "'cpu', or an object with the methods of cotherm.engines.Engine")
+        raise CothermError("engine", given, "'cpu', 'petsc', or an object with the methods of cotherm.engines.Engine")
     return engine
+
+
+@cache
+def _petsc_engine() -> Engine:
+    from cotherm.engines.petsc.engine import PetscEngine
+
+    return PetscEngine()

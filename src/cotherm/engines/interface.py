@@ -6,6 +6,11 @@ results are NumPy arrays or plain numbers. Engine arrays follow NumPy's protocol
 ``__array_function__``, as CuPy's do), so that ``np.where`` or ``x + y`` work on them; new arrays come from
 :attr:`Engine.xp`, and nothing moves to or from the host but by :meth:`Engine.asarray` and :meth:`Engine.to_numpy`.
 
+Engines may spread rows over ranks, each of which runs the same program (:mod:`cotherm.engines.petsc`). Then the length
+of a long array, numbers of edges and slices of them are those of this rank, and what runs over all rows (sums, norms,
+products along the rows) is a result of all ranks, small and the same on all of them. Branches that lead to such a
+result must be taken by all: they are decided by such results, or by :meth:`Engine.total` and :meth:`Engine.most`.
+
 Notation: n vertices, m edges (i, j) with i < j, L = D − W the Laplacian, C the unsigned incidence matrix (n, m), with
 a 1 at both ends of every edge, and b_e = δ_i − δ_j the column of the signed one for the edge e.
 """
@@ -30,7 +35,8 @@ class Pattern(Protocol):
     """The edges of a graph, laid out once for Laplacians and incidence products at many weights."""
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """How many rows vectors over the vertices have here."""
 
     @property
     def i(self) -> Array: ...
@@ -46,7 +52,8 @@ class Laplacian(Protocol):
     def engine(self) -> Engine: ...
 
     @property
-    def n(self) -> int: ...
+    def n(self) -> int:
+        """How many vertices there are in all."""
 
     @property
     def bound(self) -> float:
@@ -104,6 +111,45 @@ class Engine(Protocol):
 
     def at_once(self, n: int, count: int) -> int:
         """How many of so many graphs :meth:`for_each` works on at the same time, for estimates of memory."""
+
+    # Rows that are spread over ranks; where they are not, see :mod:`cotherm.engines.one_place`.
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether they are."""
+
+    def total(self, part: T, /) -> T:
+        """Add up over all ranks a count of rows, or an array on the host."""
+
+    def most(self, number: float, /) -> float:
+        """Return the largest number that a rank gives."""
+
+    def small_zeros(self, *shape: int) -> Array:
+        """Zeros, for a small array that every rank has whole: a result over all rows."""
+
+    def all_rows(self, x: Array, /) -> NDArray[Any]:
+        """Move all rows to the host of every rank, one rank's after the other's: for small problems."""
+
+    def own_rows(self, X: NDArray[Any], count: int, /) -> Array:
+        """Of such rows those of this rank, which has so many."""
+
+    def edge_rows(self, pattern: Any, x: NDArray[Any], /) -> Array:
+        """Move an array with a row for each edge, as given to :meth:`pattern`, to the engine."""
+
+    def edge_numbers(self, pattern: Any, edges: NDArray[np.intp], /) -> Array:
+        """Of some edges, by ascending number among those given to :meth:`pattern`, the numbers of those here."""
+
+    def edges_to_numpy(self, pattern: Any, x: Array, /) -> NDArray[Any]:
+        """Move an array with a row for each edge back to the host."""
+
+    def vertex_rows(self, pattern: Any, X: NDArray[Any], /) -> Array:
+        """Move an array with a row for each vertex to the engine; also for Laplacians of edges given on the host."""
+
+    def vertices_to_numpy(self, pattern: Any, X: Array, /) -> NDArray[Any]:
+        """Move an array with a row for each vertex back to the host, on whichever axis they are."""
+
+    def restricted_pattern(self, pattern: Any, edges: Array, /) -> Pattern:
+        """Lay out some of the edges, by their ascending numbers here."""
 
     # Long vectors
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Pattern
+from cotherm.lazy import lazy
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -32,7 +33,7 @@ class Filtered(NamedTuple):
 class CorrelationMap:
     """See :meth:`cotherm.heat.correlation_model.Correlation.values` for the vector that it is the derivative of.
 
-    ``edges`` are the numbers of the edges that count, of ``size`` in all; ``terms`` has an entry for each time.
+    ``edges`` are the numbers of the edges that count; ``terms`` has an entry for each time.
     """
 
     def __init__(
@@ -43,29 +44,29 @@ class CorrelationMap:
         terms: Sequence[Filtered],
         pairs: Pairs,
         scale: Floats,
-        size: int,
     ) -> None:
         self._engine, self._pattern, self._edges, self._terms = engine, pattern, edges, terms
-        self._pairs, self._scale, self._size = pairs, scale, size
+        self._pairs, self._scale = pairs, scale
         self._i, self._j = pattern.i[edges], pattern.j[edges]
 
     def single(self) -> CorrelationMap:
         """The same in single precision: twice as fast, half the memory."""
         terms = [Filtered(part.x.astype(np.float32), part.weights) for part in self._terms]
-        arguments = (self._engine, self._pattern, self._edges, terms, self._pairs, self._scale, self._size)
+        arguments = (self._engine, self._pattern, self._edges, terms, self._pairs, self._scale)
         return CorrelationMap(*arguments)
 
-    @property
+    @lazy
     def work(self) -> float:
         """Multiply-adds of applying the map once in both directions, in units of those of dense algebra."""
-        n, q = self._pattern.n, self._terms[0].x.shape[2] if self._terms else 0
+        n, edges = self._engine.total(self._pattern.n), self._engine.total(len(self._pattern.i) + len(self._i))
+        q = self._terms[0].x.shape[2] if self._terms else 0
         terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
-        return 2.0 * terms * (n * q**2 + _SCATTERED * (len(self._pattern.i) + len(self._i)) * q)
+        return 2.0 * terms * (n * q**2 + _SCATTERED * edges * q)
 
     def derivative(self, v: Array) -> Floats:
         """Of the values in the direction v, which has an entry for each edge that counts."""
         engine, (a, b) = self._engine, self._pairs
-        weights = engine.xp.zeros(self._size)
+        weights = engine.xp.zeros(len(self._pattern.i))
         weights[self._edges] = v
         out = np.empty((len(self._terms), len(self._scale)))
         for row, part in zip(out, self._terms, strict=True):

@@ -87,7 +87,7 @@ class CorrelationModel:
     @lazy
     def engine_functions(self) -> Array:
         """F with the engine."""
-        return self.engine.asarray(self.F)
+        return self.engine.vertex_rows(self.pattern, self.F)
 
     def write_derivative(self, terms: Terms, batches: list[Batch], edges: Array, out: Array) -> None:
         """See :class:`Correlation`; ``terms`` applies those of a batch to F."""
@@ -115,7 +115,7 @@ class CorrelationModel:
                 own = x[:, start : start + len(kernel.signs)]
                 parts.append(Filtered(own.copy(), -float(batch.times[k]) * kernel.signs))
                 start += len(kernel.signs)
-        return CorrelationMap(self.engine, self.pattern, edges, parts, self.pairs, self.scale, self.graph.m)
+        return CorrelationMap(self.engine, self.pattern, edges, parts, self.pairs, self.scale)
 
     def at(self, u: Array) -> Correlation:
         return (
@@ -130,7 +130,7 @@ class _SpectralCorrelation:
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
         self._model = model
-        weights = model.engine.to_numpy(u)
+        weights = model.engine.edges_to_numpy(model.pattern, u)
         L = _dense_laplacian(model.graph, weights)
         # NumPy's, unlike SciPy's, releases the interpreter lock: the other graphs' decompositions run meanwhile.
         values, vectors = np.linalg.eigh(L)
@@ -174,7 +174,7 @@ class _SpectralCorrelation:
         n, q = self._coefficients.shape
         scaled = batch.at(self._values)[:, :, np.newaxis] * self._coefficients[:, np.newaxis]
         terms = np.reshape(self._vectors @ scaled.reshape(n, -1), (n, batch.terms, q))
-        return self._model.engine.asarray(terms)
+        return self._model.engine.vertex_rows(self._model.pattern, terms)
 
 
 class _ChebyshevCorrelation:

@@ -234,7 +234,8 @@ def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float, 
     if _is_exact(graph, F, times, method):
         return exact_flow(graph, F, times)
     matrix = engine_laplacian(graph, engine)
-    return matrix.engine.to_numpy(chebyshev_flow(matrix, matrix.engine.asarray(F), times, tolerance))
+    engine = matrix.engine
+    return engine.vertices_to_numpy(matrix, chebyshev_flow(matrix, engine.vertex_rows(matrix, F), times, tolerance))
 
 
 def _is_exact(graph: Graph, F: Floats, times: Floats, method: str) -> bool:

@@ -27,7 +27,7 @@ class Pivoting:
 
     def exchanged(self, active: Mask, v: Any, slope: Any) -> Mask | None:
         """The next active set, from the solution v and the slope with ``active`` at zero; None once it is right."""
-        wrong = misplaced(active, v, slope)
+        wrong = misplaced(active, v, slope) if len(v) else active
         count = int(wrong.sum())
         if not count:
             return None
@@ -46,5 +46,5 @@ def misplaced(active: Array, v: Array, slope: Array) -> Array:
 
 
 def _negative(x: Array) -> Array:
-    largest = max(-float(x.min()), float(x.max()), 0.0) if len(x) else 0.0
+    largest = max(-float(x.min()), float(x.max()), 0.0)
     return x < -_ROUNDING * largest

@@ -15,7 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtpqrt
 
 from cotherm.arrays import Floats
-from cotherm.solve.tall_matrix import InMemory, TallMatrix
+from cotherm.solve.tall_matrix import InMemory, TallMatrix, rows_per_block
 
 # Columns in a panel of LAPACK's update.
 _PANEL = 64
@@ -28,26 +28,27 @@ Compress = Callable[[Floats], Floats]
 
 def compressed(J: TallMatrix) -> tuple[TallMatrix, Compress]:
     """A row for each unknown, at most as many columns as unknowns, and what becomes of residuals."""
-    m, k = J.shape
+    m, k = J.engine.total(J.shape[0]), J.shape[1]
     if k <= m or not m:
         return J, lambda r: r
-    E = _triangle(J).T
+    E = _triangle(J, m).T
 
     def compress(r: Floats) -> Floats:
-        force = J.engine.to_numpy(J.matvec(r))
+        force = J.engine.all_rows(J.matvec(r))
         return np.asarray(solve_triangular(E.T, force, trans=1, check_finite=False))
 
-    return InMemory(J.engine.asarray(E), J.engine), compress
+    return InMemory(J.engine.own_rows(E, J.shape[0]), J.engine), compress
 
 
-def _triangle(J: TallMatrix) -> Floats:
-    """R of Jᵀ = QR, updated by one block of columns of J at a time."""
-    m, k = J.shape
+def _triangle(J: TallMatrix, m: int) -> Floats:
+    """R of Jᵀ = QR, updated by one block of columns of J at a time; J has m rows in all."""
+    k = J.shape[1]
     R = np.zeros((m, m), order="F")
     np.fill_diagonal(R, _ROUNDING * (float(np.sqrt(J.row_squares.max())) or 1.0))
-    width = J.columns_per_block()
+    # Not fewer columns than rows, so that one pass over them is worth its work.
+    width = max(m, rows_per_block(m))
     for first in range(0, k, width):
         # A block with a row for each unknown is, in the order of its numbers, LAPACK's with a column for each.
-        block = J.engine.to_numpy(J.column_range(first, min(first + width, k))).T
+        block = J.engine.all_rows(J.column_range(first, min(first + width, k))).T
         R = dtpqrt(0, min(_PANEL, m), R, block, overwrite_a=1, overwrite_b=1)[0]
     return R

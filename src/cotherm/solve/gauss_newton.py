@@ -171,14 +171,14 @@ def _approached(
     are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where
     ``window`` of them bring little.
     """
-    engine = problem.metric(u).engine
+    engine, rows = problem.metric(u).engine, len(u)
 
     def evaluate(x: Floats) -> _Reached:
-        u = engine.asarray(x)
+        u = engine.own_rows(x, rows)
         slope = _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
-        return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.to_numpy(slope.half))
+        return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.all_rows(slope.half))
 
-    last = evaluate(engine.to_numpy(u)).iterate
+    last = evaluate(engine.all_rows(u)).iterate
     if last.optimality <= max(_LOCAL, tolerance):
         return u, 0
     costs = [last.cost]
@@ -194,7 +194,7 @@ def _approached(
 
     minimize_bounded(
         evaluate,
-        engine.to_numpy(u),
+        engine.all_rows(u),
         iterations=_MOST_APPROACHING,
         tolerance=0.0,
         memory=_REMEMBERED,
@@ -249,6 +249,7 @@ class _Model:
         self._problem, self._metric, self._here, self._learned = problem, metric, here, learned
         self._engine = metric.engine
         self._J = here.point.jacobian
+        self._rows = self._engine.total(len(here.u))
         self._is_formed = not isinstance(self._J, ImplicitMatrix)
         self._slope = _Slope(problem, metric, here)
         self.optimality = 0.0 if self._slope.size <= self._size() * here.point.noise else self._slope.optimality
@@ -312,7 +313,7 @@ class _Model:
         """Learn what the curvature of the residuals does to the step, where the Jacobian is small enough."""
         r = there.point.residuals
         # It takes two Jacobians at a time.
-        if isinstance(self._J, ImplicitMatrix) or len(there.u) * len(r) <= limits.LEARNED_CURVATURE:
+        if isinstance(self._J, ImplicitMatrix) or self._rows * len(r) <= limits.LEARNED_CURVATURE:
             self._learned.secant.learn(there.u - self._here.u, there.pull - self._J.matvec(r))
 
     def _propose(self, damping: float, residuals: Floats, active: Array) -> tuple[_Trial, _Expected]:

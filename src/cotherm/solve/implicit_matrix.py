@@ -61,10 +61,8 @@ class ImplicitMatrix(ABC):
     def size(self) -> float:
         """About ‖E‖_F."""
         rng = np.random.default_rng(0)
-        squares = [
-            np.sum(self.engine.to_numpy(self.matvec(rng.standard_normal(self.shape[1]))) ** 2) for _ in range(_PROBES)
-        ]
-        return float(np.sqrt(np.mean(squares)))
+        probes = [self.matvec(rng.standard_normal(self.shape[1])) for _ in range(_PROBES)]
+        return float(np.sqrt(np.mean([float(x @ x) for x in probes])))
 
     def first_columns(self, count: int) -> ImplicitMatrix:
         """All of them: there are no others."""

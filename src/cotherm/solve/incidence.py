@@ -31,8 +31,9 @@ class Incidence:
     ) -> None:
         """``pattern`` is that of the same edges, where it has been laid out already."""
         self.engine = default_engine() if engine is None else engine
-        self.shape = (n, len(i))
         self._pattern = self.engine.pattern(n, i, j) if pattern is None else pattern
+        self.shape = (self._pattern.n, len(self._pattern.i))
+        self._is_small = n <= limits.CHOLESKY and not self.engine.is_distributed
 
     def matvec(self, d: Array) -> Array:
         """C d."""
@@ -63,7 +64,7 @@ class Incidence:
 
     def solver(self, active: Array) -> SystemSolver:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
-        if self.shape[0] > limits.CHOLESKY:
+        if not self._is_small:
             return self.iterative_solver(active)
         exact = self.engine.cholesky_solver(self._gram(~active))
         return lambda Y, _tolerance, _start: exact(Y)
@@ -75,7 +76,7 @@ class Incidence:
     def subtract_inside(self, gram: Singles, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
         host = self.engine.to_numpy
-        if self.shape[0] > limits.ROUGH_CHOLESKY:
+        if self.shape[0] > limits.ROUGH_CHOLESKY or self.engine.is_distributed:
             inside = host(self.solver(active)(Y, _ROUGH, None)).astype(np.float32)
             gram -= host(Y).astype(np.float32).T @ inside
         else:

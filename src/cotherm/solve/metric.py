@@ -117,7 +117,7 @@ class Diagonal:
         gram = np.zeros((E.shape[1], E.shape[1]), dtype=np.float32)
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
             add_square(gram, self.engine.to_numpy(rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]))
-        return gram
+        return self.engine.total(gram)
 
 
 class _DiagonalPrepared:
@@ -195,7 +195,7 @@ class Gram:
             block.C.add_rows(rows, numbers, ends)
         block.C.subtract_inside(gram, active, ends)
         gram *= np.float32(0.5 / block.rho)
-        return gram
+        return self.engine.total(gram)
 
 
 class _Block:
@@ -217,7 +217,7 @@ class _GramPrepared:
         self._parts = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
 
     def restricted(self, active: Array) -> RestrictedGram:
-        gram = self._engine.xp.zeros((self._columns, self._columns))
+        gram = self._engine.small_zeros(self._columns, self._columns)
         parts = [part.restricted(active[at], gram) for part, at in zip(self._parts, self._slices, strict=True)]
         return _GramRestricted(parts, self._slices, 0.5 * (gram + gram.T))
 
@@ -233,7 +233,7 @@ class _BlockPrepared:
         block = self.block
         solve = block.C.solver(active)
         rows = np.flatnonzero(active)
-        CE = block.C.matmat_without(self._CE, self._E, rows) if len(rows) else self._CE
+        CE = block.C.matmat_without(self._CE, self._E, rows) if active.any() else self._CE
         # The last solution is near this one: equations and active set change little from one system to the next.
         start = block.last if block.last is not None and block.last.shape == CE.shape else None
         block.last = solve(CE, _CG_ROUGH, start)
@@ -298,7 +298,7 @@ class _FreeGram:
             E.row_squares if scale is None else self._engine.elementwise(lambda x, a: x * a**2, E.row_squares, scale)
         )
         self._active: Array | None = None
-        self._gram = self._engine.xp.zeros((E.shape[1], E.shape[1]))
+        self._gram = self._engine.small_zeros(E.shape[1], E.shape[1])
 
     def without(self, active: Array) -> Array:
         if self._active is None or not self._updated(self._active, active):

@@ -61,22 +61,19 @@ class TallMatrix(ABC):
     def column_range(self, first: int, last: int) -> Array:
         """Columns first to last of all rows: a copy, contiguous."""
 
-    def columns_per_block(self) -> int:
-        """How many columns make a block: not fewer than rows, so that one pass over them is worth its work."""
-        return max(self.shape[0], rows_per_block(self.shape[0]))
-
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
         step = rows_per_block(self.shape[1])
-        for first in range(0, len(numbers), step):
+        for first in range(0, int(self.engine.most(len(numbers))), step):
             part = numbers[first : first + step]
             yield part, self.rows(part)
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
         step = rows_per_block(self.shape[1])
-        for first in range(0, self.shape[0], step):
-            yield first, self.row_range(first, min(first + step, self.shape[0]))
+        rows = self.shape[0]
+        for first in range(0, int(self.engine.most(rows)), step):
+            yield min(first, rows), self.row_range(min(first, rows), min(first + step, rows))
 
     def matvec(self, x: Floats) -> Array:
         """E x."""

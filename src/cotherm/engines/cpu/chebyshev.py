@@ -34,7 +34,7 @@ from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.progress import track
 
 # Columns are worked off in panels of at most this many, each with a kernel compiled for its width.
-_WIDEST = 16
+WIDEST = 16
 # Below this width a row is a fraction of a cache line and fetching ahead costs more than it saves.
 _PREFETCH_FROM = 8
 
@@ -66,7 +66,7 @@ def _sums(
 ) -> Floats:
     """(n, times, q), put where there is room; if one panel is all and already in order, it needs no other place."""
     times, (n, q) = coefficients.shape[1], F.shape
-    parts = panels(q, _WIDEST)
+    parts = panels(q, WIDEST)
     steps = len(coefficients) - 1
     result = room(times, n, q) if len(parts) > 1 else None
     with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as pool:
@@ -103,7 +103,7 @@ def _panel_sums(
     if len(coefficients) == 1:  # degree 0: nothing but a multiple of F
         np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
         return sums
-    step = _step_kernel(width)
+    step = step_kernel(width)
     last = len(coefficients) - 1
     for k in range(1, last + 1):
         next(progress)
@@ -119,14 +119,14 @@ def _panel_sums(
             gain,
             current,
             previous,
-            _terms_due(coefficients, k),
+            terms_due(coefficients, k),
             sums.reshape(n * times, width),
         )
         current, previous = previous, current
     return sums
 
 
-def _terms_due(coefficients: Floats, k: int) -> Floats:
+def terms_due(coefficients: Floats, k: int) -> Floats:
     """The coefficients of T_{k−2}, T_{k−1} and T_k that step k adds to the sums, (3, times); none at most steps.
 
     A step has all three at hand, so the sums, the largest blocks where times are many, are visited every third step.
@@ -140,7 +140,7 @@ def _terms_due(coefficients: Floats, k: int) -> Floats:
 
 
 @cache
-def _step_kernel(width: int) -> Any:
+def step_kernel(width: int) -> Any:
     """One step on rows lo..hi for blocks of ``width`` columns: previous ← gain·X·current − previous, and the sums."""
     fetch_ahead = width >= _PREFETCH_FROM
     lookahead, fingerprint, part_size = LOOKAHEAD, FINGERPRINT, np.uint64(PART)

@@ -38,7 +38,7 @@ def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> F
     factors = np.repeat(weights, q).astype(x.dtype, copy=False)
     v = v.astype(x.dtype, copy=False)
     with ThreadPool(n * terms * q**2 / _DENSE + 2 * len(v) * terms * q / _ROWS) as pool:
-        parts = pool.run(_forms, _cuts(n, pool), pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
+        parts = pool.run(forms_of_rows, _cuts(n, pool), pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
     return np.sum(parts, axis=0, dtype=np.float64)
 
 
@@ -51,7 +51,7 @@ def _multiply(lo: int, hi: int, x: Reals, S: Reals, out: Reals) -> None:
     np.matmul(x[lo:hi].reshape(-1, q), S, out=out[lo:hi].reshape(-1, q))
 
 
-def _forms(lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals) -> Reals:
+def forms_of_rows(lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals) -> Reals:
     n, terms, q = x.shape
     moved = np.empty((hi - lo, terms * q), dtype=x.dtype)
     _products(lo, hi, offsets, columns, edges, v, x.reshape(n, terms * q), factors, moved)

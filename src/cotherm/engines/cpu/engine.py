@@ -28,12 +28,13 @@ from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
 from cotherm.engines.malloc import kept_memory, return_free_memory
+from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
 
 T = TypeVar("T")
 
 
-class CpuEngine:
+class CpuEngine(OnePlace):
     """See :class:`cotherm.engines.interface.Engine`; each kernel is described where it is defined."""
 
     name = "cpu"
@@ -45,7 +46,6 @@ class CpuEngine:
     matvec = staticmethod(matvec)
     rmatvec = staticmethod(rmatvec)
     row_squares = staticmethod(row_squares)
-    pattern = staticmethod(Pattern.of)
     reordered_laplacian = staticmethod(reordered_laplacian)
     chebyshev_sums = staticmethod(chebyshev_sums)
     chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
@@ -71,6 +71,9 @@ class CpuEngine:
 
     def to_numpy(self, x: Any) -> NDArray[Any]:
         return np.asarray(x)
+
+    def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any]) -> Pattern:
+        return Pattern.of(n, i, j)
 
     def laplacian(self, pattern: Pattern, w: Floats) -> ReorderedLaplacian:
         return pattern.laplacian(w)

@@ -21,8 +21,8 @@ from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.interface import SystemSolver
 
-_SHIFT = 2.0
-_ROUNDS = 500
+SHIFT = 2.0
+ROUNDS = 500
 # Columns are worked off in panels of at most this many, each with kernels compiled for its width.
 _WIDEST = 16
 # Below this many multiply-adds a product one column is solved by one call, in one thread.
@@ -34,7 +34,7 @@ def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
     out = np.empty(pattern.n)
     with ThreadPool(work=2.0 * len(pattern.edges)) as pool:
         cuts = [pattern.n * k // pool.pieces for k in range(pool.pieces + 1)]
-        pool.run(_sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
+        pool.run(sum_rows, cuts, pattern.offsets, pattern.edges, d, out)
     return out
 
 
@@ -44,7 +44,7 @@ def sums_at_edges(pattern: Pattern, y: Floats) -> Floats:
     out = np.empty(len(i))
     with ThreadPool(work=2.0 * len(i)) as pool:
         cuts = [len(i) * k // pool.pieces for k in range(pool.pieces + 1)]
-        pool.run(_sum_ends, cuts, i, j, y, out)
+        pool.run(sum_ends, cuts, i, j, y, out)
     return out
 
 
@@ -66,13 +66,13 @@ def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
 
     def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
         if Y.shape[1] == 1 and start is None and matrix.work(1) < _ONE_CALL:
-            return signless_column(matrix, Y[:, 0], _SHIFT, tolerance, _ROUNDS)[:, np.newaxis]
+            return signless_column(matrix, Y[:, 0], SHIFT, tolerance, ROUNDS)[:, np.newaxis]
         X = np.empty_like(Y)
         width = panel_width(Y.shape[1])
         for first in range(0, Y.shape[1], width):
             at = slice(first, first + width)
-            begin = None if start is None else _widened(start[:, at], width)
-            X[:, at] = _panel(matrix, _widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
+            begin = None if start is None else widened(start[:, at], width)
+            X[:, at] = _panel(matrix, widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
         return X
 
     return solve
@@ -87,7 +87,7 @@ def panel_width(columns: int) -> int:
     return width if width <= 2 else -(-width // 4) * 4
 
 
-def _widened(block: Floats, width: int) -> Floats:
+def widened(block: Floats, width: int) -> Floats:
     """A copy with columns of zeros up to the width; they are solved before they are begun."""
     out = np.zeros((len(block), width))
     out[:, : block.shape[1]] = block
@@ -101,9 +101,9 @@ def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Float
     compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
     """
     width = Y.shape[1]
-    begin, product, move, turn = _begin_kernel(width), _product_kernel(width), _move_kernel(width), _turn_kernel(width)
+    begin, product, move, turn = begin_kernel(width), product_kernel(width), move_kernel(width), turn_kernel(width)
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    x = Y / (matrix.degrees[:, np.newaxis] + _SHIFT) if start is None else start
+    x = Y / (matrix.degrees[:, np.newaxis] + SHIFT) if start is None else start
     residual, p, Ap = (np.empty_like(Y) for _ in range(3))
     with ThreadPool(work=matrix.work(width)) as pool:
         cuts = matrix.cuts(pool.pieces)
@@ -116,7 +116,7 @@ def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Float
 
         gain, left, size = run(begin, *rows, Y, x, residual, p)
         target = tolerance**2 * size
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             if np.all(left <= target):
                 break
             curvature = run(product, *rows, p, Ap)[0]
@@ -129,9 +129,9 @@ def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Float
 
 
 @cache
-def _begin_kernel(width: int) -> Any:
+def begin_kernel(width: int) -> Any:
     """residual = b − Sx and p = residual/diagonal."""
-    fingerprint, shift = FINGERPRINT, _SHIFT
+    fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
     def begin(
@@ -170,9 +170,9 @@ def _begin_kernel(width: int) -> Any:
 
 
 @cache
-def _product_kernel(width: int) -> Any:
+def product_kernel(width: int) -> Any:
     """Ap = Sp."""
-    fingerprint, shift = FINGERPRINT, _SHIFT
+    fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
     def product(
@@ -204,9 +204,9 @@ def _product_kernel(width: int) -> Any:
 
 
 @cache
-def _move_kernel(width: int) -> Any:
+def move_kernel(width: int) -> Any:
     """x += step·p and residual −= step·Ap."""
-    fingerprint, shift = FINGERPRINT, _SHIFT
+    fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
     def move(
@@ -237,9 +237,9 @@ def _move_kernel(width: int) -> Any:
 
 
 @cache
-def _turn_kernel(width: int) -> Any:
+def turn_kernel(width: int) -> Any:
     """p = residual/diagonal + ratio·p."""
-    fingerprint, shift = FINGERPRINT, _SHIFT
+    fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
     def turn(lo: int, hi: int, degrees: Any, ratio: Any, residual: Any, p: Any) -> None:
@@ -255,7 +255,7 @@ def _turn_kernel(width: int) -> Any:
 
 
 @compiled
-def _sum_rows(lo: int, hi: int, offsets: Any, edges: Any, d: Any, out: Any) -> None:
+def sum_rows(lo: int, hi: int, offsets: Any, edges: Any, d: Any, out: Any) -> None:
     for r in range(lo, hi):
         total = 0.0
         for p in range(offsets[r], offsets[r + 1]):
@@ -264,7 +264,7 @@ def _sum_rows(lo: int, hi: int, offsets: Any, edges: Any, d: Any, out: Any) -> N
 
 
 @compiled
-def _sum_ends(lo: int, hi: int, i: Any, j: Any, y: Any, out: Any) -> None:
+def sum_ends(lo: int, hi: int, i: Any, j: Any, y: Any, out: Any) -> None:
     for e in range(lo, hi):
         out[e] = y[i[e]] + y[j[e]]
 

@@ -28,11 +28,11 @@ PART = 64
 _AHEAD = 8
 
 # Rounds of the power iteration that tightens the spectral bound; each costs one product with a vector.
-_BOUND_ROUNDS = 5
+BOUND_ROUNDS = 5
 # Any x > 0 gives a bound: vertices without heat take part with next to nothing.
-_FLOOR = 1e-100
+FLOOR = 1e-100
 # Degrees that cannot be divided by: twice the largest is bound enough.
-_SMALLEST = 1e-290
+SMALLEST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -208,21 +208,21 @@ def spectral_bound(pool: ThreadPool, cuts: list[int], matrix: ReorderedLaplacian
     iteration, x ← (D + W)x, tightens it.
     """
     top = float(matrix.degrees.max(initial=0.0))
-    if not np.isfinite(top) or top < _SMALLEST:
+    if not np.isfinite(top) or top < SMALLEST:
         return 2.0 * top
     # In units of the largest degree nothing overflows, and what underflows is nothing beside it.
-    x = np.maximum(matrix.degrees / top, _FLOOR)
+    x = np.maximum(matrix.degrees / top, FLOOR)
     y = np.empty_like(x)
     bound = np.inf
-    for _ in range(_BOUND_ROUNDS):
+    for _ in range(BOUND_ROUNDS):
         arguments = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees, 1.0 / top, x, y)
-        bound = min(bound, max(pool.run(_signless, cuts, *arguments)))
-        np.maximum(y / bound, _FLOOR, out=x)
+        bound = min(bound, max(pool.run(signless_product, cuts, *arguments)))
+        np.maximum(y / bound, FLOOR, out=x)
     return float(bound * top * (1.0 + 1e-12))  # the quotients are rounded
 
 
 @compiled
-def _signless(
+def signless_product(
     lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, unit: float, x: Any, y: Any
 ) -> float:
     """y = unit·(D + W)x on rows lo..hi; returns the largest quotient y/x there."""

@@ -37,7 +37,7 @@ class Pattern:
         offsets[1:] = np.cumsum(np.bincount(i, minlength=n) + np.bincount(j, minlength=n))
         columns = np.zeros(2 * m + LOOKAHEAD, dtype=np.uint32)
         edges = np.empty(2 * m, dtype=np.uint32)
-        _place(i, j, offsets[:-1].copy(), columns, edges)
+        place_edges(i, j, offsets[:-1].copy(), columns, edges)
         return cls(i, j, offsets, columns, edges)
 
     @property
@@ -54,13 +54,13 @@ class Pattern:
         matrix = ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
         with ThreadPool(work=2.0 * len(weights)) as pool:
             cuts = matrix.cuts(pool.pieces)
-            pool.run(_fill, cuts, self.offsets, self.edges, w, weights, degrees)
+            pool.run(fill_rows, cuts, self.offsets, self.edges, w, weights, degrees)
             bound = spectral_bound(pool, cuts, matrix) if bounded else np.inf
         return ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
 
 
 @compiled
-def _place(i: Any, j: Any, position: Any, columns: Any, edges: Any) -> None:
+def place_edges(i: Any, j: Any, position: Any, columns: Any, edges: Any) -> None:
     one = np.uint64(1)
     for e in range(len(i)):
         a, b = i[e], j[e]
@@ -71,7 +71,7 @@ def _place(i: Any, j: Any, position: Any, columns: Any, edges: Any) -> None:
 
 
 @compiled
-def _fill(lo: int, hi: int, offsets: Any, edges: Any, w: Any, weights: Any, degrees: Any) -> None:
+def fill_rows(lo: int, hi: int, offsets: Any, edges: Any, w: Any, weights: Any, degrees: Any) -> None:
     for r in range(lo, hi):
         for p in range(offsets[r], offsets[r + 1]):
             weights[p] = w[edges[p]]

@@ -64,15 +64,15 @@ class CouplingProblem:
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
         self.factors = Factors(allowed=plan.way == "stored")  # the same for all problems that are made of this one
-        asarray = self.engine.asarray
-        self.free = [asarray(edges) for edges in free]
         live = times[times > 0.0]
         self._models = [CorrelationModel(g, F, live, self.engine) for g, F in zip(graphs, functions, strict=True)]
-        self.cuts = np.cumsum([0, *map(len, free)]).tolist()
+        numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
+        self.free = [numbers(model.pattern, edges) for model, edges in zip(self._models, free, strict=True)]
+        self.cuts = np.cumsum([0, *map(len, self.free)]).tolist()
         self.contrasts = np.sqrt(alpha) * _contrasts(graph_weights)
-        self._given = [asarray(g.w) for g in graphs]
-        self.center = self.free_part(self._given)
-        incidences = [_incidence(model, edges) for model, edges in zip(self._models, free, strict=True)]
+        self._given = [rows(model.pattern, g.w) for model, g in zip(self._models, graphs, strict=True)]
+        self.center = self._free_part(self._given)
+        incidences = [_incidence(model, edges) for model, edges in zip(self._models, self.free, strict=True)]
         self._measure(incidences, rigidity)
 
     def _measure(self, incidences: Sequence[Incidence], rigidity: Floats) -> None:
@@ -105,10 +105,13 @@ class CouplingProblem:
         Q = np.array([np.ravel(F.T @ F) for F in self.functions])
         return int(np.sum(self.times == 0.0)) * float(np.sum((self.contrasts @ Q) ** 2))
 
-    def free_part(self, weights: Sequence[Array]) -> Array:
-        """Of all edge weights, graph by graph, those that may change."""
-        parts = zip(weights, self.free, strict=True)
-        return np.concatenate([self.engine.asarray(w)[edges] for w, edges in parts])
+    def free_part(self, weights: Sequence[Floats]) -> Array:
+        """Of all edge weights on the host, graph by graph, those that may change."""
+        models = zip(self._models, weights, strict=True)
+        return self._free_part([self.engine.edge_rows(model.pattern, w) for model, w in models])
+
+    def _free_part(self, weights: Sequence[Array]) -> Array:
+        return np.concatenate([w[edges] for w, edges in zip(weights, self.free, strict=True)])
 
     def weights(self, u: Array) -> list[Array]:
         """All edge weights, graph by graph."""
@@ -118,6 +121,11 @@ class CouplingProblem:
             w[edges] = u[lo:hi]
             result.append(w)
         return result
+
+    def weights_on_host(self, u: Array) -> list[Floats]:
+        """The same on the host."""
+        models = zip(self._models, self.weights(u), strict=True)
+        return [self.engine.edges_to_numpy(model.pattern, w) for model, w in models]
 
     def distance(self, u: Array) -> float:
         if self.robust is None:
@@ -204,11 +212,11 @@ class CouplingPoint:
         return jacobian.kept(problem.plan, problem.largest)
 
 
-def _incidence(model: CorrelationModel, edges: Edges) -> Incidence:
-    graph = model.graph
-    if len(edges) == graph.m:
-        return Incidence(graph.n, graph.i, graph.j, model.engine, pattern=model.pattern)
-    return Incidence(graph.n, graph.i[edges], graph.j[edges], model.engine)
+def _incidence(model: CorrelationModel, free: Array) -> Incidence:
+    engine, graph, pattern = model.engine, model.graph, model.pattern
+    if engine.total(len(free)) < engine.total(len(pattern.i)):
+        pattern = engine.restricted_pattern(pattern, free)
+    return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
 
 
 def _contrasts(graph_weights: Floats) -> Floats:

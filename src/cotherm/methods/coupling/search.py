@@ -114,7 +114,7 @@ class Search:
 
     def run(self, start: Array) -> Found:
         """The best solution found, from the weights ``start``."""
-        if not len(start) or not np.any(self._problem.times > 0.0):
+        if not self._problem.engine.total(len(start)) or not np.any(self._problem.times > 0.0):
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         try:
@@ -249,14 +249,14 @@ class Search:
         self.history.append(row)
         self._meter.show(step=len(self.history), cost=iterate.cost, coupling=row["coupling"])
         if self._callback is not None:
-            weights = tuple(problem.engine.to_numpy(w) for w in problem.weights(iterate.u))
-            if self._callback(Step(**row, weights=weights)):
+            step = Step(**row, weights=tuple(problem.weights_on_host(iterate.u)))
+            if problem.engine.most(bool(self._callback(step))):
                 raise _Stop("interrupted")
         if iterate.iteration:
             self._left -= 1
             if self._left <= 0:
                 raise _Stop("out of budget")
-        if self._deadline is not None and time.perf_counter() > self._deadline:
+        if self._deadline is not None and problem.engine.most(time.perf_counter() > self._deadline):
             raise _Stop("time limit")
 
     def _best_so_far(self, start: Array, status: str) -> Found:

@@ -104,7 +104,7 @@ def _searched(
     )
     start = options.start
     found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
-    weights = [problem.engine.to_numpy(w) for w in problem.weights(found.u)]
+    weights = problem.weights_on_host(found.u)
     return Solution(
         weights=reordering.in_original_order(weights),
         times=times,

@@ -143,13 +143,13 @@ class _View:
         self.blocks = len(blocks)
         self._slices = [slice(lo, hi) for lo, hi in pairwise(np.cumsum([0, *(F.shape[1] for F in blocks)]).tolist())]
         self._pattern = engine.pattern(graph.n, graph.i, graph.j)
-        self._F = engine.asarray(np.hstack(blocks) if blocks else np.zeros((graph.n, 0)))
+        self._F = engine.vertex_rows(self._pattern, np.hstack(blocks) if blocks else np.zeros((graph.n, 0)))
 
     def correlations(self, u: Floats) -> list[Floats]:
         """Q(t), (times, q, q), of every block; what the gradient needs is kept."""
         if not self.blocks:
             return []
-        matrix = require_bound(self._engine.laplacian(self._pattern, self._engine.asarray(u)))
+        matrix = require_bound(self._engine.laplacian(self._pattern, self._engine.edge_rows(self._pattern, u)))
         bound = _rounded_up(matrix.bound, self._times)
         self._kernels = [low_rank_kernel(float(t) * bound, _DERIVATIVE) for t in self._times]
         table = _series(self._times, bound, self._kernels)
@@ -176,7 +176,7 @@ class _View:
             for s, slope in zip(self._slices, slopes, strict=True):
                 z[:, :, s] = x[:, :, s] @ engine.asarray(slope[number])
             sums = engine.edge_inner_products(x, z, pattern.i, pattern.j, kernel.signs)
-            total -= float(t) * engine.to_numpy(sums)
+            total -= float(t) * engine.edges_to_numpy(pattern, sums)
         return total
 
     def derivative(self, v: Floats) -> list[Floats]:
@@ -189,7 +189,7 @@ class _View:
         if not self.blocks:
             return found
         for number, (t, kernel, x) in enumerate(zip(self._times, self._kernels, self._filtered, strict=True)):
-            terms = self._engine.to_numpy(x)
+            terms = self._engine.vertices_to_numpy(self._pattern, x)
             moved = np.reshape(L @ terms.reshape(n, -1), terms.shape)
             for Q, s in zip(found, self._slices, strict=True):
                 Q[number] = -float(t) * np.einsum(
@@ -206,16 +206,16 @@ class _View:
     def inverse_metric(self, y: Floats) -> Floats:
         """A⁻¹y with A = ρ(2I + CᵀC), by (2I + CᵀC)⁻¹ = ½(I − Cᵀ(2I + CCᵀ)⁻¹C)."""
         engine, pattern = self._engine, self._pattern
-        solve = engine.signless_solver(pattern, engine.asarray(np.ones(self._graph.m, dtype=bool)))
-        at_vertices = engine.sums_at_vertices(pattern, engine.asarray(y))
+        solve = engine.signless_solver(pattern, engine.xp.ones(len(pattern.i), dtype=bool))
+        at_vertices = engine.sums_at_vertices(pattern, engine.edge_rows(pattern, y))
         inside = solve(at_vertices[:, np.newaxis], _EXACT, None)[:, 0]
-        return 0.5 * (y - engine.to_numpy(engine.sums_at_edges(pattern, inside))) / self._rigidity
+        return 0.5 * (y - engine.edges_to_numpy(pattern, engine.sums_at_edges(pattern, inside))) / self._rigidity
 
     def _around(self, d: Floats) -> Floats:
         """(2I + CᵀC)d."""
         engine, pattern = self._engine, self._pattern
-        at_vertices = engine.sums_at_vertices(pattern, engine.asarray(d))
-        return 2.0 * d + engine.to_numpy(engine.sums_at_edges(pattern, at_vertices))
+        at_vertices = engine.sums_at_vertices(pattern, engine.edge_rows(pattern, d))
+        return 2.0 * d + engine.edges_to_numpy(pattern, engine.sums_at_edges(pattern, at_vertices))
 
 
 def _rounded_up(bound: float, times: Floats) -> float:

@@ -1,0 +1,64 @@
+"""For engines all of whose arrays are in one place: what others, whose rows are spread over ranks, must do more for."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.engines.interface import Array
+
+T = TypeVar("T")
+
+
+class OnePlace:
+    """The part of :class:`cotherm.engines.interface.Engine` that is about rows that are elsewhere: there are none."""
+
+    is_distributed = False
+    xp: Any
+
+    def total(self, part: T) -> T:
+        return part
+
+    def most(self, number: float) -> float:
+        return number
+
+    def small_zeros(self, *shape: int) -> Array:
+        return self.xp.zeros(shape)
+
+    def all_rows(self, x: Array) -> NDArray[Any]:
+        return self.to_numpy(x)
+
+    def own_rows(self, X: NDArray[Any], count: int) -> Array:  # noqa: ARG002, they are all here
+        return self.asarray(X)
+
+    def edge_rows(self, pattern: Any, x: NDArray[Any]) -> Array:  # noqa: ARG002
+        return self.asarray(x)
+
+    def edge_numbers(self, pattern: Any, edges: NDArray[np.intp]) -> Array:  # noqa: ARG002
+        return self.asarray(edges)
+
+    def edges_to_numpy(self, pattern: Any, x: Array) -> NDArray[Any]:  # noqa: ARG002
+        return self.to_numpy(x)
+
+    def vertex_rows(self, pattern: Any, X: NDArray[Any]) -> Array:  # noqa: ARG002
+        return self.asarray(X)
+
+    def vertices_to_numpy(self, pattern: Any, X: Array) -> NDArray[Any]:  # noqa: ARG002
+        return self.to_numpy(X)
+
+    def restricted_pattern(self, pattern: Any, edges: Array) -> Any:
+        i, j = (self.to_numpy(ends[edges]) for ends in (pattern.i, pattern.j))
+        return self.pattern(pattern.n, i, j)
+
+    # What the engine itself has.
+
+    def asarray(self, x: Any) -> Array:
+        raise NotImplementedError
+
+    def to_numpy(self, x: Array) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any], /) -> Any:
+        raise NotImplementedError

@@ -1,0 +1,322 @@
+"""The engine for many processes: rows spread over ranks, PETSc between them, the processor's kernels on each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import limits
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.edge_forms import forms_of_rows
+from cotherm.engines.cpu.engine import CPU
+from cotherm.engines.interface import ColumnSums, SystemSolver
+from cotherm.engines.petsc.array import DistributedArray
+from cotherm.engines.petsc.chebyshev import chebyshev_sums
+from cotherm.engines.petsc.communicator import Communicator
+from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edges, sums_at_vertices
+from cotherm.engines.petsc.part import Part, owners_of
+from cotherm.engines.petsc.pattern import Laplacian, Pattern
+from cotherm.errors import CothermError
+
+T = TypeVar("T")
+
+# Rows whose products are in memory at once, in sums over all edges.
+_ROWS_AT_ONCE = 16_384
+
+
+class _Namespace:
+    """The functions of NumPy that make new arrays: of the rows here."""
+
+    def __init__(self, communicator: Communicator) -> None:
+        self._communicator = communicator
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in {"arange", "empty", "full", "ones", "zeros"}:
+            raise AttributeError(name)
+        make = getattr(np, name)
+        return lambda *args, **options: DistributedArray(make(*args, **options), self._communicator)
+
+    def ascontiguousarray(self, x: DistributedArray) -> DistributedArray:
+        return x.contiguous()
+
+
+class PetscEngine:
+    """See :class:`cotherm.engines.interface.Engine`. All methods but the simplest are collective."""
+
+    name = "petsc"
+    is_distributed = True
+
+    signless_panel = staticmethod(CPU.signless_panel)
+    jacobi_sweep = staticmethod(CPU.jacobi_sweep)
+    eliminate = staticmethod(CPU.eliminate)
+    pairwise_distances = staticmethod(CPU.pairwise_distances)
+    add_squared_differences = staticmethod(CPU.add_squared_differences)
+
+    def __init__(self, comm: Any = None) -> None:
+        """``comm``: an mpi4py communicator, by default that of all processes."""
+        self.communicator = Communicator(comm)
+        self.xp = _Namespace(self.communicator)
+        _share_processors(self.communicator)
+
+    # ------------------------------------------------------------ arrays in and out
+
+    def asarray(self, x: Any) -> DistributedArray:
+        return x if isinstance(x, DistributedArray) else self._spread(np.asarray(x))
+
+    def to_numpy(self, x: Any) -> NDArray[Any]:
+        return x.values if isinstance(x, DistributedArray) else np.asarray(x)
+
+    def _spread(self, values: NDArray[Any]) -> DistributedArray:
+        return DistributedArray(values, self.communicator)
+
+    @contextmanager
+    def session(self, n: int, memory: float) -> Iterator[None]:
+        """With one BLAS thread where ranks have one processor each."""
+        with CPU.session(0 if numba.config.NUMBA_NUM_THREADS == 1 else n, memory):
+            yield
+
+    def return_free_memory(self) -> None:
+        CPU.return_free_memory()
+
+    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
+        """One after the other: ranks must wait for each other in the same order."""
+        return list(map(task, *arguments))
+
+    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
+        return 1
+
+    # ------------------------------------------------------------ rows that are spread over ranks
+
+    def total(self, part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            return self.communicator.sum(part)
+        return int(self.communicator.sum(np.array([part], dtype=np.int64))[0])
+
+    def most(self, number: float) -> float:
+        return float(self.communicator.max(np.array([number], dtype=np.float64))[0])
+
+    def small_zeros(self, *shape: int) -> Floats:
+        return np.zeros(shape)
+
+    def all_rows(self, x: DistributedArray) -> NDArray[Any]:
+        return self.communicator.rows(x.values)
+
+    def own_rows(self, X: NDArray[Any], count: int) -> DistributedArray:
+        first = int(self.communicator.counts(count)[: self.communicator.rank].sum())
+        return self._spread(X[first : first + count])
+
+    def edge_rows(self, pattern: Pattern, x: NDArray[Any]) -> DistributedArray:
+        return self._spread(x if pattern.numbers is None else x[pattern.own_numbers])
+
+    def edge_numbers(self, pattern: Pattern, edges: NDArray[np.intp]) -> DistributedArray:
+        if pattern.numbers is None:
+            return self._spread(np.asarray(edges))
+        chosen = np.zeros(len(pattern.numbers), dtype=bool)
+        chosen[edges] = True
+        return self._spread(np.flatnonzero(chosen[pattern.own_numbers]))
+
+    def edges_to_numpy(self, pattern: Pattern, x: DistributedArray) -> NDArray[Any]:
+        if pattern.numbers is None:
+            return x.values
+        rows = self.communicator.rows(x.values)
+        out = np.empty_like(rows)
+        out[pattern.numbers] = rows
+        return out
+
+    def vertex_rows(self, pattern: Pattern | Laplacian, X: NDArray[Any]) -> DistributedArray:
+        pattern, order = _pattern_and_order(pattern)
+        if pattern.numbers is None:
+            return self._spread(X)
+        start = int(pattern.part.ranges[self.communicator.rank])
+        rows = np.concatenate([np.arange(start, start + pattern.n), pattern.others])
+        full = X[rows if order is None else order[rows]]
+        return DistributedArray(full[: pattern.n], self.communicator, full=full)
+
+    def vertices_to_numpy(self, pattern: Pattern | Laplacian, X: DistributedArray) -> NDArray[Any]:
+        pattern, order = _pattern_and_order(pattern)
+        if pattern.numbers is None:
+            return X.values
+        rows = self.communicator.rows(np.moveaxis(X.values, X.axis, 0))
+        if order is not None:
+            given = np.empty_like(rows)
+            given[order] = rows
+            rows = given
+        return np.moveaxis(rows, 0, X.axis)
+
+    def restricted_pattern(self, pattern: Pattern, edges: DistributedArray) -> Pattern:
+        return pattern.restricted(edges.values)
+
+    # ------------------------------------------------------------ long vectors and tall matrices
+
+    def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> DistributedArray:
+        return self._spread(CPU.elementwise(formula, *map(self.to_numpy, vectors)))
+
+    def elementwise_sum(self, formula: Callable[..., Any], *vectors: Any) -> float:
+        here = CPU.elementwise_sum(formula, *map(self.to_numpy, vectors)) if len(vectors[0]) else 0.0
+        return float(self.communicator.sum([here])[0])
+
+    def column_sums(self, F: Any, units: Floats | None = None) -> ColumnSums:
+        largest, sums, squares = CPU.column_sums(np.ascontiguousarray(self.to_numpy(F)), units)
+        sums, squares = self.communicator.sum([sums, squares])
+        return ColumnSums(self.communicator.max(largest), sums, squares)
+
+    def matvec(self, E: DistributedArray, x: Floats) -> DistributedArray:
+        return self._spread(CPU.matvec(E.values, x))
+
+    def rmatvec(self, E: DistributedArray, y: DistributedArray) -> Floats:
+        return self.communicator.sum(CPU.rmatvec(E.values, y.values))
+
+    def row_squares(self, E: DistributedArray) -> DistributedArray:
+        return self._spread(CPU.row_squares(E.values))
+
+    # ------------------------------------------------------------ Laplacians and heat
+
+    def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any]) -> Pattern:
+        """Of edges that every rank has whole."""
+        part = Part.of_whole(self.communicator, n, i, j)
+        return Pattern(self.communicator, part, np.argsort(owners_of(part.ranges, i), kind="stable"))
+
+    def pattern_of_part(self, part: Part) -> Pattern:
+        """Of edges of which every rank has its own."""
+        return Pattern(self.communicator, part)
+
+    def laplacian(self, pattern: Pattern, w: DistributedArray) -> Laplacian:
+        return pattern.laplacian(self, w.values)
+
+    def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any]) -> Laplacian:
+        order = CPU.reordered_laplacian(n, i, j, w).order
+        rank = np.empty(n, dtype=np.int32)
+        rank[order] = np.arange(n, dtype=np.int32)
+        a, b = rank[i], rank[j]
+        pattern = self.pattern(n, np.minimum(a, b), np.maximum(a, b))
+        pattern.order = order
+        return pattern.laplacian(self, w[pattern.own_numbers])
+
+    def chebyshev_sums(self, L: Laplacian, F: DistributedArray, coefficients: Floats) -> DistributedArray:
+        sums = chebyshev_sums(L, F.values, coefficients, L.bound, halo=False)
+        return DistributedArray(np.ascontiguousarray(sums.transpose(1, 0, 2)), self.communicator, axis=1)
+
+    def chebyshev_sums_by_vertex(
+        self, L: Laplacian, F: DistributedArray, coefficients: Floats, bound: float
+    ) -> DistributedArray:
+        full = chebyshev_sums(L, F.values, coefficients, bound, halo=True)
+        return DistributedArray(full[: L.pattern.n], self.communicator, full=full)
+
+    def edge_products(
+        self,
+        x: DistributedArray,
+        i: DistributedArray,
+        j: DistributedArray,
+        weights: Floats,
+        first: int,
+        scale: Floats,
+        out: DistributedArray,
+        column: int,
+    ) -> None:
+        CPU.edge_products(self._rows(x, i), i.values, j.values, weights, first, scale, out.values, column)
+
+    def edge_inner_products(
+        self, x: DistributedArray, z: DistributedArray, i: DistributedArray, j: DistributedArray, weights: Floats
+    ) -> DistributedArray:
+        return self._spread(
+            CPU.edge_inner_products(self._rows(x, i), self._rows(z, i), i.values, j.values, weights)
+        )
+
+    def edge_forms(
+        self, x: DistributedArray, S: Any, i: DistributedArray, j: DistributedArray, weights: Floats
+    ) -> DistributedArray:
+        return self._spread(CPU.edge_forms(self._rows(x, i), self.to_numpy(S), i.values, j.values, weights))
+
+    def laplacian_forms(self, pattern: Pattern, v: DistributedArray, x: DistributedArray, weights: Floats) -> Floats:
+        rows = np.ascontiguousarray(x.extended(pattern.halo))
+        q = rows.shape[2]
+        factors = np.repeat(weights, q).astype(rows.dtype, copy=False)
+        along = pattern.mirrors.extended(v.values).astype(rows.dtype, copy=False)
+        total = np.zeros((q, q))
+        for first in range(0, pattern.n, _ROWS_AT_ONCE):
+            last = min(first + _ROWS_AT_ONCE, pattern.n)
+            total += forms_of_rows(first, last, pattern.offsets, pattern.columns, pattern.edges, along, rows, factors)
+        return self.communicator.sum(total)
+
+    def _rows(self, x: DistributedArray, i: DistributedArray) -> NDArray[Any]:
+        assert i.halo is not None
+        return np.ascontiguousarray(x.extended(i.halo))
+
+    # ------------------------------------------------------------ the unsigned incidence matrix
+
+    def sums_at_vertices(self, pattern: Pattern, d: DistributedArray) -> DistributedArray:
+        return self._spread(sums_at_vertices(pattern, d.values))
+
+    def sums_at_edges(self, pattern: Pattern, y: DistributedArray) -> DistributedArray:
+        return self._spread(sums_at_edges(pattern, y.values))
+
+    def add_at_vertices(
+        self, rows: DistributedArray, i: DistributedArray, j: DistributedArray, out: DistributedArray
+    ) -> None:
+        add_at_vertices(rows.values, i, j.values, out)
+
+    def signless_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
+        if pattern.vertices <= limits.CHOLESKY:
+            return self._dense_solver(pattern, free)
+        matrix = pattern.laplacian(self, np.where(free.values, 1.0, 0.0), bounded=False)
+
+        def solve(Y: DistributedArray, tolerance: float, start: DistributedArray | None) -> DistributedArray:
+            begin = None if start is None else start.values
+            return self._spread(solved(matrix, Y.values, tolerance, begin))
+
+        return solve
+
+    def _dense_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
+        """By the whole matrix, on every rank: for small graphs."""
+        i, j = (self.communicator.rows(ends[free.values]) for ends in (pattern.part.i, pattern.part.j))
+        S = np.zeros((pattern.vertices, pattern.vertices))
+        S[i, j] = S[j, i] = 1.0
+        np.fill_diagonal(S, 2.0 + S.sum(axis=1))
+        exact = CPU.cholesky_solver(S)
+
+        def solve(Y: DistributedArray, _tolerance: float, _start: DistributedArray | None) -> DistributedArray:
+            return self.own_rows(exact(self.all_rows(Y)), pattern.n)
+
+        return solve
+
+    # ------------------------------------------------------------ dense algebra, the same on every rank
+
+    def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
+        solve = CPU.cholesky_solver(self.to_numpy(A))
+        return lambda Y: solve(self.to_numpy(Y))
+
+    # ------------------------------------------------------------ what one process must do
+
+    def local_self_heat(self, L: Any, t: float, rows: Any) -> tuple[Floats, float]:
+        raise _needs_one_process("self heat")
+
+    def local_kernel_rows(self, L: Any, t: float, rows: Any) -> Floats:
+        raise _needs_one_process("rows of the heat kernel")
+
+    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int) -> tuple[Any, Floats]:
+        raise _needs_one_process("nearest vertices")
+
+
+def _needs_one_process(what: str) -> CothermError:
+    return CothermError("engine", f"'petsc' for {what}", "'cpu'", "They are computed by one process.")
+
+
+def _pattern_and_order(layout: Pattern | Laplacian) -> tuple[Pattern, NDArray[Any] | None]:
+    pattern = layout.pattern if isinstance(layout, Laplacian) else layout
+    return pattern, pattern.order
+
+
+def _share_processors(communicator: Communicator) -> None:
+    """Threads of each rank: those that were asked for, else the processors of its machine among the ranks there."""
+    if "NUMBA_NUM_THREADS" in os.environ:
+        return
+    there = communicator.comm.Split_type(communicator.mpi.COMM_TYPE_SHARED)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    numba.config.NUMBA_NUM_THREADS = max(1, processors // there.Get_size())
+    there.Free()
