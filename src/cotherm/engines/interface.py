@@ -222,6 +222,12 @@ class Engine(Protocol):
     def signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
         """Solve with 2I + C_F C_Fᵀ for the edges F where the mask ``free`` is true."""
 
+    def signless_matrix(self, pattern: Any, free: Array, /) -> Array:
+        """2I + C_F C_Fᵀ as a small dense matrix."""
+
+    def dense_signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
+        """The same as :meth:`signless_solver` by the factors of that matrix, exactly: for small graphs."""
+
     def signless_panel(self, columns: int, /) -> int:
         """How many of so many right-hand sides that solver works on at a time, for estimates of memory."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.engines.interface import Array
+from cotherm.engines.interface import Array, SystemSolver
 
 T = TypeVar("T")
 
@@ -52,7 +53,22 @@ class OnePlace:
         i, j = (self.to_numpy(ends[edges]) for ends in (pattern.i, pattern.j))
         return self.pattern(pattern.n, i, j)
 
+    def signless_matrix(self, pattern: Any, free: Array) -> Array:
+        i, j = pattern.i[free], pattern.j[free]
+        S = self.xp.zeros((pattern.n, pattern.n))
+        S[i, j] = S[j, i] = 1.0
+        diagonal = self.xp.arange(pattern.n)
+        S[diagonal, diagonal] = 2.0 + S.sum(axis=1)
+        return S
+
+    def dense_signless_solver(self, pattern: Any, free: Array) -> SystemSolver:
+        exact = self.cholesky_solver(self.signless_matrix(pattern, free))
+        return lambda Y, _tolerance, _start: exact(Y)
+
     # What the engine itself has.
+
+    def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
+        raise NotImplementedError
 
     def asarray(self, x: Any) -> Array:
         raise NotImplementedError

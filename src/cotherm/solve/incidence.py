@@ -33,7 +33,7 @@ class Incidence:
         self.engine = default_engine() if engine is None else engine
         self._pattern = self.engine.pattern(n, i, j) if pattern is None else pattern
         self.shape = (self._pattern.n, len(self._pattern.i))
-        self._is_small = n <= limits.CHOLESKY and not self.engine.is_distributed
+        self._is_small = n <= limits.CHOLESKY
 
     def matvec(self, d: Array) -> Array:
         """C d."""
@@ -66,8 +66,7 @@ class Incidence:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
         if not self._is_small:
             return self.iterative_solver(active)
-        exact = self.engine.cholesky_solver(self._gram(~active))
-        return lambda Y, _tolerance, _start: exact(Y)
+        return self.engine.dense_signless_solver(self._pattern, ~active)
 
     def iterative_solver(self, active: Array) -> SystemSolver:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
@@ -80,13 +79,5 @@ class Incidence:
             inside = host(self.solver(active)(Y, _ROUGH, None)).astype(np.float32)
             gram -= host(Y).astype(np.float32).T @ inside
         else:
-            S = host(self._gram(~active)).astype(np.float32)
+            S = host(self.engine.signless_matrix(self._pattern, ~active)).astype(np.float32)
             add_square(gram, half_solution(S, host(Y).astype(np.float32)), sign=-1.0)
-
-    def _gram(self, free: Array) -> Array:
-        i, j = self._pattern.i[free], self._pattern.j[free]
-        S = self.engine.xp.zeros((self.shape[0], self.shape[0]))
-        S[i, j] = S[j, i] = 1.0
-        diagonal = self.engine.xp.arange(len(S))
-        S[diagonal, diagonal] = 2.0 + S.sum(axis=1)
-        return S

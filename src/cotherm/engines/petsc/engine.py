@@ -11,7 +11,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.edge_forms import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
@@ -262,8 +261,6 @@ class PetscEngine:
         add_at_vertices(rows.values, i, j.values, out)
 
     def signless_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
-        if pattern.vertices <= limits.CHOLESKY:
-            return self._dense_solver(pattern, free)
         matrix = pattern.laplacian(self, np.where(free.values, 1.0, 0.0), bounded=False)
 
         def solve(Y: DistributedArray, tolerance: float, start: DistributedArray | None) -> DistributedArray:
@@ -272,13 +269,16 @@ class PetscEngine:
 
         return solve
 
-    def _dense_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
-        """By the whole matrix, on every rank: for small graphs."""
+    def signless_matrix(self, pattern: Pattern, free: DistributedArray) -> Floats:
+        """Whole, on every rank."""
         i, j = (self.communicator.rows(ends[free.values]) for ends in (pattern.part.i, pattern.part.j))
         S = np.zeros((pattern.vertices, pattern.vertices))
         S[i, j] = S[j, i] = 1.0
         np.fill_diagonal(S, 2.0 + S.sum(axis=1))
-        exact = CPU.cholesky_solver(S)
+        return S
+
+    def dense_signless_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
+        exact = CPU.cholesky_solver(self.signless_matrix(pattern, free))
 
         def solve(Y: DistributedArray, _tolerance: float, _start: DistributedArray | None) -> DistributedArray:
             return self.own_rows(exact(self.all_rows(Y)), pattern.n)
