@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cotherm.graphs.mesh import Mesh
     from cotherm.graphs.search.neighbors import Neighbors, nearest_neighbors
     from cotherm.graphs.sharded.convert import shard_graph
+    from cotherm.graphs.sharded.knn.build import NeighborShards, shard_knn_graph
     from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
     from cotherm.graphs.validity import Failure, Validity
     from cotherm.heat.coupling import coupling_error
@@ -93,6 +94,7 @@ _HOMES = {
     "Mesh": "graphs.mesh",
     "Modes": "methods.matching.modes",
     "Nearest": "heat.distance",
+    "NeighborShards": "graphs.sharded.knn.build",
     "Neighbors": "graphs.search.neighbors",
     "PairReport": "methods.pairs.report",
     "PowerMean": "methods.power_mean",
@@ -141,6 +143,7 @@ _HOMES = {
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
     "shard_graph": "graphs.sharded.convert",
+    "shard_knn_graph": "graphs.sharded.knn.build",
     "shared_label_functions": "functions",
     "transport": "methods.transport",
     "viewer": "viewer",
@@ -175,6 +178,7 @@ __all__ = [
     "Mesh",
     "Modes",
     "Nearest",
+    "NeighborShards",
     "Neighbors",
     "PairReport",
     "PowerMean",
@@ -223,6 +227,7 @@ __all__ = [
     "read_graph",
     "read_mesh",
     "shard_graph",
+    "shard_knn_graph",
     "shared_label_functions",
     "transport",
     "viewer",

@@ -137,6 +137,12 @@ def speaks(error: BaseException | None) -> bool:
     return is_first() or not isinstance(error, SharedError)
 
 
+def who(error: BaseException | None) -> str:
+    """Whose error it is, to begin a message with: nothing where all ranks have it, or there is only one."""
+    numbers = [os.environ[name] for name in _NUMBERS if name in os.environ]
+    return f"rank {numbers[0]}: " if launched() and numbers and not isinstance(error, SharedError) else ""
+
+
 def end(error: BaseException | None, code: int) -> None:
     """Before a failed program ends: see to it that all ranks end, and that the one that speaks was heard.
 

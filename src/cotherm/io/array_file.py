@@ -64,11 +64,16 @@ class ArrayFile(NamedTuple):
 
     def write(self, start: int, array: NDArray[Any]) -> None:
         """Put rows in their place in a file that ``allocate`` made; they are on the disk when this returns."""
+        self.put(start, array, lasting=True)
+
+    def put(self, start: int, array: NDArray[Any], *, lasting: bool = False) -> None:
+        """The same, without waiting for the disk: for files that are needed only until the program ends."""
         with writing(self.path), self.path.open("r+b") as file:
             file.seek(self.offset + start * self.row_bytes)
             file.write(octets(np.ascontiguousarray(array, dtype=self.dtype)))
-            file.flush()
-            synchronize(file.fileno())
+            if lasting:
+                file.flush()
+                synchronize(file.fileno())
 
 
 def octets(array: NDArray[Any]) -> memoryview:

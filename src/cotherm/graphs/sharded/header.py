@@ -39,7 +39,7 @@ MOST_SHARDS = 65_536
 
 # What the rows of a shard's vertices may hold. ``original`` are their numbers before they were put in another order.
 EXTRAS = ("coordinates", "labels", "vertex_names", "original")
-ORDERS = ("given", "curve")
+ORDERS = ("given", "curve", "cells")
 
 OWN: dict[str, np.dtype[Any]] = {"i": np.dtype("<i4"), "j": np.dtype("<i4"), "w": np.dtype("<f8")}
 MIRROR: dict[str, np.dtype[Any]] = {
@@ -177,7 +177,7 @@ def _extras(fields: dict[str, Any]) -> tuple[str, ...]:
     extras = fields["extras"]
     if not isinstance(extras, list) or extras != [one for one in EXTRAS if one in extras]:
         raise CothermError("extras", validation.describe(extras), f"some of {', '.join(EXTRAS)}", _DAMAGED)
-    if fields["order"] not in ORDERS or (fields["order"] == "curve") != ("original" in extras):
+    if fields["order"] not in ORDERS or (fields["order"] == "given") == ("original" in extras):
         raise CothermError("order", validation.describe(fields["order"]), " or ".join(ORDERS), _DAMAGED)
     return tuple(extras)
 

@@ -37,15 +37,23 @@ def check(extra: str, rows: Rows, n: int) -> None:
 
 
 def write(folder: Path, shard: int, extra: str, rows: Rows, span: slice, order: Ints | None) -> Files:
-    """The rows of the vertices of a shard; ``order`` holds the numbers they have in ``rows``."""
-    values = rows.read(span.start, span.stop) if order is None else _taken(rows, order[span])
-    if extra == "coordinates":
-        values = values.astype("<f8")
+    """The rows of the vertices of a shard; ``order`` holds the numbers that all vertices have in ``rows``."""
+    return write_some(folder, shard, extra, rows, span, None if order is None else order[span])
+
+
+def write_some(folder: Path, shard: int, extra: str, rows: Rows, span: slice, chosen: Ints | None) -> Files:
+    """The same; ``chosen`` are the numbers that the vertices of the shard have in ``rows``."""
+    values = rows.read(span.start, span.stop) if chosen is None else taken(rows, chosen)
+    return save(folder, shard, extra, values.astype("<f8") if extra == "coordinates" else values)
+
+
+def save(folder: Path, shard: int, extra: str, values: NDArray[Any]) -> Files:
+    """A file of one shard."""
     name = file_name(shard, extra)
     return {name: array_file.save(folder / name, values.astype(values.dtype.newbyteorder("<")))}
 
 
-def _taken(rows: Rows, chosen: Ints) -> NDArray[Any]:
+def taken(rows: Rows, chosen: Ints) -> NDArray[Any]:
     """Chosen rows, found in passes over those that lie near each other: a file is read forward, block by block."""
     values = np.empty((len(chosen), *rows.shape[1:]), rows.dtype)
     by_place = np.argsort(chosen, kind="stable")
