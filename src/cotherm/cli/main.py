@@ -21,7 +21,7 @@ from cotherm.progress import clear as clear_progress
 
 # In the order people need them; under each name a module in cotherm.cli.commands.
 GROUPS = {
-    "make": ("graph", "functions"),
+    "make": ("graph", "functions", "shard"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
     "look": ("view", "show", "changes", "info"),

@@ -22,7 +22,7 @@ from cotherm.graphs.sharded.curve import curve_order
 from cotherm.graphs.sharded.header import EXTRAS, MOST_SHARDS
 from cotherm.graphs.sharded.ranges import EndCounts
 from cotherm.graphs.sharded.sources import EdgeSource, MemoryRows, Records, Rows, of_graph, of_npz
-from cotherm.graphs.sharded.staging import staged
+from cotherm.graphs.sharded.staging import OVERWRITE, staged
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.sharded.text_edges import NamedVerticesError, edge_list_form, matrix_form, spilled
 from cotherm.io import array_file, atomic
@@ -46,6 +46,7 @@ def shard_graph(
     order: str = "given",
     name: str | None = None,
     overwrite: bool = False,
+    advice: str = OVERWRITE,
     ranks: Ranks = ONE,
 ) -> ShardedGraph:
     """Write a graph as shards, which processes read in part.
@@ -68,6 +69,8 @@ def shard_graph(
         Name of the graph. By default that in the file, else the name of the file.
     overwrite : bool, default False
         Whether to replace an existing directory, if cotherm wrote it.
+    advice : str, optional
+        What to do about a directory that exists, in the message that refuses it.
     ranks : Ranks, optional
         The processes that do this together, see :func:`cotherm.ranks.world`. By default this one alone.
 
@@ -113,7 +116,7 @@ def shard_graph(
     if not isinstance(given, Graph):
         require_equal(ranks, "source", str(given))
     require_equal(ranks, "parts", (parts, order, str(path)))
-    with staged(ranks, path, overwrite=overwrite) as folder:
+    with staged(ranks, path, overwrite=overwrite, advice=advice) as folder:
         scratch = folder / _SCRATCH
         with together(ranks):
             if ranks.rank == 0:

@@ -20,7 +20,7 @@ from cotherm.graphs.sharded import header
 from cotherm.io import atomic
 from cotherm.ranks import Ranks, together
 
-_ADVICE = "Pass overwrite=True to replace it."
+OVERWRITE = "Pass overwrite=True to replace it."
 # A directory that holds one of these is ours, and may be replaced.
 _MARKS = (header.FILE, "coupling.json")
 _AT_FDCWD, _EXCHANGE = -100, 2
@@ -28,7 +28,7 @@ _AT_FDCWD, _EXCHANGE = -100, 2
 
 @contextmanager
 def staged(
-    ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = _ADVICE
+    ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = OVERWRITE
 ) -> Iterator[Path]:
     """A directory to write into, which becomes ``path`` when all ranks leave the block without an error.
 
@@ -62,7 +62,7 @@ def write_file(path: Path, data: bytes) -> None:
         atomic.synchronize(file.fileno())
 
 
-def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = _ADVICE) -> Path:
+def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
     """Where a directory of this name would be; what is no target of it is refused."""
     place = atomic.as_path(path)
     target = atomic.real_path(place)
@@ -87,7 +87,7 @@ def made_beside(target: Path) -> Path:
     return folder
 
 
-def take_name(folder: Path, target: Path, *, overwrite: bool, advice: str = _ADVICE) -> None:
+def take_name(folder: Path, target: Path, *, overwrite: bool, advice: str = OVERWRITE) -> None:
     """Rename a finished directory; one that it replaces is removed afterwards."""
     for place in (*(one for one in folder.rglob("*") if one.is_dir()), folder):
         atomic.synchronize_directory(place)

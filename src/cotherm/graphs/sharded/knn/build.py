@@ -27,7 +27,7 @@ from cotherm.graphs.sharded.knn.search import BlockSearch
 from cotherm.graphs.sharded.knn.selection import median
 from cotherm.graphs.sharded.merging import symmetrized
 from cotherm.graphs.sharded.sources import Rows
-from cotherm.graphs.sharded.staging import staged
+from cotherm.graphs.sharded.staging import OVERWRITE, staged
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.validation import checked_scale
 from cotherm.io import array_file, atomic
@@ -96,6 +96,7 @@ def shard_knn_graph(
     seed: int = 0,
     name: str | None = None,
     overwrite: bool = False,
+    advice: str = OVERWRITE,
     ranks: Ranks = ONE,
 ) -> NeighborShards:
     """Join every point in some files to its k nearest neighbors, and write the graph as shards.
@@ -140,6 +141,8 @@ def shard_knn_graph(
         Name of the graph.
     overwrite : bool, default False
         Whether to replace an existing directory, if cotherm wrote it.
+    advice : str, optional
+        What to do about a directory that exists, in the message that refuses it.
     ranks : Ranks, optional
         The processes that do this together, see :func:`cotherm.ranks.world`. By default this one alone.
 
@@ -209,7 +212,7 @@ def shard_knn_graph(
             vertex_rows.check("labels", extras["labels"], files.shape[0])
     require_equal(ranks, "points", files.key())
     require_equal(ranks, "arguments", (recipe, parts, search, probes, block, order, str(path), seed))
-    with staged(ranks, path, overwrite=overwrite) as folder:
+    with staged(ranks, path, overwrite=overwrite, advice=advice) as folder:
         scratch = folder / "scratch"
         with together(ranks):
             if ranks.rank == 0:

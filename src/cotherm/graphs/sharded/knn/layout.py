@@ -18,7 +18,7 @@ from cotherm.graphs.search.points import EPSILON, Points, row_maxima, unit
 from cotherm.graphs.sharded.knn.cells import Cells, cells_of
 from cotherm.graphs.sharded.knn.point_files import PointFiles, require_finite
 from cotherm.graphs.validation import require_usable_size
-from cotherm.io import array_file
+from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
 from cotherm.ranks import Ranks, together
@@ -93,7 +93,7 @@ def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: 
     counts = np.zeros(cells.count + 1, dtype=np.int64)  # the last are rows without a direction
     largest = 0.0
     place = scratch / f"cells-{ranks.rank:05d}.bin"
-    with together(ranks), array_file.writing(place), place.open("xb") as file:
+    with together(ranks), atomic.writing(place), place.open("xb") as file:
         for start, rows in _share(ranks, points, "sorting points into cells"):
             require_finite(rows, start)
             largest = max(largest, float(np.abs(rows).max(initial=0.0)))

@@ -66,7 +66,7 @@ class BlockSearch:
             asked = np.flatnonzero(near)
             if len(asked):
                 more = self._within(other, queries.take(asked), None)
-                merged = _merged(Found(*(array[asked] for array in found)), more, self._k)
+                merged = _merged(Found(found.place[asked], found.ids[asked], found.distance[asked]), more, self._k)
                 for array, values in zip(found, merged, strict=True):
                     array[asked] = values
         return found
@@ -111,4 +111,5 @@ def _merged(a: Found, b: Found, k: int) -> Found:
     """The k nearest of both; equal distances are ordered by the numbers of points."""
     place, ids, distance = (np.concatenate(pair, axis=1) for pair in zip(a, b, strict=True))
     order = np.lexsort((ids, distance), axis=1)[:, :k]
-    return Found(*(np.take_along_axis(array, order, axis=1) for array in (place, ids, distance)))
+    chosen = (np.take_along_axis(array, order, axis=1) for array in (place, ids, distance))
+    return Found(*chosen)

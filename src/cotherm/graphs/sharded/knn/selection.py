@@ -30,9 +30,8 @@ def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], rank: int) -
             bits = np.ascontiguousarray(block).view(np.uint64).ravel()
             if digit:
                 bits = bits[(bits >> np.uint64(shift + _BITS)) == np.uint64(prefix)]
-            counts += np.bincount(
-                ((bits >> np.uint64(shift)) & np.uint64(2**_BITS - 1)).astype(np.int64), minlength=2**_BITS
-            )
+            digits = (bits >> np.uint64(shift)) & np.uint64(2**_BITS - 1)
+            counts += np.bincount(digits.astype(np.int64), minlength=2**_BITS)
         below = np.cumsum(np.sum(ranks.gather(counts), axis=0))
         chosen = int(np.searchsorted(below, left, side="right"))
         left -= int(below[chosen - 1]) if chosen else 0
