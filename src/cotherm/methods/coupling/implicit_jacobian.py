@@ -54,6 +54,7 @@ class ImplicitJacobian(ImplicitMatrix):
         self._contrasts, self._factors = contrasts, factors
         self._maps = engine.for_each(lambda state, edges: state.derivative_map(edges), largest, states, free)
         self._cuts = np.cumsum([0, *map(len, free)]).tolist()
+        self._rows = engine.total(self._cuts[-1])
         self._size = states[0].size
         self.shape = (self._cuts[-1], len(contrasts.matrix) * self._size)
 
@@ -87,7 +88,7 @@ class ImplicitJacobian(ImplicitMatrix):
             return np.inf
         p, graphs = float(self._size), len(self._maps)
         inverses = 2 if graphs == 2 else graphs + 1  # the only one of two graphs has one thread
-        return _FACTORING * (p**2 * self._cuts[-1] + p**3 * inverses)
+        return _FACTORING * (p**2 * self._rows + p**3 * inverses)
 
     @property
     def solving_work(self) -> float:
