@@ -118,6 +118,17 @@ class Engine(Protocol):
     def is_distributed(self) -> bool:
         """Whether they are."""
 
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the rank that shows progress."""
+
+    @property
+    def processes_here(self) -> int:
+        """How many ranks share the memory of this machine."""
+
+    def share(self, count: int, /) -> int:
+        """About how many of so many rows a rank has."""
+
     def total(self, part: T, /) -> T:
         """Add up over all ranks a count of rows, or an array on the host."""
 

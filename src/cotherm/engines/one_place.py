@@ -17,10 +17,15 @@ class OnePlace:
     """The part of :class:`cotherm.engines.interface.Engine` that is about rows that are elsewhere: there are none."""
 
     is_distributed = False
+    is_first = True
+    processes_here = 1
     xp: Any
 
     def total(self, part: T) -> T:
         return part
+
+    def share(self, count: int) -> int:
+        return count
 
     def most(self, number: float) -> float:
         return number

@@ -51,7 +51,9 @@ def _multiply(lo: int, hi: int, x: Reals, S: Reals, out: Reals) -> None:
     np.matmul(x[lo:hi].reshape(-1, q), S, out=out[lo:hi].reshape(-1, q))
 
 
-def forms_of_rows(lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals) -> Reals:
+def forms_of_rows(
+    lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals
+) -> Reals:
     n, terms, q = x.shape
     moved = np.empty((hi - lo, terms * q), dtype=x.dtype)
     _products(lo, hi, offsets, columns, edges, v, x.reshape(n, terms * q), factors, moved)

@@ -76,7 +76,7 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
             return out[0]
         return self._like(ufunc(*map(_local, inputs), **options), axis)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:  # noqa: ARG002
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if function not in _FUNCTIONS:
             raise TypeError(f"numpy.{function.__name__} of an array that is spread over ranks")
         return _FUNCTIONS[function](*args, **options)

@@ -61,7 +61,9 @@ class PetscEngine:
         """``comm``: an mpi4py communicator, by default that of all processes."""
         self.communicator = Communicator(comm)
         self.xp = _Namespace(self.communicator)
-        _share_processors(self.communicator)
+        self.is_first = self.communicator.rank == 0
+        self.processes_here = _processes_here(self.communicator)
+        _share_processors(self.processes_here)
 
     # ------------------------------------------------------------ arrays in and out
 
@@ -91,6 +93,9 @@ class PetscEngine:
         return 1
 
     # ------------------------------------------------------------ rows that are spread over ranks
+
+    def share(self, count: int) -> int:
+        return -(-count // self.communicator.size)
 
     def total(self, part: Any) -> Any:
         if isinstance(part, np.ndarray):
@@ -223,9 +228,7 @@ class PetscEngine:
     def edge_inner_products(
         self, x: DistributedArray, z: DistributedArray, i: DistributedArray, j: DistributedArray, weights: Floats
     ) -> DistributedArray:
-        return self._spread(
-            CPU.edge_inner_products(self._rows(x, i), self._rows(z, i), i.values, j.values, weights)
-        )
+        return self._spread(CPU.edge_inner_products(self._rows(x, i), self._rows(z, i), i.values, j.values, weights))
 
     def edge_forms(
         self, x: DistributedArray, S: Any, i: DistributedArray, j: DistributedArray, weights: Floats
@@ -312,11 +315,15 @@ def _pattern_and_order(layout: Pattern | Laplacian) -> tuple[Pattern, NDArray[An
     return pattern, pattern.order
 
 
-def _share_processors(communicator: Communicator) -> None:
-    """Threads of each rank: those that were asked for, else the processors of its machine among the ranks there."""
-    if "NUMBA_NUM_THREADS" in os.environ:
-        return
+def _processes_here(communicator: Communicator) -> int:
     there = communicator.comm.Split_type(communicator.mpi.COMM_TYPE_SHARED)
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    numba.config.NUMBA_NUM_THREADS = max(1, processors // there.Get_size())
+    count = int(there.Get_size())
     there.Free()
+    return count
+
+
+def _share_processors(processes: int) -> None:
+    """Threads of each rank: those that were asked for, else the processors of its machine among the ranks there."""
+    if "NUMBA_NUM_THREADS" not in os.environ:
+        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        numba.config.NUMBA_NUM_THREADS = max(1, processors // processes)

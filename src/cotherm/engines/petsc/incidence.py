@@ -69,9 +69,7 @@ def _panel(matrix: Laplacian, Y: Floats, tolerance: float, start: Floats | None)
         np.divide(Y, degrees[:, np.newaxis] + SHIFT, out=x[:n])
     else:
         x[:n, : start.shape[1]] = start
-    begin, product, move, turn = (
-        kernel(width) for kernel in (begin_kernel, product_kernel, move_kernel, turn_kernel)
-    )
+    begin, product, move, turn = (kernel(width) for kernel in (begin_kernel, product_kernel, move_kernel, turn_kernel))
     with Slices(pattern, matrix.work(width)) as slices:
         sums, places = np.zeros((slices.count, 3, width)), slices.places
 

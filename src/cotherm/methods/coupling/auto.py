@@ -32,7 +32,7 @@ from cotherm.methods.coupling.problem import CouplingProblem
 
 _COUNT = 4
 # On large graphs so many times, and the last after so many moves.
-_FEWER, _LAST_MOVES = 2, 8.0
+_FEWER, LAST_MOVES = 2, 8.0
 _MOVES = 2.0
 # Of the functions' variation, this part is left at the last time.
 _LEFT = 0.2
@@ -49,7 +49,11 @@ def times_count(graphs: Sequence[Graph]) -> int:
     """How many times will be chosen, which depends on sizes alone: memory is planned before anything is computed."""
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return 1
-    size = max(g.n for g in graphs)
+    return times_count_for(max(g.n for g in graphs))
+
+
+def times_count_for(size: int) -> int:
+    """The same for graphs with weight, of which the largest has so many vertices."""
     return 1 if size > limits.ONE_TIME else _FEWER if size > limits.FEWER_TIMES else _COUNT
 
 
@@ -64,12 +68,17 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
         )
     count = times_count(graphs)
     if count == 1:
-        return np.array([_LAST_MOVES * move])
+        return np.array([LAST_MOVES * move])
     if count == _FEWER:
-        return np.geomspace(_MOVES * move, _LAST_MOVES * move, _FEWER)
+        return fewer_times(move)
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)
     return np.geomspace(first, last, _COUNT)
+
+
+def fewer_times(move: float) -> Floats:
+    """Those of large graphs, on which heat moves along an edge in the time ``move``."""
+    return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
 
 
 def chosen_alpha(problem: CouplingProblem) -> float:

@@ -86,7 +86,7 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
         return []
     times = tuple(problem.times.tolist())
     if name == "times":
-        return [Stage(reached, problem.alpha) for reached in _horizons(times, first_horizon(problem.graphs))]
+        return [Stage(reached, problem.alpha) for reached in _horizons(times, problem.first_horizon)]
     return [Stage(times, alpha) for alpha in _decades(problem)]
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from cotherm import limits, memory
-from cotherm.engines import Engine
+from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
 from cotherm.solve import tall_matrix
 
@@ -259,12 +259,16 @@ class _Shape:
         return 8 * _DENSE * self.largest**2 if self.largest <= limits.DENSE else 0
 
 
-def planned(needs: CouplingMemory, budget: int | None, precision: str) -> MemoryPlan:
+def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: Engine | None = None) -> MemoryPlan:
     """The fastest way that fits the budget for the whole process; refuses if none does.
 
-    Without a budget the memory that is free counts.
+    Without a budget the memory that is free counts. All ranks of an engine take the same way: the one with least room
+    decides.
     """
+    engine = default_engine() if engine is None else engine
     free = memory.available() if budget is None else budget - needs.in_use
+    free = None if free is None else int(-engine.most(-(free // (1 if budget is not None else engine.processes_here))))
+    needs = replace(needs, **{way: int(engine.most(getattr(needs, way))) for way in WAYS})
     allowed = None if free is None else free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if allowed is None or getattr(needs, way) <= allowed:

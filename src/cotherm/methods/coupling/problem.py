@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
-from cotherm.engines.interface import Array
+from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
+from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.methods.coupling.implicit_jacobian import Factors, ImplicitJacobian
@@ -59,13 +60,21 @@ class CouplingProblem:
         robust: float | None = None,
         plan: MemoryPlan = MemoryPlan(),  # noqa: B008, it is frozen
         engine: Engine | None = None,
+        patterns: Sequence[Pattern] | None = None,
+        first_horizon: float | None = None,
     ) -> None:
+        """``patterns`` and ``first_horizon`` are those of the graphs, where this rank has but a part of them."""
         self.engine = default_engine() if engine is None else engine
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
         self.factors = Factors(allowed=plan.way == "stored")  # the same for all problems that are made of this one
         live = times[times > 0.0]
-        self._models = [CorrelationModel(g, F, live, self.engine) for g, F in zip(graphs, functions, strict=True)]
+        layouts = [None] * len(graphs) if patterns is None else patterns
+        self._models = [
+            CorrelationModel(g, F, live, self.engine, pattern=pattern)
+            for g, F, pattern in zip(graphs, functions, layouts, strict=True)
+        ]
+        self._first_horizon = first_horizon
         numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
         self.free = [numbers(model.pattern, edges) for model, edges in zip(self._models, free, strict=True)]
         self.cuts = np.cumsum([0, *map(len, self.free)]).tolist()
@@ -100,10 +109,21 @@ class CouplingProblem:
         return max(g.n for g in self.graphs)
 
     @property
+    def first_horizon(self) -> float:
+        """One over the median degree: about one move along an edge. Infinite where there is no weight."""
+        if self._first_horizon is None:
+            return diffusion_time(1.0, *self.graphs, without_edges=np.inf)
+        return self._first_horizon
+
+    @property
     def constant(self) -> float:
         """The part of the cost that no weights change: that of t = 0."""
-        Q = np.array([np.ravel(F.T @ F) for F in self.functions])
-        return int(np.sum(self.times == 0.0)) * float(np.sum((self.contrasts @ Q) ** 2))
+        count = int(np.sum(self.times == 0.0))
+        if not count:
+            return 0.0
+        functions = [model.engine_functions for model in self._models]
+        Q = np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
+        return count * float(np.sum((self.contrasts @ Q) ** 2))
 
     def free_part(self, weights: Sequence[Floats]) -> Array:
         """Of all edge weights on the host, graph by graph, those that may change."""

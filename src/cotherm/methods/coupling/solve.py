@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
@@ -20,7 +22,7 @@ from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.reordering import Reordering
 from cotherm.methods.coupling.search import Search
-from cotherm.progress import Meter
+from cotherm.progress import Meter, shown
 
 log = logging.getLogger("cotherm")
 
@@ -46,7 +48,7 @@ def solve(options: Options, began: float) -> Solution:
     ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count.
     """
     deadline = None if options.max_seconds is None else began + options.max_seconds
-    with Meter(limit=options.max_seconds) as meter:
+    with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
         return _solved(options, deadline, meter)
 
@@ -62,13 +64,29 @@ def _solved(options: Options, deadline: float | None, meter: Meter) -> Solution:
         return _searched(options, times, plan, callback, deadline, meter)
 
 
+@contextmanager
+def shown_once(engine: Engine) -> Iterator[None]:
+    """Progress is shown by one rank."""
+    if not engine.is_first:
+        with shown(False):
+            yield
+    else:
+        yield
+
+
+def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
+    """About how many of so many vertices and edges a rank has; of small graphs, which are there whole, all."""
+    return (n, m) if n <= limits.DENSE else (engine.share(n), engine.share(m))
+
+
 def _plan(options: Options) -> MemoryPlan:
     """Made first of all: choosing times takes memory too."""
     choosing = options.times is None
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
-    needs = predicted(options.sizes, q, count, options.precision, options.engine, choosing=choosing)
-    plan = planned(needs, options.budget, options.precision)
+    sizes = [share_of(options.engine, *size) for size in options.sizes]
+    needs = predicted(sizes, q, count, options.precision, options.engine, choosing=choosing)
+    plan = planned(needs, options.budget, options.precision, options.engine)
     log.info(
         "couple: derivatives %s as %s, %s of memory at the peak", plan.description, plan.precision, words(plan.peak)
     )

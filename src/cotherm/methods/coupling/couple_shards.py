@@ -1,0 +1,465 @@
+"""Coupling of graphs that no process holds: read in parts by all ranks, coupled by the same search, written in parts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import limits, memory, validation
+from cotherm import ranks as processes
+from cotherm.arrays import Floats
+from cotherm.engines import get_engine
+from cotherm.engines.petsc.communicator import Traffic
+from cotherm.engines.petsc.engine import PetscEngine
+from cotherm.errors import CothermError
+from cotherm.graphs.sharded.staging import require_free_directory, staged, write_file
+from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
+from cotherm.graphs.sharded.weights import write_weights
+from cotherm.heat.chebyshev import chebyshev_flow, require_bound
+from cotherm.heat.coupling import coupling_terms
+from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, fewer_times, times_count_for
+from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.options import checked_precision, checked_seconds, checked_times, routes_of
+from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.search import Found, Search
+from cotherm.methods.coupling.shard_views import (
+    ShardView,
+    label_rows,
+    landmark_rows,
+    median_degree,
+    read_view,
+)
+from cotherm.methods.coupling.solve import share_of, shown_once
+from cotherm.methods.validation import is_auto, positive, versions
+from cotherm.progress import Meter
+from cotherm.ranks import Ranks, together
+
+# The file beside the coupled graphs.
+FILE = "coupling.json"
+_EXACT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedCoupling:
+    """Result of couple_shards, on every rank: its part of the coupled graphs, the cost and how the search ended.
+
+    Attributes
+    ----------
+    graphs : tuple of ShardedGraph
+        The coupled graphs, where they were written; else those that were given.
+    parts : tuple of GraphPart
+        This rank's parts of the given graphs.
+    weights : tuple of ndarray
+        New weights of the own edges of these parts.
+    functions : tuple of ndarray
+        The functions on the vertices of these parts.
+    times : tuple of float
+        Diffusion times used.
+    alpha : float
+        Weight α used.
+    cost : float
+        Final cost: distance + α · Σ coupling².
+    distance : float
+        Its first term.
+    coupling_before, coupling : ndarray of shape (len(times),)
+        Coupling error at each time, before and after.
+    status : str
+        How the search ended, as in :class:`cotherm.Coupling`.
+    optimality : float
+        Relative projected gradient at the end.
+    history : tuple of dict
+        A row for every step.
+    settings : dict
+        The arguments as understood.
+    seconds : float
+        Time that it took.
+    traffic : Traffic
+        What this rank received from others.
+
+    See Also
+    --------
+    couple_shards : Returns it.
+    Coupling : The result for graphs in memory.
+    """
+
+    graphs: tuple[ShardedGraph, ...]
+    parts: tuple[GraphPart, ...] = field(repr=False)
+    weights: tuple[Floats, ...] = field(repr=False)
+    functions: tuple[Floats, ...] = field(repr=False)
+    times: tuple[float, ...]
+    alpha: float
+    cost: float
+    distance: float
+    coupling_before: Floats
+    coupling: Floats
+    status: str
+    optimality: float
+    history: tuple[dict[str, Any], ...] = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+    seconds: float
+    traffic: Traffic = field(repr=False)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but arrays, as it is written beside the graphs.
+
+        Returns
+        -------
+        dict
+            What JSON can hold.
+        """
+        return {
+            "graphs": [{"name": g.name, "n": g.n, "m": g.m} for g in self.graphs],
+            "times": list(self.times),
+            "alpha": self.alpha,
+            "cost": self.cost,
+            "distance": self.distance,
+            "coupling_before": self.coupling_before.tolist(),
+            "coupling": self.coupling.tolist(),
+            "status": self.status,
+            "optimality": self.optimality,
+            "steps": len(self.history),
+            "settings": self.settings,
+            "seconds": self.seconds,
+            "versions": versions(),
+        }
+
+
+def couple_shards(
+    graphs: Sequence[str | os.PathLike[str] | ShardedGraph],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    landmarks: ArrayLike | None = None,
+    labels: bool = False,
+    functions: Sequence[Any] | None = None,
+    times: ArrayLike | str = "auto",
+    alpha: float | str = "auto",
+    rigidity: ArrayLike | None = None,
+    graph_weights: ArrayLike | None = None,
+    continuation: str = "auto",
+    tolerance: float = 1e-6,
+    max_iterations: int = 2_000,
+    max_seconds: float | None = None,
+    memory: str | float = "auto",
+    precision: str = "float64",
+    overwrite: bool = False,
+    engine: Any = "petsc",
+) -> ShardedCoupling:
+    """Couple sharded graphs, each rank holding a part of them, as :func:`cotherm.couple` does in memory.
+
+    All processes that mpiexec has started call this together, with the same arguments. No process holds a whole graph
+    of more than 2,000 vertices.
+
+    Parameters
+    ----------
+    graphs : sequence of path-like or ShardedGraph
+        Two or more sharded graphs, or their directories.
+    out : path-like, optional
+        Directory for the result: a sharded graph for each one given, named 0, 1, …, and ``coupling.json``. It appears
+        when everything has been written.
+    landmarks : array_like of int of shape (k, n_graphs), optional
+        Vertices that correspond; the functions are bumps around them.
+    labels : bool, default False
+        Whether to couple by the labels that the shards hold; the functions are indicators of the classes that all
+        graphs have.
+    functions : sequence of array_like or path-like, optional
+        For each graph the functions on the vertices of this rank's part, which is that of ``graph.part(rank, size)``,
+        or a .npy file with a row for each vertex.
+    times : "auto" or array_like of float, default "auto"
+        As for :func:`cotherm.couple`, like everything up to `precision`.
+    alpha : "auto" or float, default "auto"
+        Weight of the coupling term.
+    rigidity : array_like of float, optional
+        Penalty on changing each graph.
+    graph_weights : array_like of float, optional
+        Weight of each graph in the coupling term.
+    continuation : {"auto", "direct", "times", "alpha"}, default "auto"
+        Sequence of easier problems to solve first.
+    tolerance : float, default 1e-6
+        Relative projected gradient at which to stop.
+    max_iterations : int, default 2000
+        Maximum number of steps.
+    max_seconds : float, optional
+        Stop after this time with the best so far.
+    memory : "auto", float or str, default "auto"
+        Memory that each process may use.
+    precision : {"float64", "float32"}, default "float64"
+        Precision of stored derivatives.
+    overwrite : bool, default False
+        Whether to replace an existing `out`.
+    engine : "petsc" or Engine, default "petsc"
+        The distributed engine, or one for a communicator of your own.
+
+    Returns
+    -------
+    ShardedCoupling
+        This rank's part of the result.
+
+    Raises
+    ------
+    CothermError
+        On every rank, if an argument cannot be used or differs between ranks, or if a shard is missing or damaged.
+
+    See Also
+    --------
+    couple : Couple graphs in memory.
+    shard_graph : Make a sharded graph.
+
+    Examples
+    --------
+    In a program that ``mpiexec -n 4 python program.py`` starts::
+
+        result = ct.couple_shards(["a.shards", "b.shards"], "coupled", landmarks=[[0, 0], [17, 18]])
+    """
+    began = time.perf_counter()
+    chosen = get_engine(engine)
+    if not isinstance(chosen, PetscEngine):
+        raise CothermError("engine", repr(getattr(chosen, "name", chosen)), "'petsc'")
+    world = processes.of(chosen.communicator.comm)
+    given = _checked(locals())
+    _require_equal(world, given)
+    with together(world):
+        opened = [one if isinstance(one, ShardedGraph) else ShardedGraph.open(one) for one in graphs]
+        if out is not None:
+            require_free_directory(out, overwrite=overwrite)
+    processes.require_equal(world, "graphs", [_digest(one) for one in opened])
+    views = [read_view(world, chosen, one) for one in opened]
+    rows = _functions(world, chosen, views, landmarks, labels, functions)
+    with shown_once(chosen), Meter(limit=given.max_seconds) as meter:
+        meter.advance("coupling: preparing")
+        result = _Run(world, chosen, views, rows, given, began).result(meter)
+    return result if out is None else _written(world, result, out, overwrite=overwrite)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Checked arguments that are numbers."""
+
+    count: int
+    times: tuple[float, ...] | None
+    alpha: float | None
+    rigidity: tuple[float, ...]
+    graph_weights: tuple[float, ...]
+    continuation: str
+    tolerance: float
+    max_iterations: int
+    max_seconds: float | None
+    budget: int | None
+    precision: str
+
+
+def _checked(given: dict[str, Any]) -> _Given:
+    graphs = given["graphs"]
+    if isinstance(graphs, str | os.PathLike) or not isinstance(graphs, Sequence) or len(graphs) < 2:
+        raise CothermError("graphs", validation.describe(graphs), "a list of two or more sharded graphs")
+    times, alpha, budget = checked_times(given["times"]), given["alpha"], given["memory"]
+    continuation = validation.choice("continuation", given["continuation"], ("auto", "direct", "times", "alpha"))
+    return _Given(
+        count=len(graphs),
+        times=None if times is None else tuple(times.tolist()),
+        alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
+        rigidity=tuple(positive("rigidity", given["rigidity"], len(graphs), "graphs").tolist()),
+        graph_weights=tuple(positive("graph_weights", given["graph_weights"], len(graphs), "graphs").tolist()),
+        continuation=continuation,
+        tolerance=validation.real("tolerance", given["tolerance"], positive=True),
+        max_iterations=validation.integer("max_iterations", given["max_iterations"], least=1),
+        max_seconds=checked_seconds(given["max_seconds"]),
+        budget=None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget),
+        precision=checked_precision(given["precision"]),
+    )
+
+
+def _require_equal(world: Ranks, given: _Given) -> None:
+    for name, value in asdict(given).items():
+        processes.require_equal(world, "memory" if name == "budget" else name, value)
+
+
+def _digest(graph: ShardedGraph) -> str:
+    """Of the header, which has the checksums of all files."""
+    return hashlib.sha256((graph.path / "header.json").read_bytes()).hexdigest()[:16]
+
+
+def _functions(
+    world: Ranks, engine: PetscEngine, views: Sequence[ShardView], landmarks: Any, labels: bool, functions: Any
+) -> list[Floats]:
+    """Rows of this rank's part of every graph."""
+    named = {"landmarks": landmarks is not None, "labels": bool(labels), "functions": functions is not None}
+    processes.require_equal(world, "functions", named)
+    with together(world):
+        if sum(named.values()) != 1:
+            taken = ", ".join(name for name, one in named.items() if one) or "none of them"
+            raise CothermError("functions", taken, "one of landmarks, labels and functions")
+    if landmarks is not None:
+        with together(world):
+            table = _checked_landmarks(landmarks, views)
+        processes.require_equal(world, "landmarks", table.tolist())
+        return [landmark_rows(engine, view, table[:, k]) for k, view in enumerate(views)]
+    if labels:
+        return label_rows(world, engine, views)[0]
+    with together(world):
+        if isinstance(functions, str | np.ndarray) or len(functions) != len(views):
+            raise CothermError("functions", validation.describe(functions), f"one for each of {len(views)} graphs")
+        rows = [_rows(f"functions[{k}]", one, view) for k, (one, view) in enumerate(zip(functions, views, strict=True))]
+    widths = world.gather([F.shape[1] for F in rows])
+    with together(world):
+        if any(set(one) != {widths[0][0]} for one in widths) or not widths[0][0]:
+            raise CothermError("functions", f"{widths} functions", "the same number on every graph, at least one")
+    return rows
+
+
+def _checked_landmarks(landmarks: Any, views: Sequence[ShardView]) -> NDArray[np.intp]:
+    table = np.atleast_2d(validation.as_array("landmarks", landmarks))
+    if table.ndim != 2 or table.shape[1] != len(views) or not len(table):
+        raise CothermError("landmarks", f"shape {table.shape}", f"a row for each landmark, {len(views)} columns")
+    columns = [
+        validation.indices(f"landmarks[:, {k}]", table[:, k], below=view.sharded.n) for k, view in enumerate(views)
+    ]
+    return np.column_stack(columns)
+
+
+def _rows(argument: str, given: Any, view: ShardView) -> Floats:
+    if isinstance(given, str | os.PathLike):
+        return _rows_of_file(Path(given), view)
+    return validation.functions(argument, given, view.rows)
+
+
+def _rows_of_file(path: Path, view: ShardView) -> Floats:
+    """Of a .npy file with a row for each vertex in the order that the graph was given in."""
+    try:
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise CothermError(str(path), str(error), "a .npy file of numbers") from None
+    if table.ndim != 2 or len(table) != view.sharded.n:
+        raise CothermError(str(path), f"shape {table.shape}", f"a row for each of {view.sharded.n} vertices")
+    rows = table[view.part.start : view.part.stop] if view.part.original is None else table[view.part.original]
+    return validation.functions(str(path), np.array(rows), view.rows)
+
+
+class _Run:
+    """One coupling."""
+
+    def __init__(
+        self,
+        world: Ranks,
+        engine: PetscEngine,
+        views: Sequence[ShardView],
+        rows: Sequence[Floats],
+        given: _Given,
+        began: float,
+    ) -> None:
+        self._world, self._engine, self._views, self._rows = world, engine, views, rows
+        self._given, self._began = given, began
+        self._functions = [view.functions(engine, F) for view, F in zip(views, rows, strict=True)]
+        degree = median_degree(engine, views)
+        self._move = 1.0 / degree if degree > 0.0 else np.inf
+        self.plan = self._plan()
+        self._times = self._chosen_times() if given.times is None else np.array(given.times)
+
+    def result(self, meter: Meter) -> ShardedCoupling:
+        given, engine = self._given, self._engine
+        with engine.session(max(view.graph.n for view in self._views), self.plan.added):
+            problem, found, history = self._searched(meter)
+            weights = problem.weights(found.u)
+        before, after = (self._correlations(w) for w in ([self._given_weights(v) for v in self._views], weights))
+        ones, importance = np.ones(len(self._views)), np.array(given.graph_weights)
+        distance = problem.distance(found.u)
+        views = list(zip(self._views, weights, strict=True))
+        return ShardedCoupling(
+            graphs=tuple(view.sharded for view in self._views),
+            parts=tuple(view.part for view in self._views),
+            weights=tuple(v.own_weights(engine.edges_to_numpy(v.pattern, w)) for v, w in views),
+            functions=tuple(self._rows),
+            times=tuple(self._times.tolist()),
+            alpha=problem.alpha,
+            cost=distance + problem.alpha * float(coupling_terms(after, importance).sum()),
+            distance=distance,
+            coupling_before=np.sqrt(coupling_terms(before, ones)),
+            coupling=np.sqrt(coupling_terms(after, ones)),
+            status=found.status,
+            optimality=found.optimality,
+            history=history,
+            settings={**asdict(given), "memory": self.plan.description, "ranks": self._world.size, "engine": "petsc"},
+            seconds=time.perf_counter() - self._began,
+            traffic=engine.communicator.traffic,
+        )
+
+    def _searched(self, meter: Meter) -> tuple[CouplingProblem, Found, tuple[dict[str, Any], ...]]:
+        given, graphs = self._given, [view.graph for view in self._views]
+        problem = CouplingProblem(
+            graphs,  # type: ignore[arg-type]
+            self._functions,
+            self._times,
+            given.alpha or 1.0,
+            free=[np.arange(graph.m) for graph in graphs],
+            rigidity=np.array(given.rigidity),
+            graph_weights=np.array(given.graph_weights),
+            plan=self.plan,
+            engine=self._engine,
+            patterns=[view.pattern for view in self._views],
+            first_horizon=self._move,
+        )
+        if given.alpha is None:
+            problem = problem.restated(self._times, chosen_alpha(problem), None)
+        deadline = None if given.max_seconds is None else self._began + given.max_seconds
+        routes = routes_of(given.continuation, graphs, warm=False)  # type: ignore[arg-type]
+        search = Search(problem, routes, given.tolerance, given.max_iterations, None, deadline, meter)
+        return problem, search.run(problem.center), tuple(search.history)
+
+    def _plan(self) -> MemoryPlan:
+        given = self._given
+        count = times_count_for(self._largest) if given.times is None else int(np.sum(np.array(given.times) > 0.0))
+        sizes = [share_of(self._engine, view.sharded.n, view.sharded.m) for view in self._views]
+        q = self._rows[0].shape[1]
+        needs = predicted(sizes, q, count, given.precision, self._engine, choosing=given.times is None)
+        return planned(needs, given.budget, given.precision, self._engine)
+
+    @property
+    def _largest(self) -> int:
+        return max(view.sharded.n for view in self._views)
+
+    def _chosen_times(self) -> Floats:
+        """As :func:`cotherm.methods.coupling.auto.chosen_times`, for which small graphs are needed whole."""
+        if not np.isfinite(self._move):
+            return np.ones(1)
+        if self._largest > limits.ONE_TIME:
+            return np.array([LAST_MOVES * self._move])
+        if self._largest > limits.FEWER_TIMES:
+            return fewer_times(self._move)
+        with together(self._world):
+            wholes = [view.sharded.to_graph() for view in self._views]
+        return chosen_times(wholes, [self._engine.communicator.rows(F) for F in self._rows])
+
+    def _given_weights(self, view: ShardView) -> Any:
+        return self._engine.edge_rows(view.pattern, view.graph.w)
+
+    def _correlations(self, weights: Sequence[Any]) -> Floats:
+        """Q(t) of every graph, (graphs, times, q, q), at some weights."""
+        engine, found = self._engine, []
+        for view, F, w in zip(self._views, self._functions, weights, strict=True):
+            matrix = require_bound(engine.laplacian(view.pattern, w))
+            half = chebyshev_flow(matrix, engine.vertex_rows(view.pattern, F), 0.5 * self._times, _EXACT)
+            Q = engine.to_numpy(half.transpose(0, 2, 1) @ half)
+            found.append(0.5 * (Q + Q.transpose(0, 2, 1)))
+        return np.array(found)
+
+
+def _written(world: Ranks, result: ShardedCoupling, out: Any, *, overwrite: bool) -> ShardedCoupling:
+    """The coupled graphs and the summary, in one step."""
+    with staged(world, out, overwrite=overwrite) as folder:
+        for k, (graph, part, u) in enumerate(zip(result.graphs, result.parts, result.weights, strict=True)):
+            write_weights(world, folder / str(k), graph, part, u)
+        with together(world):
+            if world.rank == 0:
+                write_file(folder / FILE, json.dumps(result.summary(), indent=1).encode())
+    with together(world):
+        graphs = tuple(ShardedGraph.open(Path(out) / str(k)) for k in range(len(result.graphs)))
+    values = {name: getattr(result, name) for name in result.__dataclass_fields__}
+    return ShardedCoupling(**{**values, "graphs": graphs})

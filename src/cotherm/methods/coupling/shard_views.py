@@ -1,0 +1,187 @@
+"""Sharded graphs as the solver sees them: each rank has its part, laid out with the engine, and rows of functions.
+
+Graphs that are small enough for dense algebra are held whole by every rank, as :func:`cotherm.couple` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import limits
+from cotherm.arrays import Floats, Ints
+from cotherm.engines.petsc.engine import PetscEngine
+from cotherm.engines.petsc.part import Part, owners_of
+from cotherm.engines.petsc.pattern import Pattern
+from cotherm.errors import CothermError
+from cotherm.functions import landmark_functions
+from cotherm.graphs.graph import Graph
+from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
+from cotherm.heat.chebyshev import chebyshev_flow, require_bound
+from cotherm.ranks import Ranks, together
+
+# Moves along edges that make a bump of a landmark, as in cotherm.functions.
+_MOVES = 2.0
+_EXACT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class PartOfGraph:
+    """What the solver asks of a graph: all vertices are counted, the edges are those of this rank."""
+
+    n: int
+    i: NDArray[Any]
+    j: NDArray[Any]
+    w: Floats
+
+    @property
+    def m(self) -> int:
+        return len(self.w)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardView:
+    """One graph: on disk, this rank's part of it, what the solver sees, and its edges laid out with the engine."""
+
+    sharded: ShardedGraph
+    part: GraphPart
+    graph: Graph | PartOfGraph
+    pattern: Pattern
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every rank has all of it."""
+        return isinstance(self.graph, Graph)
+
+    @property
+    def rows(self) -> int:
+        """Vertices of this rank's part."""
+        return self.part.stop - self.part.start
+
+    def own_weights(self, w: Floats) -> Floats:
+        """Of weights as the solver has them those of this rank's part."""
+        first = self.part.first_edge
+        return w[first : first + len(self.part.w)] if self.is_whole else w
+
+    def functions(self, engine: PetscEngine, rows: Floats) -> Floats:
+        """Functions as the solver takes them, from the rows of this rank's part."""
+        return engine.communicator.rows(rows) if self.is_whole else rows
+
+    def own_rows(self, X: Floats) -> Floats:
+        """The other way round."""
+        return X[self.part.start : self.part.stop] if self.is_whole else X
+
+
+def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> ShardView:
+    """All ranks together; each reads its own part."""
+    with together(ranks):
+        ranges = sharded.vertex_ranges(ranks.size)
+        part = sharded.part(ranks.rank, ranges=ranges)
+        whole = sharded.to_graph() if sharded.n <= limits.DENSE else None
+    if whole is not None:
+        return ShardView(sharded, part, whole, engine.pattern(whole.n, whole.i, whole.j))
+    first_edges = engine.communicator.counts(part.first_edge)
+    owners = owners_of(ranges, part.mirror_i)
+    layout = Part(
+        sharded.n,
+        np.asarray(ranges, dtype=np.int64),
+        part.i,
+        part.j,
+        part.mirror_i,
+        part.mirror_j,
+        owners.astype(np.int64),
+        part.mirror_e - first_edges[owners],
+    )
+    graph = PartOfGraph(sharded.n, part.i, part.j, part.w)
+    return ShardView(sharded, part, graph, engine.pattern_of_part(layout))
+
+
+def median_degree(engine: PetscEngine, views: Sequence[ShardView]) -> float:
+    """As :func:`cotherm.heat.times.median_degree`, over all ranks."""
+    rows = [engine.sums_at_vertices(v.pattern, engine.edge_rows(v.pattern, v.graph.w)).values for v in views]
+    degrees = np.concatenate(rows)
+    return _median(engine, np.sort(degrees[degrees > 0.0]))
+
+
+def _median(engine: PetscEngine, values: Floats) -> float:
+    """Of positive numbers on all ranks, ascending on each; 0 where there are none."""
+    count = engine.total(len(values))
+    if not count:
+        return 0.0
+    low, high = (_ordered(engine, values, k) for k in ((count - 1) // 2, count // 2))
+    return 0.5 * (low + high)
+
+
+def _ordered(engine: PetscEngine, values: Floats, k: int) -> float:
+    """The number with k smaller ones, by bisection: positive floats are in the order of their bits."""
+    bits = values.view(np.int64)
+    low, high = 0, int(np.array([np.inf]).view(np.int64)[0])
+    while low < high:
+        middle = (low + high) // 2
+        if engine.total(int(np.searchsorted(bits, middle, side="right"))) > k:
+            high = middle
+        else:
+            low = middle + 1
+    return float(np.array([low], dtype=np.int64).view(np.float64)[0])
+
+
+def landmark_rows(engine: PetscEngine, view: ShardView, vertices: Ints) -> Floats:
+    """Bumps around vertices, as :func:`cotherm.landmark_functions` makes them: the rows of this rank's part."""
+    if isinstance(view.graph, Graph):
+        return view.own_rows(landmark_functions(view.graph, vertices))
+    points = np.zeros((view.rows, len(vertices)))
+    here = np.flatnonzero((vertices >= view.part.start) & (vertices < view.part.stop))
+    points[vertices[here] - view.part.start, here] = 1.0
+    degree = median_degree(engine, [view])
+    times = np.array([_MOVES / degree if degree > 0.0 else 0.0])
+    matrix = require_bound(engine.laplacian(view.pattern, engine.edge_rows(view.pattern, view.graph.w)))
+    flow = chebyshev_flow(matrix, engine.vertex_rows(view.pattern, points), times, _EXACT)
+    bumps = engine.to_numpy(flow)[0]
+    return bumps / np.sqrt(engine.total(np.sum(bumps**2, axis=0)))
+
+
+def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Floats], list[Any]]:
+    """Indicators of the classes that all views have, of unit norm, and the classes; labels are those of the shards."""
+    with together(ranks):
+        for view in views:
+            if view.part.labels is None:
+                raise CothermError("labels", f"none in {view.sharded.path}", "shards with labels")
+        here = [np.unique(view.part.labels) for view in views]  # type: ignore[arg-type]
+    known = [set().union(*(set(one[k].tolist()) for one in ranks.gather(here))) for k in range(len(views))]
+    classes = sorted(set.intersection(*known))
+    with together(ranks):
+        if not classes:
+            raise CothermError("labels", "no class that all views have", "at least one class that occurs in every view")
+    rows = []
+    for view in views:
+        F = (np.asarray(view.part.labels)[:, np.newaxis] == np.array(classes)).astype(np.float64)
+        rows.append(F / np.sqrt(engine.total(F.sum(axis=0))))
+    return rows, classes
+
+
+def find_vertices(ranks: Ranks, view: ShardView, wanted: Sequence[str], source: str) -> Ints:
+    """Numbers of vertices by their names, or by their numbers as they were given; refuses those that are not there."""
+    part = view.part
+    if part.vertex_names is not None:
+        names = part.vertex_names.astype(str)
+    else:
+        numbers = np.arange(part.start, part.stop) if part.original is None else part.original
+        names = numbers.astype(str)
+    order = np.argsort(names, kind="stable")
+    asked = np.array([one.strip() for one in wanted], dtype=str)
+    at = np.searchsorted(names[order], asked) if len(names) else np.zeros(len(asked), dtype=np.intp)
+    found = np.full(len(asked), -1, dtype=np.int64)
+    inside = np.flatnonzero(at < len(names))
+    hits = inside[names[order[at[inside]]] == asked[inside]]
+    found[hits] = part.start + order[at[hits]]
+    everywhere = np.max(ranks.gather(found), axis=0)
+    with together(ranks):
+        if np.any(everywhere < 0):
+            missing = str(asked[int(np.argmin(everywhere))])
+            what = "a name" if part.vertex_names is not None else f"a number from 0 to {view.sharded.n - 1}"
+            raise CothermError(source, repr(missing), f"{what} of a vertex of {view.sharded.path}")
+    return everywhere
