@@ -95,8 +95,9 @@ $(MPI): tools/install_petsc.sh pyproject.toml
 	@PYTHON=$(PYTHON) tools/install_petsc.sh .venv-mpi
 	@touch $@
 
+RANKS ?= 1 2 4
 test-mpi: $(MPI)
-	@OPENBLAS_NUM_THREADS=1 .venv-mpi/bin/python -m pytest -q tests/mpi
+	@COTHERM_RANKS="$(RANKS)" .venv-mpi/bin/python -m pytest -q tests/distributed
 
 CASES ?= 50000
 SEED ?= 0

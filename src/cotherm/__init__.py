@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cotherm.methods.coregularization import Coregularization, coregularize
     from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
+    from cotherm.methods.coupling.couple_shards import ShardedCoupling, couple_shards
     from cotherm.methods.coupling.memory import CouplingMemory
     from cotherm.methods.coupling.result import Changes, Coupling
     from cotherm.methods.coupling.search import Step
@@ -113,6 +114,7 @@ _HOMES = {
     "common_graph": "methods.pairs.common",
     "couple": "methods.coupling.couple",
     "couple_pairs": "methods.pairs.couple_pairs",
+    "couple_shards": "methods.coupling.couple_shards",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
     "coupling_memory": "methods.coupling.couple",
@@ -142,6 +144,7 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
+    "ShardedCoupling": "methods.coupling.couple_shards",
     "shard_graph": "graphs.sharded.convert",
     "shard_knn_graph": "graphs.sharded.knn.build",
     "shared_label_functions": "functions",
@@ -183,6 +186,7 @@ __all__ = [
     "PairReport",
     "PowerMean",
     "QuasiHarmonic",
+    "ShardedCoupling",
     "ShardedGraph",
     "SimilarityFusion",
     "Spectrum",
@@ -197,6 +201,7 @@ __all__ = [
     "coregularize",
     "couple",
     "couple_pairs",
+    "couple_shards",
     "coupled_bases",
     "coupling_error",
     "coupling_memory",

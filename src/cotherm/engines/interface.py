@@ -126,6 +126,12 @@ class Engine(Protocol):
     def processes_here(self) -> int:
         """How many ranks share the memory of this machine."""
 
+    def checking(self) -> AbstractContextManager[None]:
+        """Work of each rank alone, after which all wait for each other; if one has failed, all raise its error."""
+
+    def require_equal(self, argument: str, /, *values: Any) -> None:
+        """Refuse values of an argument that are not the same on all ranks."""
+
     def share(self, count: int, /) -> int:
         """About how many of so many rows a rank has."""
 

@@ -13,6 +13,7 @@ from cotherm.cli import parser as options_of
 if TYPE_CHECKING:
     from cotherm.cli.inputs import View
     from cotherm.methods.coupling.result import Coupling
+    from cotherm.ranks import Ranks
 
 HELP = "change edge weights so that heat diffuses alike on all views"
 ABOUT = """\
@@ -32,6 +33,10 @@ every vertex and describe the same thing in each view (--functions).
 A view is a file of points (rows of a .csv, .tsv, .txt, .npy, .xlsx, .parquet or .h5ad; an .h5mu has
 a view for each modality), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, or an edge list .csv with
 the header source,target,weight).
+
+Several processes share the work: mpiexec -n 4 python -m cotherm couple ... (needs PETSc: docs/scaling.md).
+Directories of shards (cotherm shard) are coupled without any process holding a whole graph; the result
+is a directory too. What corresponds is then --landmarks, --functions (.npy) or --labels stored.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
@@ -132,6 +137,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from cotherm import ranks
+    from cotherm.cli import sharded
+
+    world = ranks.world()
+    with sharded.one_speaks(world):
+        with ranks.together(world):
+            is_sharded = sharded.are_shards(options.views)
+        if is_sharded:
+            sharded.run(options, world)
+        else:
+            _run_files(options, world)
+
+
+def _run_files(options: argparse.Namespace, world: Ranks) -> None:
+    from cotherm import ranks
     from cotherm.cli import outputs
     from cotherm.cli.inputs import read_views
     from cotherm.cli.notices import tell
@@ -140,14 +160,20 @@ def run(options: argparse.Namespace) -> None:
     from cotherm.errors import CothermError, visible
     from cotherm.methods.coupling import file as coupling_file
 
-    place = outputs.free_place(options.out, (".npz",), force=options.force)
-    views = read_views(options.views, options)
-    if len(views) < 2:  # a file may hold several
-        raise CothermError("VIEW", "one view", "two or more")
+    # Of several processes each reads all files and works on a part of the graphs.
+    with ranks.together(world):
+        place = outputs.free_place(options.out, (".npz",), force=options.force)
+        views = read_views(options.views, options)
+        if len(views) < 2:  # a file may hold several
+            raise CothermError("VIEW", "one view", "two or more")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
+    engine = "cpu" if world.size == 1 else "petsc"
     with told_of_interrupts():
-        result, how = _by_pairs(views, options, place) if by_pairs else _by_functions(views, options, place)
-    outputs.write(place, coupling_file.render(result), force=options.force)
+        couple = _by_pairs if by_pairs else _by_functions
+        result, how = couple(views, options, place, engine)
+    with ranks.together(world):
+        if world.rank == 0:
+            outputs.write(place, coupling_file.render(result), force=options.force)
     reading = [*(view.reading for view in views), *how]
     report, text = about_coupling(result)
     text = f"\n{text}\n\nWritten: {visible(str(place))}"
@@ -157,7 +183,9 @@ def run(options: argparse.Namespace) -> None:
         raise SystemExit(130)
 
 
-def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Path) -> tuple[Coupling, list[str]]:
+def _by_functions(
+    views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
+) -> tuple[Coupling, list[str]]:
     """Couple by what the options name, and say how that was read."""
     from cotherm.cli import outputs
     from cotherm.cli.correspondence import read_functions
@@ -190,11 +218,14 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
             max_seconds=options.max_seconds,
             memory=options.memory,
             precision=options.precision,
+            engine=engine,
         )
     return result, known.reading
 
 
-def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -> tuple[Coupling, list[str]]:
+def _by_pairs(
+    views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
+) -> tuple[Coupling, list[str]]:
     """Couple by rows that are the same item; labels only judge."""
     import numpy as np
 
@@ -226,6 +257,7 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
             tolerance=1e-5 if options.tolerance is None else options.tolerance,
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,
+            engine=engine,
         )
     return result, reading
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from types import TracebackType
 from typing import Any, TypeVar
 
 import numba
@@ -22,6 +26,7 @@ from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edg
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
 from cotherm.errors import CothermError
+from cotherm.ranks import end, of, require_equal, speaks, together
 
 T = TypeVar("T")
 
@@ -60,7 +65,9 @@ class PetscEngine:
     def __init__(self, comm: Any = None) -> None:
         """``comm``: an mpi4py communicator, by default that of all processes."""
         self.communicator = Communicator(comm)
+        self.ranks = of(self.communicator.comm)
         self.xp = _Namespace(self.communicator)
+        end_together()
         self.is_first = self.communicator.rank == 0
         self.processes_here = _processes_here(self.communicator)
         _share_processors(self.processes_here)
@@ -93,6 +100,17 @@ class PetscEngine:
         return 1
 
     # ------------------------------------------------------------ rows that are spread over ranks
+
+    def checking(self) -> AbstractContextManager[None]:
+        return together(self.ranks)
+
+    def require_equal(self, argument: str, *values: Any) -> None:
+        digest = hashlib.sha256()
+        for value in values:
+            array = np.ascontiguousarray(value)
+            digest.update(f"{array.dtype} {array.shape}".encode())
+            digest.update(array.tobytes() if array.dtype.hasobject else array.data.cast("B") if array.size else b"")
+        require_equal(self.ranks, argument, f"content {digest.hexdigest()[:12]}")
 
     def share(self, count: int) -> int:
         return -(-count // self.communicator.size)
@@ -304,6 +322,19 @@ class PetscEngine:
 
     def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int) -> tuple[Any, Floats]:
         raise _needs_one_process("nearest vertices")
+
+
+@cache
+def end_together() -> None:
+    """From now on an error that ends one rank's program ends all: the others would wait for it forever."""
+    tell = sys.excepthook
+
+    def told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if speaks(error):
+            tell(kind, error, trace)
+        end(error, 1)
+
+    sys.excepthook = told
 
 
 def _needs_one_process(what: str) -> CothermError:

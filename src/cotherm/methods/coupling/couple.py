@@ -105,9 +105,10 @@ def couple(
         and the result changes in about the seventh digit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
-    engine : "cpu" or Engine, default "cpu"
+    engine : {"cpu", "petsc"} or Engine, default "cpu"
         What runs the array kernels: the name of an engine, or an object with the methods of
-        ``cotherm.engines.Engine``.
+        ``cotherm.engines.Engine``. "petsc" spreads the work over the processes that mpiexec has started, all of which
+        call this with the same arguments and get the same result; see also :func:`cotherm.couple_shards`.
 
     Returns
     -------
@@ -162,25 +163,28 @@ def couple(
     True
     """
     began = time.perf_counter()
-    options = Options.checked(
-        graphs,
-        functions,
-        times,
-        alpha,
-        frozen=frozen,
-        rigidity=rigidity,
-        graph_weights=graph_weights,
-        function_weights=function_weights,
-        continuation=continuation,
-        start=start,
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-        max_seconds=max_seconds,
-        memory_budget=memory,
-        precision=precision,
-        callback=callback,
-        engine=engine,
-    )
+    engine = get_engine(engine)
+    with engine.checking():
+        options = Options.checked(
+            graphs,
+            functions,
+            times,
+            alpha,
+            frozen=frozen,
+            rigidity=rigidity,
+            graph_weights=graph_weights,
+            function_weights=function_weights,
+            continuation=continuation,
+            start=start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            max_seconds=max_seconds,
+            memory_budget=memory,
+            precision=precision,
+            callback=callback,
+            engine=engine,
+        )
+    options.require_equal_ranks()
     solution = solve(options, began)
     return report(options, solution, began)
 

@@ -131,6 +131,25 @@ class Options:
         """Vertices and free edges of every graph."""
         return [(g.n, len(edges)) for g, edges in zip(self.graphs, self.free, strict=True)]
 
+    def require_equal_ranks(self) -> None:
+        """Where several ranks run this: all have the same arguments."""
+        same = self.engine.require_equal
+        same("graphs", *(array for g in self.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
+        same("functions", *self.functions)
+        same("times", "auto" if self.times is None else self.times)
+        same("alpha", "auto" if self.alpha is None else self.alpha)
+        same("frozen", *self.free)
+        same("rigidity", self.rigidity)
+        same("graph_weights", self.graph_weights)
+        same("function_weights", self.function_weights)
+        same("continuation", repr(self.continuation))
+        same("start", *([] if self.start is None else self.start))
+        same("tolerance", self.tolerance)
+        same("max_iterations", self.max_iterations)
+        same("max_seconds", repr(self.max_seconds))
+        same("memory", repr(self.budget))
+        same("precision", self.precision)
+
     def require_finite(self, alpha: float) -> None:
         """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
         alpha *= float(self.graph_weights.sum()) ** 2

@@ -125,6 +125,8 @@ class Search:
         except _Stop as stop:
             status = str(stop)
         except KeyboardInterrupt:
+            if self._problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
+                raise
             status = "interrupted"
         # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)

@@ -163,25 +163,21 @@ def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) ->
     return rows, classes
 
 
-def find_vertices(ranks: Ranks, view: ShardView, wanted: Sequence[str], source: str) -> Ints:
-    """Numbers of vertices by their names, or by their numbers as they were given; refuses those that are not there."""
-    part = view.part
-    if part.vertex_names is not None:
-        names = part.vertex_names.astype(str)
-    else:
-        numbers = np.arange(part.start, part.stop) if part.original is None else part.original
-        names = numbers.astype(str)
-    order = np.argsort(names, kind="stable")
-    asked = np.array([one.strip() for one in wanted], dtype=str)
-    at = np.searchsorted(names[order], asked) if len(names) else np.zeros(len(asked), dtype=np.intp)
-    found = np.full(len(asked), -1, dtype=np.int64)
-    inside = np.flatnonzero(at < len(names))
-    hits = inside[names[order[at[inside]]] == asked[inside]]
-    found[hits] = part.start + order[at[hits]]
+def find_vertices(ranks: Ranks, graph: ShardedGraph, wanted: Sequence[str], source: str) -> Ints:
+    """Numbers of vertices by their names, or by their numbers as they were given; refuses those that are not there.
+
+    Each rank looks through its own range of the vertices.
+    """
+    named = next((one for one in ("vertex_names", "original") if graph.has(one)), None)
+    with together(ranks):
+        start, stop = graph.vertex_ranges(ranks.size, balance="vertices")[ranks.rank : ranks.rank + 2].tolist()
+        names = np.arange(start, stop) if named is None else graph.read_vertices(named, start, stop)
+        places = {str(name): place for place, name in enumerate(names.tolist(), start)}
+        found = np.array([places.get(one.strip(), -1) for one in wanted], dtype=np.int64)
     everywhere = np.max(ranks.gather(found), axis=0)
     with together(ranks):
         if np.any(everywhere < 0):
-            missing = str(asked[int(np.argmin(everywhere))])
-            what = "a name" if part.vertex_names is not None else f"a number from 0 to {view.sharded.n - 1}"
-            raise CothermError(source, repr(missing), f"{what} of a vertex of {view.sharded.path}")
+            missing = wanted[int(np.argmin(everywhere))]
+            what = "a name" if named == "vertex_names" else f"a number from 0 to {graph.n - 1}"
+            raise CothermError(source, repr(missing), f"{what} of a vertex of {graph.path}")
     return everywhere

@@ -21,6 +21,7 @@ from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.options import checked_seconds, checked_times, require_squares
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
+from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs import choice
 from cotherm.methods.pairs.agreement import Agreement
 from cotherm.methods.pairs.agreement import trust as trusted
@@ -178,11 +179,16 @@ def couple_pairs(
     (100, 2)
     """
     began = time.perf_counter()
-    given = _Given.checked(graphs, pairs, functions, rigidity, get_engine(engine))
+    engine = get_engine(engine)
+    with engine.checking():
+        given = _Given.checked(graphs, pairs, functions, rigidity, engine)
+    engine.require_equal("graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
+    engine.require_equal("pairs", given.pairs.table)
     numbers = _Numbers.checked(
         n_modes, times, alpha, borrow, kept_back, seed, tolerance, max_iterations, max_seconds, callback
     )
-    with given.engine.session(max(graph.n for graph in given.graphs), 0.0), Meter(limit=numbers.max_seconds) as meter:
+    session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
+    with session, shown_once(engine), Meter(limit=numbers.max_seconds) as meter:
         meter.advance("comparing the views")
         return _Coupler(given, numbers, meter, began).run()
 

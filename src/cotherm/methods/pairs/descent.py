@@ -72,6 +72,8 @@ def descend(
     except _Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
+        if problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
+            raise
         search.status = "interrupted"
     return search.outcome(alphas[-1])
 
@@ -143,7 +145,7 @@ class _Search:
             weights = tuple(w.copy() for w in self._problem.weights(self.u))
             if self._callback(Step(**row, weights=weights)):
                 raise _Stop("interrupted")
-        if self._deadline is not None and time.perf_counter() > self._deadline:
+        if self._deadline is not None and self._problem.engine.most(time.perf_counter() > self._deadline):
             raise _Stop("time limit")
 
     def outcome(self, alpha: float) -> Outcome:

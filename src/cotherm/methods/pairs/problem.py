@@ -60,7 +60,7 @@ class PairProblem:
     def __init__(
         self, graphs: Sequence[Graph], terms: Sequence[Term], times: Floats, rigidity: Floats, engine: Engine
     ) -> None:
-        self.graphs, self.times = graphs, times
+        self.graphs, self.times, self.engine = graphs, times, engine
         columns: list[list[Floats]] = [[] for _ in graphs]
         # Of both sides of every term the view, and which of its blocks of functions.
         self._places = []

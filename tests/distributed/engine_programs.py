@@ -1,0 +1,335 @@
+"""What ranks run to test the distributed engine: ``python -m tests.distributed.engine_programs CHECK ...``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.testing import assert_allclose
+
+import cotherm as ct
+from cotherm.engines import default_engine, get_engine
+from cotherm.engines.petsc.array import DistributedArray
+from cotherm.engines.petsc.engine import PetscEngine
+from cotherm.graphs.sharded.store import ShardedGraph
+from tests import problems
+
+WORLD = MPI.COMM_WORLD
+CPU = default_engine()
+
+
+def petsc() -> PetscEngine:
+    engine = get_engine("petsc")
+    assert isinstance(engine, PetscEngine)
+    return engine
+
+
+def with_isolated_vertices() -> ct.Graph:
+    """Some vertices at both ends and in between have no edge."""
+    g = problems.random_graph(30, 80, seed=3)
+    places = np.r_[2:12, 17:37]
+    return ct.Graph(40, places[g.i], places[g.j], g.w)
+
+
+# ---------------------------------------------------------------- arrays and kernels
+
+
+def arrays() -> None:
+    """NumPy's functions on rows that are spread are those on all rows."""
+    engine, rng = petsc(), np.random.default_rng(0)
+    X, Y, x = rng.standard_normal((23, 3)), rng.standard_normal((23, 4)), rng.standard_normal(23)
+    count = 23 // WORLD.size if WORLD.rank < WORLD.size - 1 else 23 - (WORLD.size - 1) * (23 // WORLD.size)
+    A, B, a = (engine.own_rows(whole, count) for whole in (X, Y, x))
+    same = assert_allclose
+    same(A.T @ B, X.T @ Y, atol=1e-13)
+    same(a @ a, x @ x)
+    same(np.linalg.norm(a), np.linalg.norm(x))
+    same([a.sum(), a.max(), a.min(), a.mean()], [x.sum(), x.max(), x.min(), x.mean()])
+    same(A.sum(axis=0), X.sum(axis=0), atol=1e-13)
+    same(engine.all_rows(A.sum(axis=1)), X.sum(axis=1), atol=1e-13)
+    same(engine.all_rows(np.where(a > 0.0, a, -2.0 * a)), np.where(x > 0.0, x, -2.0 * x))
+    same(engine.all_rows(A * a[:, np.newaxis]), X * x[:, np.newaxis])
+    same(engine.all_rows(A @ np.ones((3, 2))), X @ np.ones((3, 2)))
+    same(engine.all_rows(np.stack([a, a]).T), np.stack([x, x]).T)
+    block = DistributedArray(np.stack([A.values, A.values]), engine.communicator, axis=1)
+    same(block.transpose(0, 2, 1) @ block, np.stack([X.T @ X, X.T @ X]), atol=1e-13)
+    assert (a > x.max() - 1e-12).any()
+    assert not (a > x.max()).any()
+    assert np.array_equal(a, a.copy())
+    assert not np.array_equal(a, a + (1e-9 if WORLD.rank == 0 else 0.0))
+    assert engine.total(len(a)) == 23
+    for refused in (lambda: np.cumsum(a), lambda: np.sort(a), lambda: np.add.reduce(a), lambda: A + A.T):
+        try:
+            refused()
+        except TypeError as error:
+            assert "spread" in str(error)  # noqa: PT017
+        else:
+            raise AssertionError("not refused")
+
+
+def kernels() -> None:
+    """Each kernel gives what the processor's gives, on a graph with isolated vertices and on one of three vertices."""
+    for graph in (with_isolated_vertices(), ct.Graph(3, [0, 1], [1, 2], [1.0, 2.0]), ct.Graph(2, [], [], [])):
+        _same_kernels(graph)
+
+
+def _same_kernels(graph: ct.Graph) -> None:
+    engine, rng = petsc(), np.random.default_rng(1)
+    F, E = rng.standard_normal((graph.n, 3)), rng.standard_normal((graph.m, 4))
+    d, y, free = rng.standard_normal(graph.m), rng.standard_normal(graph.n), rng.random(graph.m) < 0.7
+    S, scale = rng.standard_normal((3, 3)), rng.random(6)
+    table, bound = rng.standard_normal((12, 5)), 2.0 * float(graph.degrees.max(initial=0.0)) + 1.0
+    weights = rng.standard_normal(2)
+    found: list[dict[str, Any]] = []
+    for one in (CPU, engine):
+        p = one.pattern(graph.n, graph.i, graph.j)
+        edges, vertices = (lambda x, one=one, p=p: one.edge_rows(p, x)), (lambda x, one=one, p=p: one.vertex_rows(p, x))
+        host_e, host_v = (
+            (lambda x, one=one, p=p: one.edges_to_numpy(p, x)),
+            (lambda x, one=one, p=p: one.vertices_to_numpy(p, x)),
+        )
+        L = one.laplacian(p, edges(graph.w))
+        x = one.chebyshev_sums_by_vertex(L, vertices(F), table, bound)
+        products = one.xp.zeros((len(p.i), 8))
+        one.edge_products(x, p.i, p.j, weights, 1, scale, products, 2)
+        sums = vertices(np.ones((graph.n, 4))).copy()
+        one.add_at_vertices(edges(E), p.i, p.j, sums)
+        part = one.restricted_pattern(p, one.edge_numbers(p, np.flatnonzero(free)))
+        symmetric = one.asarray(S + S.T)
+        exact = one.dense_signless_solver(p, edges(free))
+        cg = one.signless_solver(p, edges(free))
+        found.append(
+            {
+                "bound": L.bound,
+                "series": host_v(x),
+                "series by time": one.to_numpy(
+                    one.small_zeros(1, 1) if graph.n == 2 else one.chebyshev_sums(L, vertices(F), table).sum(axis=1)
+                ),
+                "products": host_e(products),
+                "inner": host_e(one.edge_inner_products(x, 2.0 * x, p.i, p.j, rng.standard_normal(5) * 0 + 1.0)),
+                "forms": host_e(one.edge_forms(x, symmetric, p.i, p.j, np.ones(5))),
+                "sum of forms": one.to_numpy(one.laplacian_forms(p, edges(d), x, np.ones(5))),
+                "at vertices": host_v(one.sums_at_vertices(p, edges(d))),
+                "at edges": host_e(one.sums_at_edges(p, vertices(y))),
+                "added": host_v(sums),
+                "part": host_v(one.sums_at_vertices(part, edges(d)[one.edge_numbers(p, np.flatnonzero(free))])),
+                "exact": host_v(exact(vertices(F), 1e-13, None)),
+                "iterated": host_v(cg(vertices(F), 1e-13, None)),
+                "column sums": np.array(one.column_sums(vertices(F))),
+                "rmatvec": one.rmatvec(edges(E), edges(d)),
+                "matvec": host_e(one.matvec(edges(E), scale[:4])),
+            }
+        )
+    for name, value in found[0].items():
+        assert_allclose(found[1][name], value, rtol=1e-10, atol=1e-10, err_msg=name)
+
+
+# ---------------------------------------------------------------- couplings
+
+
+def same(one: Any, other: Any, bound: float = 1e-8) -> None:
+    """Cost and every weight to 1e-8, and the same edges cut."""
+    assert_allclose(other.cost, one.cost, rtol=bound)
+    for a, b in zip(one.graphs, other.graphs, strict=True):
+        assert_allclose(b.w, a.w, rtol=0.0, atol=bound * float(a.w.max()))
+    assert [c.counts() for c in other.changes()] == [c.counts() for c in one.changes()]
+
+
+def both(views: Any, **options: Any) -> None:
+    given = (views.graphs, views.functions, views.times)
+    one, other = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", "petsc"))
+    assert other.settings["engine"] == "petsc"
+    same(one, other)
+    assert len(set(WORLD.allgather(other.cost))) == 1  # to the last bit
+
+
+def ring() -> None:
+    both(ct.datasets.ring())
+
+
+def frozen_ring() -> None:
+    """Edges that keep their weight, a graph that is more rigid, and a time at which nothing can change."""
+    views = ct.datasets.ring(30)
+    given = (views.graphs, views.functions, [0.0, 1.0, 5.0])
+    options: dict[str, Any] = {"continuation": "times", "frozen": [[0, 3], None], "rigidity": [1.0, 3.0]}
+    same(ct.couple(*given, **options), ct.couple(*given, engine="petsc", **options))
+
+
+def shortcuts() -> None:
+    """Chebyshev series, renumbered vertices and conjugate gradients."""
+    both(ct.datasets.shortcuts(2_500))
+
+
+def ways_to_keep() -> None:
+    from cotherm.methods.coupling import memory
+
+    kept = memory.WAYS
+    for way in ("recomputed", "streamed"):
+        memory.WAYS = (way,)
+        both(ct.datasets.ring(30), continuation="times")
+    memory.WAYS = kept
+
+
+def few_vertices() -> None:
+    """Fewer vertices than ranks, and vertices without edges."""
+    path = ct.Graph(3, [0, 1], [1, 2], [1.0, 1.0])
+    longer = ct.Graph(5, [0, 1], [1, 2], [1.0, 0.3])
+    F = [np.eye(3)[:, :2], np.eye(5)[:, :2]]
+    one, other = (ct.couple([path, longer], F, [0.5, 1.0], 10.0, engine=e) for e in ("cpu", "petsc"))
+    same(one, other)
+
+
+def isolated_vertices() -> None:
+    views = ct.datasets.shortcuts(2_300)
+    places = np.sort(np.random.default_rng(0).choice(3_000, 2_300, replace=False))
+    graphs = [ct.Graph(3_000, places[g.i], places[g.j], g.w) for g in views.graphs]
+    functions = [np.zeros((3_000, F.shape[1])) for F in views.functions]
+    for F, given in zip(functions, views.functions, strict=True):
+        F[places] = given
+    one, other = (ct.couple(graphs, functions, engine=engine) for engine in ("cpu", "petsc"))
+    same(one, other)
+
+
+def by_pairs() -> None:
+    views = ct.datasets.ambiguous()
+    one, other = (ct.couple_pairs(views.graphs, engine=engine) for engine in ("cpu", "petsc"))
+    same(one, other, 1e-7)
+
+
+def many_functions() -> None:
+    """So many that derivatives are only applied; the minimum is flat, so weights agree to fewer digits than costs."""
+    views = ct.datasets.ring(40)
+    functions = [np.hstack([F, np.eye(len(F))[:, ::2]]) for F in views.functions]
+    one, other = (ct.couple(views.graphs, functions, [1.0, 4.0], 10.0, engine=e) for e in ("cpu", "petsc"))
+    assert len(one.functions[0].T) ** 2 > 400
+    assert_allclose(other.cost, one.cost, rtol=1e-8)
+    for a, b in zip(one.graphs, other.graphs, strict=True):
+        assert_allclose(b.w, a.w, atol=1e-4 * float(a.w.max()))
+
+
+def heat() -> None:
+    graph = ct.datasets.shortcuts(2_500).graphs[0]
+    F = np.random.default_rng(0).standard_normal((graph.n, 20))
+    one, other = (ct.heat_flow(graph, F, [0.0, 0.5, 3.0], engine=engine) for engine in ("cpu", "petsc"))
+    assert_allclose(other, one, atol=1e-8)
+
+
+def man() -> None:
+    both(ct.datasets.man(500, data=os.environ["COTHERM_DATA"]))
+
+
+def nus_by_pairs() -> None:
+    views = ct.datasets.nus(data=os.environ["COTHERM_DATA"])
+    one, other = (ct.couple_pairs(views.graphs, engine=engine) for engine in ("cpu", "petsc"))
+    same(one, other)
+
+
+# ---------------------------------------------------------------- shards
+
+
+def shared_folder() -> Path:
+    return Path(WORLD.bcast(tempfile.mkdtemp() if WORLD.rank == 0 else None))
+
+
+def _sharded(folder: Path, graphs: Any, name: str = "large") -> list[Path]:
+    paths = [folder / f"{name}{k}.shards" for k in range(len(graphs))]
+    if WORLD.rank == 0:
+        for path, graph in zip(paths, graphs, strict=True):
+            ct.shard_graph(graph, path, parts=3)
+    WORLD.Barrier()
+    return paths
+
+
+def shards() -> None:
+    """Of graphs of which every rank has a part, by landmarks, and of small ones, by labels."""
+    folder = shared_folder()
+    views = ct.datasets.shortcuts(2_500)
+    marks = [[5, 5], [700, 700], [2_000, 2_000], [1_500, 1_400]]
+    functions = [ct.landmark_functions(g, [row[k] for row in marks]) for k, g in enumerate(views.graphs)]
+    one = ct.couple(views.graphs, functions)
+    paths = _sharded(folder, views.graphs)
+    found = ct.couple_shards(paths, folder / "out", landmarks=marks)
+    # Edges of shards are in order.
+    order = [np.lexsort((g.j, g.i)) for g in views.graphs]
+    _same_shards(one, found, order)
+    if WORLD.size > 1:
+        assert all(len(part.w) < 0.8 * g.m for part, g in zip(found.parts, views.graphs, strict=True))
+    small = [g.replace(labels=np.arange(g.n) % 3) for g in ct.datasets.ring(30).graphs]
+    labels = ct.shared_label_functions([g.labels for g in small]).functions
+    one = ct.couple(small, labels, [1.0, 5.0])
+    paths = _sharded(folder, small, "small")
+    found = ct.couple_shards(paths, folder / "out2", labels=True, times=[1.0, 5.0])
+    _same_shards(one, found, [np.lexsort((g.j, g.i)) for g in small])
+
+
+def _same_shards(one: Any, found: Any, order: Any) -> None:
+    assert_allclose(found.cost, one.cost, rtol=1e-8)
+    assert_allclose(found.coupling, one.coupling, rtol=1e-6)
+    assert_allclose(found.coupling_before, one.coupling_before, rtol=1e-6)
+    for graph, coupled, places in zip(found.graphs, one.graphs, order, strict=True):
+        written = ShardedGraph.open(graph.path)
+        written.verify()
+        assert_allclose(written.to_graph().w, coupled.w[places], rtol=0.0, atol=1e-8 * float(coupled.w.max()))
+
+
+# ---------------------------------------------------------------- faults: these must end, and all ranks with them
+
+
+def unequal_weights() -> None:
+    views = ct.datasets.ring(30)
+    graphs = [g.with_weights(g.w * (1.0 + 1e-9 * WORLD.rank)) for g in views.graphs]
+    ct.couple(graphs, views.functions, views.times, engine="petsc")
+
+
+def unequal_alpha() -> None:
+    views = ct.datasets.ring(30)
+    ct.couple(views.graphs, views.functions, views.times, alpha=1.0 + WORLD.rank, engine="petsc")
+
+
+def bad_argument() -> None:
+    views = ct.datasets.ring(30)
+    ct.couple(views.graphs, views.functions, views.times, alpha=-1.0, engine="petsc")
+
+
+def rank_raises() -> None:
+    views = ct.datasets.shortcuts(2_500)
+
+    def callback(step: ct.Step) -> None:
+        if WORLD.rank == WORLD.size - 1 and step.iteration == 1:
+            raise ValueError("this rank has a problem")
+
+    ct.couple(views.graphs, views.functions, engine="petsc", callback=callback)
+
+
+def rank_dies() -> None:
+    views = ct.datasets.shortcuts(2_500)
+
+    def callback(step: ct.Step) -> None:
+        if WORLD.rank == WORLD.size - 1 and step.iteration == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    ct.couple(views.graphs, views.functions, engine="petsc", callback=callback)
+    time.sleep(60)
+
+
+def main(names: list[str]) -> None:
+    for name in names:
+        check: Callable[[], None] = globals()[name]
+        began = time.perf_counter()
+        check()
+        WORLD.Barrier()
+        if WORLD.rank == 0:
+            sys.stdout.write(f"passed {name} ({time.perf_counter() - began:.1f} s)\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
