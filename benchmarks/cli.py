@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ ABOUT = {
     "scale": "planted short cuts on up to a million vertices, and a body in two poses",
     "many": "many functions and many views, against the solver that formed all derivatives; growth of time and memory",
     "few": "few functions: the problems that were fast before, beside the version of that time",
+    "scaling": "coupling by several processes with PETSc: time, memory and traffic, and a model of larger machines",
     "profile": "where a coupling of a million vertices spends its time",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
@@ -83,6 +85,9 @@ def _run_all(options: argparse.Namespace) -> None:
     """One after the other; the tables as they come, or one object of all reports."""
     reports = {}
     for name in NAMES:
+        if name == "scaling" and find_spec("petsc4py") is None:
+            _log(f"{PROGRAM} {name}: left out, PETSc is not installed (make .venv-mpi/.ready)")
+            continue
         _log(f"{PROGRAM} {name} ...")
         reports[name], text = _measured(name, options)
         if not options.json:

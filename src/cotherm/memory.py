@@ -52,8 +52,8 @@ def words(size: float) -> str:
 
 
 def available() -> int | None:
-    """Free bytes, within the limits of a container; None if unknown."""
-    known = [free for free in (_free_of_machine(), _free_of_group()) if free is not None]
+    """Free bytes, within the limits of a container and of this process; None if unknown."""
+    known = [free for free in (_free_of_machine(), _free_of_group(), _free_of_process()) if free is not None]
     return min(known) if known else None
 
 
@@ -87,6 +87,20 @@ def _free_of_machine() -> int | None:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _free_of_process() -> int | None:
+    """What a limit on the addresses of this process (``ulimit -v``) leaves; None without one."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(0, limit - pages * resource.getpagesize())
+    except (ImportError, OSError, ValueError, IndexError):
         return None
 
 

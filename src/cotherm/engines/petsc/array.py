@@ -18,7 +18,7 @@ from cotherm.engines.petsc.halo import Halo
 
 
 class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """This rank's rows, ``values``; ``axis`` is the one that is spread.
+    """The rows of one rank, ``values``; ``axis`` is the one that is spread.
 
     ``full``, where it is known, are these rows and those of the halo of their graph after them. ``halo`` is that of
     numbers of vertices, which point into such rows.

@@ -314,13 +314,13 @@ class PetscEngine:
 
     # ------------------------------------------------------------ what one process must do
 
-    def local_self_heat(self, L: Any, t: float, rows: Any) -> tuple[Floats, float]:
+    def local_self_heat(self, L: Any, t: float, rows: Any) -> tuple[Floats, float]:  # noqa: ARG002
         raise _needs_one_process("self heat")
 
-    def local_kernel_rows(self, L: Any, t: float, rows: Any) -> Floats:
+    def local_kernel_rows(self, L: Any, t: float, rows: Any) -> Floats:  # noqa: ARG002
         raise _needs_one_process("rows of the heat kernel")
 
-    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int) -> tuple[Any, Floats]:
+    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int) -> tuple[Any, Floats]:  # noqa: ARG002
         raise _needs_one_process("nearest vertices")
 
 

@@ -1,4 +1,4 @@
-"""Coupling of graphs that no process holds: read in parts by all ranks, coupled by the same search, written in parts."""
+"""Coupling of graphs that no process holds: all ranks read their parts, couple by the same search, and write."""
 
 from __future__ import annotations
 

@@ -268,7 +268,13 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: E
     engine = default_engine() if engine is None else engine
     free = memory.available() if budget is None else budget - needs.in_use
     free = None if free is None else int(-engine.most(-(free // (1 if budget is not None else engine.processes_here))))
-    needs = replace(needs, **{way: int(engine.most(getattr(needs, way))) for way in WAYS})
+    most = engine.most
+    needs = replace(
+        needs,
+        stored=int(most(needs.stored)),
+        recomputed=int(most(needs.recomputed)),
+        streamed=int(most(needs.streamed)),
+    )
     allowed = None if free is None else free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if allowed is None or getattr(needs, way) <= allowed:

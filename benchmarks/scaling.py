@@ -1,0 +1,251 @@
+"""Coupling by several processes: time, memory and traffic of ranks beside the processor's engine with one thread.
+
+Planted short cuts (six bumps, ten neighbors), coupled through shards. *Strong*: one size on 1, 2 and 4 ranks. *Weak*:
+as many vertices for each rank. Every row is a run of its own; compiling is not counted. Traffic is counted where PETSc
+is called. From it, and from the halo that each rank has, a model of larger machines is made: see :func:`model`.
+
+Needs PETSc (``make .venv-mpi/.ready``): ``.venv-mpi/bin/python -m benchmarks scaling``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.child import environment
+from cotherm.errors import CothermError
+from cotherm.memory import peak
+
+STRONG, WEAK, RANKS = 200_000, 50_000, (1, 2, 4)
+QUICK = 3_000
+# A coupling that has been compiled for before any is measured.
+_WARM = 2_500
+# The machine of the model: bytes a second and seconds a message between nodes, and ranks a node.
+BANDWIDTH, LATENCY, PER_NODE = 12.5e9, 2e-6, 64
+_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+}
+
+
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """Measure all rows; the report that ``table`` prints."""
+    if shutil.which("mpiexec") is None:
+        raise CothermError("mpiexec", "not found", "an MPI and PETSc", "Run: make .venv-mpi/.ready")
+    strong, weak = (QUICK, QUICK) if quick else (STRONG, WEAK)
+    with tempfile.TemporaryDirectory() as folder:
+        alone = _measured(folder, "cpu", strong, 1)
+        ranks = [_measured(folder, "petsc", strong, size) for size in RANKS]
+        growing = [_measured(folder, "petsc", weak * size, size) for size in RANKS]
+    return {"alone": alone, "strong": ranks, "weak": growing, "memory": _memory(ranks), "model": model(ranks)}
+
+
+def _memory(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Of a rank: a constant and a part that falls with the number of ranks, by least squares; how far rows are off."""
+    A = np.array([[1.0, 1.0 / row["ranks"]] for row in rows])
+    bytes_ = np.array([row["peak"] for row in rows], dtype=np.float64)
+    constant, part = np.linalg.lstsq(A, bytes_, rcond=None)[0]
+    off = np.max(np.abs(A @ [constant, part] / bytes_ - 1.0))
+    return {"constant": float(constant), "part": float(part), "off": float(off)}
+
+
+def model(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
+    """Seconds a step, memory and ranks for large graphs of this kind, on a machine of which the numbers are stated.
+
+    A step takes c·m/P seconds of arithmetic, c from one rank here; an exchange sends the halo of a rank, which in two
+    dimensions grows like the root of its vertices, as the halos here do; sums over all ranks take log₂P messages, both
+    ways.
+    """
+    one, most = rows[0], rows[-1]
+    steps = max(one["steps"], 1)
+    work = one["seconds"] / steps / one["edges"]
+    exchanges, sums = most["exchanges"] / steps, most["sums"] / steps
+    rows_exchanged = most["exchanged_bytes"] / max(most["exchanges"], 1)
+    border = rows_exchanged / np.sqrt(most["vertices"] / most["ranks"])
+    share = one["peak"] / one["edges"]
+    found = []
+    for edges in (1e9, 1e10):
+        vertices = edges * one["vertices"] / one["edges"]
+        for ranks in (64, 256, 1_024, 4_096, 16_384, 65_536):
+            sent = border * np.sqrt(vertices / ranks)
+            halo = exchanges * (2 * LATENCY + sent * PER_NODE / BANDWIDTH)
+            waiting = sums * 2 * np.log2(ranks) * LATENCY
+            arithmetic = work * edges / ranks
+            found.append(
+                {
+                    "edges": edges,
+                    "ranks": ranks,
+                    "gigabytes_a_rank": share * edges / ranks / 1e9,
+                    "seconds_a_step": arithmetic + halo + waiting,
+                    "arithmetic": arithmetic / (arithmetic + halo + waiting),
+                }
+            )
+    return found
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report as text."""
+    title = "  run           vertices  ranks  seconds  GB a rank  halo rows  exchanges  MB received  sums"
+    lines = ["Coupling of planted short cuts, two graphs, q = 6", title, _line("cpu, 1 thread", report["alone"])]
+    lines += [_line("strong", row) for row in report["strong"]]
+    lines += [_line("weak", row) for row in report["weak"]]
+    one, two = report["strong"][0]["seconds"], report["strong"][1]["seconds"]
+    lines += [
+        f"One rank takes {one / report['alone']['seconds']:.2f} times as long as the processor's engine with one thread;",
+        f"two ranks are {one / two:.2f} times as fast as one.",
+        "Memory of a rank: {constant:.3g} + {part:.3g}/P bytes, within {off:.0%}.".format(**report["memory"]),
+        "",
+        "Model of larger machines (not measured): "
+        f"{BANDWIDTH / 1e9:g} GB/s a node of {PER_NODE} ranks, {LATENCY * 1e6:g} µs a message",
+        "  edges     ranks  GB a rank  seconds a step  arithmetic",
+    ]
+    lines += [
+        f"  {row['edges']:.0e}  {row['ranks']:>8}  {row['gigabytes_a_rank']:>9.3g}  {row['seconds_a_step']:>14.3g}  "
+        f"{row['arithmetic']:>9.0%}"
+        for row in report["model"]
+    ]
+    return "\n".join(lines)
+
+
+def _line(name: str, row: dict[str, Any]) -> str:
+    traffic = f"{row['halo']:>9}  {row['exchanges']:>9}  {row['exchanged_bytes'] / 1e6:>11.1f}  {row['sums']:>4}"
+    return f"  {name:<13} {row['vertices']:>8}  {row['ranks']:>5}  {row['seconds']:>7.1f}  {row['peak'] / 1e9:>9.3f}  {traffic}"
+
+
+def _measured(folder: str, engine: str, n: int, ranks: int) -> dict[str, Any]:
+    """One run, in processes of its own."""
+    shards = Path(folder) / f"{n}"
+    if not shards.exists():
+        _child(["prepare", str(shards), str(n)], 1, launch=False)
+    out = _child([engine, str(shards), str(n)], ranks, launch=engine == "petsc")
+    return dict(json.loads(out.strip().splitlines()[-1]))
+
+
+def _child(arguments: list[str], ranks: int, *, launch: bool) -> str:
+    command = [sys.executable, "-m", "benchmarks.scaling", *arguments]
+    if launch:
+        command = ["mpiexec", "-n", str(ranks), *command]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment(), **_MPI})
+    if done.returncode:
+        raise CothermError("scaling", done.stderr[-500:], "a run that ends", "Run: make .venv-mpi/.ready")
+    return done.stdout
+
+
+# ---------------------------------------------------------------- in the processes
+
+
+def prepare(folder: Path, n: int) -> None:
+    """Graphs in the order in which the processor's engine would couple them, as shards, and their functions."""
+    import cotherm as ct
+    from cotherm.methods.coupling.reordering import reordered
+
+    folder.mkdir(parents=True)
+    for size, name in ((n, ""), (_WARM, "warm")):
+        views = ct.datasets.shortcuts(size)
+        for k, (graph, F) in enumerate(zip(views.graphs, views.functions, strict=True)):
+            moved = reordered(graph)
+            ct.shard_graph(moved.graph, folder / f"{name}{k}.shards", parts=8)
+            np.save(folder / f"{name}{k}.npy", F[moved.vertices])
+
+
+def measure_alone(folder: Path) -> dict[str, Any]:
+    """By the processor's engine."""
+    import cotherm as ct
+    from cotherm.graphs.sharded.store import ShardedGraph
+
+    def given(name: str) -> tuple[list[Any], list[Any]]:
+        graphs = [ShardedGraph.open(folder / f"{name}{k}.shards").to_graph() for k in range(2)]
+        return graphs, [np.load(folder / f"{name}{k}.npy") for k in range(2)]
+
+    ct.couple(*given("warm"))
+    before = peak() or 0
+    began = time.perf_counter()
+    graphs, functions = given("")
+    result = ct.couple(graphs, functions)
+    row = _row(result, time.perf_counter() - began, 1, max((peak() or 0) - before, 0))
+    return {**row, "vertices": graphs[0].n, "edges": sum(g.m for g in graphs)}
+
+
+def measure_ranks(folder: Path) -> dict[str, Any] | None:
+    """By ranks, from shards; one of them reports the largest of what they took."""
+    import cotherm as ct
+    from cotherm.engines import get_engine
+    from cotherm.engines.petsc.communicator import Traffic
+    from cotherm.engines.petsc.engine import PetscEngine
+
+    engine = get_engine("petsc")
+    assert isinstance(engine, PetscEngine)
+    ranks = engine.ranks
+
+    def given(name: str) -> dict[str, Any]:
+        return {
+            "graphs": [folder / f"{name}{k}.shards" for k in range(2)],
+            "functions": [folder / f"{name}{k}.npy" for k in range(2)],
+        }
+
+    ct.couple_shards(**given("warm"))
+    engine.communicator.traffic = Traffic()
+    before = peak() or 0
+    ranks.gather(None)
+    began = time.perf_counter()
+    result = ct.couple_shards(**given(""))
+    row = _row(result, time.perf_counter() - began, ranks.size, max((peak() or 0) - before, 0))
+    traffic = result.traffic
+    halo = _halo(result)
+    row |= {"halo": halo, "exchanges": traffic.exchanges, "exchanged_bytes": traffic.exchanged_bytes}
+    row |= {"sums": traffic.sums, "vertices": result.graphs[0].n, "edges": sum(g.m for g in result.graphs)}
+    rows = ranks.gather(row)
+    largest = {name: max(one[name] for one in rows) for name in ("seconds", "peak", "halo", "exchanged_bytes")}
+    return {**row, **largest} if ranks.rank == 0 else None
+
+
+def _halo(result: Any) -> int:
+    """Vertices of other ranks that edges of this rank touch, of all graphs."""
+    total = 0
+    for part in result.parts:
+        outside = np.concatenate([part.j[part.j >= part.stop], part.mirror_i])
+        total += len(np.unique(outside))
+    return total
+
+
+def _row(result: Any, seconds: float, ranks: int, used: int) -> dict[str, Any]:
+    return {
+        "ranks": ranks,
+        "seconds": seconds,
+        "peak": used,
+        "cost": result.cost,
+        "status": result.status,
+        "steps": len(result.history),
+        "halo": 0,
+        "exchanges": 0,
+        "exchanged_bytes": 0,
+        "sums": 0,
+    }
+
+
+def main(arguments: list[str]) -> None:
+    """What a process of the benchmark does."""
+    what, folder, n = arguments[0], Path(arguments[1]), int(arguments[2])
+    if what == "prepare":
+        prepare(folder, n)
+        return
+    row = measure_alone(folder) if what == "cpu" else measure_ranks(folder)
+    if row is not None:
+        sys.stdout.write(json.dumps(row) + os.linesep)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
