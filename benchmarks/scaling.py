@@ -104,7 +104,7 @@ def table(report: dict[str, Any]) -> str:
     lines += [_line("weak", row) for row in report["weak"]]
     one, two = report["strong"][0]["seconds"], report["strong"][1]["seconds"]
     lines += [
-        f"One rank takes {one / report['alone']['seconds']:.2f} times as long as the processor's engine with one thread;",
+        f"One rank takes {one / report['alone']['seconds']:.2f} times as long as the processor's engine, one thread;",
         f"two ranks are {one / two:.2f} times as fast as one.",
         "Memory of a rank: {constant:.3g} + {part:.3g}/P bytes, within {off:.0%}.".format(**report["memory"]),
         "",
@@ -122,7 +122,8 @@ def table(report: dict[str, Any]) -> str:
 
 def _line(name: str, row: dict[str, Any]) -> str:
     traffic = f"{row['halo']:>9}  {row['exchanges']:>9}  {row['exchanged_bytes'] / 1e6:>11.1f}  {row['sums']:>4}"
-    return f"  {name:<13} {row['vertices']:>8}  {row['ranks']:>5}  {row['seconds']:>7.1f}  {row['peak'] / 1e9:>9.3f}  {traffic}"
+    size = f"{row['vertices']:>8}  {row['ranks']:>5}  {row['seconds']:>7.1f}  {row['peak'] / 1e9:>9.3f}"
+    return f"  {name:<13} {size}  {traffic}"
 
 
 def _measured(folder: str, engine: str, n: int, ranks: int) -> dict[str, Any]:
