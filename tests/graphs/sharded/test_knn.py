@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,43 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
     for given in (tmp_path / "points", sorted((tmp_path / "points").iterdir())):
         graph, _ = ct.shard_knn_graph(given, tmp_path / "g.shards", 5, block=64, overwrite=True)
         assert graph.to_graph() == expected
+
+
+@pytest.mark.parametrize("chunk", [2**22, 300])
+@pytest.mark.parametrize("form", ["x,y,z\n{}", "{}", "# made by hand\n\n{}", "x\ty\tz\n{}", "{}.gz", "spaces {}"])
+def test_text_tables_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int) -> None:
+    from cotherm.io import streamed_text
+
+    monkeypatch.setattr(streamed_text, "_CHUNK", chunk)
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    mark = "\t" if "\t" in form else " " if "spaces" in form else ","
+    rows = "\n".join(mark.join(map(repr, row)) for row in X.tolist()) + "\n"
+    text = form.removesuffix(".gz").removeprefix("spaces ").format(rows).encode()
+    place = tmp_path / ("points.csv.gz" if form.endswith(".gz") else "points.txt")
+    place.write_bytes(gzip.compress(text) if form.endswith(".gz") else text)
+    graph, _ = ct.shard_knn_graph(place, tmp_path / "g.shards", 5, block=64)
+    assert graph.to_graph() == ct.knn_graph(X, 5)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["g.shards", place.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "an empty file"),
+        ("# nothing\n", "no rows"),
+        ("id,x\na,1\nb,2\n", "line 2: 'a,1'; needed: a row of numbers"),
+        ("x,y\n", "line 1: 'x,y'; needed: a row of numbers"),
+        ("1,2\n3,4\n5\n", "line 3: '5'; needed: 2 numbers, as in the first row"),
+        ("1,2\n3,four\n", "line 2: '3,four'"),
+        ("1,2\n3,4\n5,6\n7,nan\n8,9\n", "point 3 that is not finite"),
+    ],
+)
+def test_bad_text_tables(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "points.csv").write_text(text)
+    with pytest.raises(ct.CothermError) as caught:
+        ct.shard_knn_graph(tmp_path / "points.csv", tmp_path / "g.shards", 2, scale=None)
+    assert message in str(caught.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["points.csv"]
 
 
 def test_copies_and_zero_rows(tmp_path: Path) -> None:
@@ -201,7 +239,8 @@ def test_bad_points(tmp_path: Path) -> None:
     refused("order", order="curve")
     refused("block", block=1)
     refused("no such file", tmp_path / "none.npy")
-    refused("the suffix .csv", tmp_path / "points.csv")
+    refused("the suffix .xyz", tmp_path / "points.xyz")
+    refused("no such file", tmp_path / "points.csv")
     refused("no files", [])
     (tmp_path / "empty").mkdir()
     refused("a directory without .npy files", tmp_path / "empty")
