@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +80,25 @@ def test_refusals(run: Run, tmp_path: Path, arguments: tuple[str, ...], message:
     assert message in answer.err
     assert len(answer.err.splitlines()) == 1
     assert not (tmp_path / "g.shards").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_conversion_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
+    """SIGTERM while the file is read: what was there before is whole, and no scratch is left."""
+    graph = ct.Graph(3, [0], [1], [1.0])
+    ct.shard_graph(graph, tmp_path / "g.shards")
+    os.mkfifo(tmp_path / "edges.csv")  # never comes to an end
+    command = [sys.executable, "-m", "cotherm", "shard", "edges.csv", "--out", "g.shards", "--force"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
+    with (tmp_path / "edges.csv").open("w") as pipe:
+        pipe.write("0,1\n1,2\n")
+        pipe.flush()
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["edges.csv", "g.shards"]
+    assert ct.ShardedGraph.open(tmp_path / "g.shards").to_graph().n == 3
 
 
 def test_info_of_a_directory_that_is_no_graph(run: Run, tmp_path: Path) -> None:
