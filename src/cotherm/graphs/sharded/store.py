@@ -485,8 +485,8 @@ class ShardedGraph:
                 count = inside.stop - inside.start
                 if done + count > last - first:
                     self._refuse(shard, "i", "edges that are sorted")
-                for array, values in zip(own, (i, j, w), strict=True):
-                    array[done : done + count] = values[inside]
+                part = slice(done, done + count)
+                own[0][part], own[1][part], own[2][part] = i[inside], j[inside], w[inside]
                 done += count
                 # Those that end in a later shard are among the mirrors there.
                 into = np.flatnonzero((i < start) & (j >= start) & (j < min(stop, self.starts[shard + 1])))
