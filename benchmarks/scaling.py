@@ -29,6 +29,8 @@ STRONG, WEAK, RANKS = 200_000, 50_000, (1, 2, 4)
 QUICK = 3_000
 # A coupling that has been compiled for before any is measured.
 _WARM = 2_500
+# Products that are timed together.
+_REPEATS = 20
 # The machine of the model: bytes a second and seconds a message between nodes, and ranks a node.
 BANDWIDTH, LATENCY, PER_NODE = 12.5e9, 2e-6, 64
 _MPI = {
@@ -106,6 +108,8 @@ def table(report: dict[str, Any]) -> str:
     lines += [
         f"One rank takes {one / report['alone']['seconds']:.2f} times as long as the processor's engine, one thread;",
         f"two ranks are {one / two:.2f} times as fast as one.",
+        "A step of the recurrence, and PETSc's product alone, in ms: "
+        + "; ".join(f"{row['step_ms']:.1f} and {row['petsc_ms']:.1f} on {row['ranks']}" for row in report["strong"]),
         "Memory of a rank: {constant:.3g} + {part:.3g}/P bytes, within {off:.0%}.".format(**report["memory"]),
         "",
         "Model of larger machines (not measured): "
@@ -208,9 +212,57 @@ def measure_ranks(folder: Path) -> dict[str, Any] | None:
     halo = _halo(result)
     row |= {"halo": halo, "exchanges": traffic.exchanges, "exchanged_bytes": traffic.exchanged_bytes}
     row |= {"sums": traffic.sums, "vertices": result.graphs[0].n, "edges": sum(g.m for g in result.graphs)}
+    row |= _products(engine, result)
     rows = ranks.gather(row)
-    largest = {name: max(one[name] for one in rows) for name in ("seconds", "peak", "halo", "exchanged_bytes")}
+    most = ("seconds", "peak", "halo", "exchanged_bytes", "step_ms", "petsc_ms")
+    largest = {name: max(one[name] for one in rows) for name in most}
     return {**row, **largest} if ranks.rank == 0 else None
+
+
+def _products(engine: Any, result: Any) -> dict[str, float]:
+    """Milliseconds of a step of the Chebyshev recurrence, and of PETSc's product of L with a block alone."""
+    from petsc4py import PETSc
+
+    from cotherm.methods.coupling.shard_views import read_view
+
+    view = read_view(engine.ranks, engine, result.graphs[0])
+    pattern, F = view.pattern, result.functions[0]
+    L = engine.laplacian(pattern, engine.edge_rows(pattern, view.graph.w))
+    terms = np.zeros((_REPEATS + 1, 1))
+    terms[-1] = 1.0
+    X = engine.asarray(F)
+    step = _best(engine, lambda: engine.chebyshev_sums(L, X, terms)) / _REPEATS
+    rows, start = L.rows, view.part.start
+    here = np.concatenate([np.arange(start, view.part.stop), pattern.others])
+    end = int(rows.offsets[-1])
+    own = np.repeat(np.arange(pattern.n), np.diff(rows.offsets.astype(np.int64)))
+    columns = np.concatenate([here[rows.columns[:end]], np.arange(start, view.part.stop)])
+    values = np.concatenate([-rows.weights, rows.degrees])
+    order = np.lexsort((columns, np.concatenate([own, np.arange(pattern.n)])))
+    offsets = (rows.offsets.astype(np.int64) + np.arange(pattern.n + 1)).astype(np.int32)
+    size = ((pattern.n, L.n), (pattern.n, L.n))
+    csr = (offsets, columns[order].astype(np.int32), values[order])
+    A = PETSc.Mat().createAIJ(size, csr=csr, comm=engine.communicator.comm)
+    B = PETSc.Mat().createDense(((pattern.n, L.n), (None, F.shape[1])), array=F.T, comm=engine.communicator.comm)
+    B.assemble()
+    C = A.matMult(B)
+
+    def products() -> None:
+        for _ in range(_REPEATS):
+            A.matMult(B, result=C)
+
+    return {"step_ms": 1e3 * step, "petsc_ms": 1e3 * _best(engine, products) / _REPEATS}
+
+
+def _best(engine: Any, task: Any) -> float:
+    """Seconds, the best of three."""
+    seconds = []
+    for _ in range(3):
+        engine.ranks.gather(None)
+        began = time.perf_counter()
+        task()
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
 
 
 def _halo(result: Any) -> int:
@@ -234,6 +286,8 @@ def _row(result: Any, seconds: float, ranks: int, used: int) -> dict[str, Any]:
         "exchanges": 0,
         "exchanged_bytes": 0,
         "sums": 0,
+        "step_ms": 0.0,
+        "petsc_ms": 0.0,
     }
 
 

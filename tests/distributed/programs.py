@@ -16,6 +16,7 @@ from cotherm.cli.main import run_program
 from cotherm.graphs.sharded.staging import staged, write_file
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.sharded.weights import write_weights
+from cotherm.io import streamed_text
 
 
 def new_weight(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -94,6 +95,74 @@ def parts(source: str) -> None:
     with ranks.together(world):
         graph = ShardedGraph.open(source)
         graph.part(world.rank, world.size)
+
+
+def knn(points: str, target: str, recipe: str) -> None:
+    """The graph of nearest neighbors."""
+    ct.shard_knn_graph(points, target, overwrite=True, ranks=ranks.world(), **json.loads(recipe))
+
+
+def limited_knn(points: str, target: str, bytes_more: str, how: str) -> None:
+    """The same where each process may take only so many bytes more than it has; "whole" by knn_graph."""
+    world = ranks.world()
+    found = ct.nearest_neighbors(np.random.default_rng(0).normal(size=(300, 3)), 5)  # all that is loaded on first use
+    assert found.recall == 1.0
+    limit = _private_bytes() + int(bytes_more)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if how == "whole":
+        ct.knn_graph(np.load(points), 5, scale=None)
+    else:
+        ct.shard_knn_graph(points, target, 5, parts=16, block=4096, scale=None, order="cells", ranks=world)
+
+
+def limited_conversion(source: str, target: str, bytes_more: str, how: str) -> None:
+    """A graph into shards under the same limit; "whole" by read_graph."""
+    world = ranks.world()
+    streamed_text._plain_rows(b"0,1,2\n", 3, ",")  # loads the compiled parser
+    limit = _private_bytes() + int(bytes_more)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if how == "whole":
+        ct.read_graph(source)
+    else:
+        ct.shard_graph(source, target, 64, ranks=world)
+
+
+def _private_bytes() -> int:
+    """What the limit of data counts."""
+    with open("/proc/self/status") as status:  # noqa: PTH123
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+
+
+def death_while_merging(source: str, target: str) -> None:
+    """Rank 1 is killed while it sorts its shards."""
+    from cotherm.graphs.sharded import assembly
+
+    world = ranks.world()
+    if world.rank == 1:
+        vars(assembly)["in_order"] = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
+
+
+def full_disk_while_sorting(source: str, target: str) -> None:
+    """Rank 1 finds no more space for the edges that it sorts into shards."""
+    world = ranks.world()
+    if world.rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+    ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
+
+
+def full_disk_in_knn(points: str, target: str) -> None:
+    """The same while points are sorted into cells."""
+    world = ranks.world()
+    if world.rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+    ct.shard_knn_graph(points, target, 5, block=100, overwrite=True, ranks=world)
+
+
+def unequal_points(points: str, target: str) -> None:
+    """Each rank is given another file."""
+    world = ranks.world()
+    ct.shard_knn_graph(f"{points}{world.rank}.npy", target, 5, ranks=world)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from pathlib import Path
 
@@ -155,6 +156,67 @@ def test_a_bad_shard_of_one_rank(tmp_path: Path, graph: ct.Graph, damage: str) -
     said = refused(tmp_path, "parts", tmp_path / "g.shards")
     assert file_name(2, "w") in said
     assert ("missing" if damage == "missing" else "rank 2 of 3") in said
+
+
+def test_a_rank_that_is_killed_while_converting(tmp_path: Path, graph: ct.Graph) -> None:
+    ct.write_graph(graph, tmp_path / "g.npz")
+    ct.shard_graph(tmp_path / "g.npz", tmp_path / "out.shards", 2)
+    began = time.monotonic()
+    arguments = ("death_while_merging", tmp_path / "g.npz", tmp_path / "out.shards")
+    done = run_ranks(3, *PROGRAMS, *arguments, seconds=SECONDS)
+    assert done.returncode != 0
+    assert time.monotonic() - began < SECONDS
+    before = ShardedGraph.open(tmp_path / "out.shards")
+    before.verify()
+    assert before.to_graph() == in_order(graph)
+
+
+def test_a_full_disk_while_converting(tmp_path: Path, graph: ct.Graph) -> None:
+    ct.write_graph(graph, tmp_path / "g.npz")
+    ct.shard_graph(tmp_path / "g.npz", tmp_path / "out.shards", 2)
+    said = refused(tmp_path, "full_disk_while_sorting", tmp_path / "g.npz", tmp_path / "out.shards")
+    assert "rank 1 of 3" in said
+    assert "file too large" in said
+    assert ShardedGraph.open(tmp_path / "out.shards").to_graph() == in_order(graph)
+
+
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    """A file system of some megabytes, where the user may make one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], check=False, capture_output=True
+    )
+    if made.returncode:
+        pytest.skip("a small file system: only root may mount one")
+    try:
+        ct.write_graph(random_graph(3_000, 60_000), tmp_path / "large.npz")
+        ct.shard_graph(random_graph(50, 60), disk / "g.shards", 2)
+        said = refused(disk, "convert", tmp_path / "large.npz", disk / "g.shards", "4")
+        assert "no space left on device; needed: a place that can be written to" in said
+        ShardedGraph.open(disk / "g.shards").verify()
+        assert [one.name for one in disk.iterdir()] == ["g.shards"]
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_ranks_convert_what_one_process_cannot_read(tmp_path: Path, suffix: str) -> None:
+    """With so little memory that the readers of whole graphs fail."""
+    n, neighbors = 60_000, 20
+    i = np.repeat(np.arange(n), neighbors)
+    j = i + 1 + np.tile(np.arange(neighbors), n)
+    inside = j < n
+    source = tmp_path / f"g{suffix}"
+    ct.write_graph(ct.Graph(n, i[inside], j[inside], np.ones(int(inside.sum()))), source)
+    arguments = (source, tmp_path / "g.shards", str(60_000_000))
+    said = refused(tmp_path, "limited_conversion", *arguments, "whole", size=1)
+    assert "memory" in said
+    for size in (1, 2):
+        target = tmp_path / f"{size}.shards"
+        done = run_ranks(size, *PROGRAMS, "limited_conversion", source, target, str(60_000_000), "shards")
+        assert done.returncode == 0, done.stderr
+        assert ShardedGraph.open(target).m == int(inside.sum())
 
 
 def test_bad_input_while_converting(tmp_path: Path) -> None:

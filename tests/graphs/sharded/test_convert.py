@@ -280,7 +280,7 @@ import cotherm as ct
 from cotherm import memory
 from cotherm.graphs.sharded import buckets, convert
 from cotherm.io import bulk, streamed_text
-buckets._WAITING = 2**22  # reached by both graphs
+buckets._WAITING = 2**21  # reached by both graphs
 streamed_text._plain_rows(b"0,1,2\\n", 3, ",")  # compiled now
 before = memory.peak()
 ct.shard_graph(sys.argv[1], sys.argv[2], 32)

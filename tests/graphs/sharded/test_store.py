@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,31 @@ def test_forged_values_are_refused_whatever_the_checksum_says(sharded: ShardedGr
         forge(sharded, 2, array, original.astype(np.complex128)).part(0, 1)
     with pytest.raises(ct.CothermError, match="an array of shape"):
         forge(sharded, 2, array, original[1:]).part(0, 1)
+
+
+def test_any_damage_is_one_error(sharded: ShardedGraph) -> None:
+    """Bytes of any file changed, cut off or added: a CothermError, or the same graph; never anything else."""
+    rng = np.random.default_rng(0)
+    expected = sharded.to_graph()
+    places = sorted(sharded.path.iterdir())
+    for _ in range(400):
+        place = places[int(rng.integers(len(places)))] if rng.random() < 0.7 else sharded.path / headers.FILE
+        whole = place.read_bytes()
+        data, at = bytearray(whole), int(rng.integers(len(whole)))
+        kind = int(rng.integers(4))
+        if kind == 0:
+            data[at] ^= 1 << int(rng.integers(8))
+        elif kind == 1:
+            del data[at:]
+        elif kind == 2:
+            data[at:at] = rng.bytes(int(rng.integers(1, 9)))
+        else:
+            data[at : at + 8] = rng.bytes(len(data[at : at + 8]))
+        place.write_bytes(data)
+        with suppress(ct.CothermError):
+            assert ShardedGraph.open(sharded.path).to_graph() == expected
+        place.write_bytes(whole)
+    assert ShardedGraph.open(sharded.path).to_graph() == expected
 
 
 def test_pickles_are_refused(sharded: ShardedGraph) -> None:

@@ -19,7 +19,8 @@ ABOUT = """\
 Writes a graph as a directory of shards, of which processes read their own part. The graph is read in a
 stream and never held in memory: an edge list (.csv, .tsv, .txt, also .gz), .mtx (also .gz) or .npz.
 
-Of points, a .npy file, several or a directory of them, it makes the graph of nearest neighbors.
+Of points, a .npy file, several or a directory of them, it makes the graph of nearest neighbors; with
+--neighbors also of text tables of numbers.
 
 It may be started by mpiexec: all processes then work on the same directory.
 """
@@ -96,7 +97,8 @@ def run(options: argparse.Namespace) -> None:
 
 def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
     """The graph; the recall where it was made from points."""
-    if all(place.suffix.lower() == ".npy" or place.is_dir() for place in places):
+    points = all(place.suffix.lower() == ".npy" or place.is_dir() for place in places)
+    if points or options.neighbors is not None:
         return _of_points(places, options, world)
     from cotherm.graphs.sharded.convert import shard_graph
 
@@ -126,7 +128,8 @@ def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) ->
 
     if options.order == "curve":
         raise CothermError("--order", "curve", "given or cells, for points")
-    chosen: dict[str, Any] = {one: getattr(options, one) or default for one, default in _POINTS.items()}
+    said = {one: getattr(options, one) for one in _POINTS}
+    chosen: dict[str, Any] = {one: _POINTS[one] if value is None else value for one, value in said.items()}
     if chosen["scale"] == "none":
         chosen["scale"] = None
     if options.probes is not None:

@@ -18,7 +18,7 @@ class Halo:
 
     def __init__(self, communicator: Communicator, own: int, owners: NDArray[Any], places: NDArray[Any]) -> None:
         """Row k is row ``places[k]`` of the rank ``owners[k]``. Collective."""
-        petsc4py = require("petsc4py", "mpi")
+        petsc4py = require("petsc4py", "petsc")
         # PETSc would report signals in its own way, at length and on every rank.
         petsc4py.init(["cotherm", "-no_signal_handler"], comm=communicator.mpi.COMM_WORLD)
         from petsc4py import PETSc

@@ -18,7 +18,7 @@ from cotherm.io.array_file import octets
 # An edge, and where in its file it was: a line, or a number. Of a matrix the entries below the diagonal have ~position.
 EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8"), ("position", "<i8")])
 # Bytes that wait in memory, in all buckets together, before they are written.
-_WAITING = 2**25
+_WAITING = 2**23
 
 
 class Buckets:

@@ -93,7 +93,7 @@ def shard_graph(
     Notes
     -----
     Memory: the records of one shard at a time while they are sorted, about 84 bytes an edge, and some hundred
-    megabytes. With ``order="curve"``, 24 bytes a vertex, and with names of vertices 16 bytes a vertex. Disk: up to 72
+    megabytes. With ``order="curve"``, 24 bytes a vertex, and with names of vertices 16 bytes a vertex. Disk: up to 64
     bytes an edge until it is done, then 16 to 40.
 
     Edges are stored sorted by (i, j). The order of those of a :class:`Graph` is not kept.

@@ -133,7 +133,7 @@ def read(folder: Path) -> Header:
         raise CothermError(str(folder), f"no {FILE} in it", "the directory of a sharded graph, complete")
     try:
         with place.open("rb") as file:
-            data = file.read(_LONGEST + 1)
+            data = file.read(min(place.stat().st_size, _LONGEST) + 1)  # not more: so much memory is taken at once
     except OSError as error:
         raise CothermError(str(place), (error.strerror or str(error)).lower(), "a file that can be read") from None
     try:

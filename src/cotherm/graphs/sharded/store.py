@@ -470,33 +470,41 @@ class ShardedGraph:
 
     def _edges(self, start: int, stop: int, verify: bool) -> tuple[list[Any], list[Any], int]:
         """Own edges and mirrors of a range, and the number of the first own one."""
-        own: list[list[Any]] = []
-        mirror: list[list[Any]] = []
-        first = self._edge_number(start)
-        for shard in self._shards_of(start, stop):
-            if verify:
+        shards = self._shards_of(start, stop)
+        if verify:
+            for shard in shards:
                 for array in (*OWN, *MIRROR):
                     self.verify_file(shard, array)
+        first, last = self.edge_range(start, stop) if shards else (self._edge_number(start),) * 2
+        own = [np.empty(last - first, dtype) for dtype in OWN.values()]  # at once: pieces joined would take it twice
+        mirror: list[list[Any]] = []
+        done = 0
+        for shard in shards:
             for at, i, j, w in self.own_blocks(shard):
-                inside = (i >= start) & (i < stop)
-                own.append([i[inside], j[inside], w[inside]])
+                inside = slice(*np.searchsorted(i, (start, stop)).tolist())
+                count = inside.stop - inside.start
+                if done + count > last - first:
+                    self._refuse(shard, "i", "edges that are sorted")
+                part = slice(done, done + count)
+                own[0][part], own[1][part], own[2][part] = i[inside], j[inside], w[inside]
+                done += count
                 # Those that end in a later shard are among the mirrors there.
                 into = np.flatnonzero((i < start) & (j >= start) & (j < min(stop, self.starts[shard + 1])))
                 mirror.append([i[into], j[into], w[into], self.first_edges[shard] + at + into])
             for i, j, w, e in self.mirror_blocks(shard):
                 into = np.flatnonzero((i < start) & (j >= start) & (j < stop))
                 mirror.append([i[into], j[into], w[into], e[into]])
-        mirrors = _joined(mirror, list(MIRROR.values()))
-        order = np.argsort(mirrors[3], kind="stable")
-        return _joined(own, list(OWN.values())), [array[order] for array in mirrors], first
+        return own, _in_order(mirror), first
 
 
-def _joined(blocks: list[list[Any]], dtypes: list[np.dtype[Any]]) -> list[Any]:
-    """Blocks of several arrays, one after the other; each is let go as soon as it is copied."""
-    return [
+def _in_order(blocks: list[list[Any]]) -> list[Any]:
+    """Blocks of mirrors, one after the other, by the numbers of edges."""
+    joined = [
         np.concatenate([np.empty(0, dtype), *(block[c] for block in blocks)]).astype(dtype, copy=False)
-        for c, dtype in enumerate(dtypes)
+        for c, dtype in enumerate(MIRROR.values())
     ]
+    order = np.argsort(joined[3], kind="stable")
+    return [array[order] for array in joined]
 
 
 def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:

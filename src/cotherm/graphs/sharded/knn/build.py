@@ -106,7 +106,8 @@ def shard_knn_graph(
     Parameters
     ----------
     points : str, path-like or sequence of these
-        A ``.npy`` file of shape (n, d), several of them, or a directory of them: their rows one after the other.
+        A ``.npy`` file of shape (n, d), several of them, or a directory of them: their rows one after the other. Also
+        text tables (``.csv``, ``.tsv``, ``.txt``, also ``.gz``) of numbers only, with or without a line of titles.
     path : str or path-like
         The directory to make, by convention with the suffix ``.shards``.
     k : int, default 10
@@ -201,22 +202,13 @@ def shard_knn_graph(
     seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
     if parts is not None:
         parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
-    extras: dict[str, Rows] = {}
-    with together(ranks):
-        files = PointFiles.open(points)
-        _require_enough(recipe, files.shape[0])
-        if files.shape[1] <= _DRAWABLE:
-            extras["coordinates"] = files
-        if labels is not None:
-            extras["labels"] = array_file.describe(atomic.as_path(labels))
-            vertex_rows.check("labels", extras["labels"], files.shape[0])
-    require_equal(ranks, "points", files.key())
     require_equal(ranks, "arguments", (recipe, parts, search, probes, block, order, str(path), seed))
     with staged(ranks, path, overwrite=overwrite, advice=advice) as folder:
         scratch = folder / "scratch"
         with together(ranks):
             if ranks.rank == 0:
                 scratch.mkdir()
+        files, extras = _opened(ranks, points, labels, recipe, scratch)
         layout = lay_out(ranks, files, recipe.metric, block, scratch, seed)
         _warn_of_zero_rows(ranks, layout)
         table, recall = _neighbors(ranks, layout, recipe, probes if search == "approximate" else None, scratch, seed)
@@ -231,6 +223,28 @@ def shard_knn_graph(
             if ranks.rank == 0:
                 shutil.rmtree(scratch)
     return NeighborShards(ShardedGraph.open(path), recall)
+
+
+def _opened(
+    ranks: Ranks, points: Given, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
+) -> tuple[PointFiles, dict[str, Rows]]:
+    """The points, the same on all ranks, and what the vertices get of them; text is parsed by one rank."""
+    extras: dict[str, Rows] = {}
+    files: PointFiles | None = None
+    with together(ranks):
+        if ranks.rank == 0:
+            files = PointFiles.open(points, scratch)
+    with together(ranks):
+        files = files or PointFiles.open(points, scratch, parse=False)
+        _require_enough(recipe, files.shape[0])
+        if files.shape[1] <= _DRAWABLE:
+            extras["coordinates"] = files
+        if labels is not None:
+            extras["labels"] = array_file.describe(atomic.as_path(labels))
+            vertex_rows.check("labels", extras["labels"], files.shape[0])
+    assert files is not None
+    require_equal(ranks, "points", (str(points), files.key()))
+    return files, extras
 
 
 def _require_enough(recipe: _Recipe, n: int) -> None:

@@ -24,8 +24,8 @@ from cotherm.progress import track
 from cotherm.ranks import Ranks, together
 
 # Numbers of points read together, and of those sampled.
-_NUMBERS_AT_ONCE = 2**21
-_SAMPLED_NUMBERS = 2**22
+_NUMBERS_AT_ONCE = 2**19
+_SAMPLED_NUMBERS = 2**20
 _SAMPLED_POINTS = 2**16
 
 

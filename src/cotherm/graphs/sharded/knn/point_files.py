@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
+from cotherm.graphs.sharded.knn import point_tables
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
+from cotherm.io.kinds import PACKED, TEXT, suffix_of
 
 Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -28,10 +31,13 @@ class PointFiles:
     first: Ints  # row at which each file begins, and n
 
     @classmethod
-    def open(cls, points: Given) -> PointFiles:
-        """The points of a file, of several, or of all ``.npy`` files in a directory in the order of their names."""
+    def open(cls, points: Given, scratch: Path | None = None, *, parse: bool = True) -> PointFiles:
+        """The points of a file, of several, or of all ``.npy`` files in a directory in the order of their names.
+
+        Text tables are parsed into ``scratch``, unless another process has done so.
+        """
         places = _places(points)
-        files = tuple(_described(place) for place in places)
+        files = tuple(_described(place, k, scratch, parse) for k, place in enumerate(places))
         for file in files:
             if file.shape[1] != files[0].shape[1]:
                 given = f"{file.shape[1]} columns"
@@ -89,14 +95,26 @@ def _places(points: Given) -> list[Path]:
     return places
 
 
-def _described(place: Path) -> ArrayFile:
+def _described(place: Path, k: int, scratch: Path | None, parse: bool) -> ArrayFile:
+    if suffix_of(place) in (*TEXT, *PACKED) and scratch is not None:
+        return _parsed(place, scratch / f"points-{k}", parse)
     if place.suffix.lower() != ".npy":
-        raise CothermError(str(place), f"the suffix {place.suffix or 'none'}", "points in .npy files")
+        raise CothermError(str(place), f"the suffix {place.suffix or 'none'}", f".npy, {', '.join((*TEXT, *PACKED))}")
     file = array_file.describe(place)
     if len(file.shape) != 2 or file.shape[1] == 0 or file.dtype.kind not in "fiu" or file.dtype.itemsize > 8:
         given = f"an array of shape {file.shape} and dtype {file.dtype}"
         raise CothermError(str(place), given, "an array of real numbers of shape (n, d), a row for each point")
     return file
+
+
+def _parsed(place: Path, base: Path, parse: bool) -> ArrayFile:
+    """A text table, as rows in a file; how many there are is beside it."""
+    sizes = base.with_suffix(".json")
+    if parse:
+        found = point_tables.parsed(place, base.with_suffix(".bin"))
+        sizes.write_text(json.dumps(found.shape))
+        return found
+    return ArrayFile(base.with_suffix(".bin"), tuple(json.loads(sizes.read_text())), np.dtype(np.float64), 0)
 
 
 def require_finite(rows: NDArray[Any], start: int) -> None:
