@@ -100,6 +100,11 @@ class CouplingProblem:
         return max(g.n for g in self.graphs)
 
     @property
+    def entries(self) -> int:
+        """Of one graph's Q at all times."""
+        return self._models[0].size
+
+    @property
     def constant(self) -> float:
         """The part of the cost that no weights change: that of t = 0."""
         Q = np.array([np.ravel(F.T @ F) for F in self.functions])
