@@ -155,11 +155,29 @@ def test_steps_along_flat_valleys_are_lengthened(monkeypatch: pytest.MonkeyPatch
         return descend(problem, problem.minimum + 0.5, tolerance=1e-7, iterations=200, damping=1.0)
 
     monkeypatch.setattr(Secant, "learn", lambda self, step, change: None)
+    monkeypatch.setattr(gauss_newton, "_SETTLED", 0.0)
     end = descended()
     assert end.status is Status.CONVERGED
     assert_allclose(end.u, problem.minimum, atol=1e-3)
     monkeypatch.setattr(gauss_newton, "_LENGTHEN", np.inf)
     assert descended().status is Status.OUT_OF_BUDGET
+
+
+def test_the_last_digits_are_left_to_quasi_newton_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Along a flat valley Gauss–Newton crawls if it neither learns nor lengthens."""
+    problem = Roots()
+    monkeypatch.setattr(Secant, "learn", lambda self, step, change: None)
+    monkeypatch.setattr(gauss_newton, "_LENGTHEN", np.inf)
+
+    def descended(settled: float) -> Descent:
+        monkeypatch.setattr(gauss_newton, "_SETTLED", settled)
+        return descend(problem, problem.minimum + 0.5, tolerance=1e-8, iterations=200, damping=1.0)
+
+    assert descended(0.0).status is Status.OUT_OF_BUDGET
+    end = descended(1e-2)
+    assert end.status is Status.CONVERGED
+    assert end.iterations < 100
+    assert_allclose(end.u, problem.minimum, atol=1e-3)
 
 
 def test_more_residuals_than_unknowns() -> None:

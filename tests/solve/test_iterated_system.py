@@ -37,11 +37,13 @@ class Dense(ImplicitMatrix):
     def rough(self) -> Dense:
         return Dense(self.E.astype(np.float32))
 
-    work, solving_work = 1.0, 0.0
+    work = 1.0
 
-    @property
-    def factoring_work(self) -> float:
+    def factoring_work(self, active: np.ndarray) -> float:
         return self.cost
+
+    def solving_work(self, active: np.ndarray) -> float:
+        return 0.0
 
     def factored(self, metric: Metric, active: np.ndarray, shift: float) -> Solve | None:
         self.made += 1

@@ -27,9 +27,10 @@ from cotherm.lazy import lazy
 from cotherm.solve import descent
 from cotherm.solve.compression import compressed
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
-from cotherm.solve.descent import Damping, Descent, Proposal
+from cotherm.solve.descent import Damping, Descent, Proposal, Status
 from cotherm.solve.implicit_matrix import ImplicitMatrix
-from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
+from cotherm.solve.iterated_system import IteratedSystem, Preconditioner, approximate_inverse
+from cotherm.solve.limited_memory import Inverse, minimize_from_inverse
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import FormedSystem, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
@@ -49,9 +50,11 @@ _SHORTEN, _SHORTEST, _LONGEST = 0.1, 0.1, 0.7
 _LENGTHEN, _FURTHEST = 1.2, 10.0
 # Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
 # the cost. One costs about so many products with the Jacobian; at least, and at most, so many are looked at.
-_SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 2.5, (10, 200)
+_SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 5.0, (10, 200)
 # The damping from there on, the most that there may be, and how many of them are remembered.
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
+# Where J is only applied, the last digits are left to quasi-Newton steps once the optimality is below this.
+_SETTLED = 1e-4
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
 _LOCAL = 1e-2
 
@@ -132,23 +135,50 @@ def descend(
     The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
     rounding.
     """
-    learned: _Learned | None = None
     first, steps = _trial(problem, u, u <= 0.0), 0
-    if np.isinf(damping) and isinstance(J := first.point.jacobian, ImplicitMatrix):
-        window = int(np.clip(J.factoring_work / (_STEP_PRODUCTS * J.work), *_WINDOWS))
-        del J, first  # derivatives are large
-        u, steps = _approached(problem, u, tolerance, window, watch)
+    applied = isinstance(first.point.jacobian, ImplicitMatrix)
+    if applied and np.isinf(damping):
+        del first  # derivatives are large
+        u, steps = _approached(problem, u, tolerance, watch)
         first, damping = _trial(problem, u, u <= 0.0), _APPROACHED
+
+    def numbered(here: Iterate) -> None:
+        if here.iteration or not steps:
+            watch(replace(here, iteration=steps + here.iteration))
+
+    settled = max(tolerance, _SETTLED) if applied and not least_gain else tolerance
+    end = _newton(problem, first, damping, settled, iterations, least_gain, numbered)
+    if settled > tolerance and end.status is Status.CONVERGED and end.optimality > tolerance:
+        del first
+        steps += end.iterations
+        here, count = _finished(problem, end.u, tolerance, iterations - end.iterations, numbered)
+        used = end.iterations + count
+        if here.optimality <= tolerance:
+            return Descent(here.u, here.cost, here.optimality, Status.CONVERGED, used, end.damping)
+        steps += count
+        last = _trial(problem, here.u, here.u <= 0.0)
+        end = _newton(problem, last, end.damping, tolerance, iterations - used, least_gain, numbered)
+        end = replace(end, iterations=used + end.iterations)
+    return end
+
+
+def _newton(
+    problem: Problem,
+    first: _Trial,
+    damping: float,
+    tolerance: float,
+    iterations: int,
+    least_gain: float,
+    watch: Callable[[Iterate], None],
+) -> Descent:
+    """Damped steps of Gauss–Newton."""
+    learned: _Learned | None = None
 
     def model_at(here: _Trial) -> _Model:
         nonlocal learned
         metric = problem.metric(here.u)
         learned = _Learned(metric.engine) if learned is None else learned
         return _Model(problem, metric, here, learned)
-
-    def watched(here: _Trial, optimality: float, iteration: int) -> None:
-        if iteration or not steps:
-            watch(_iterate(here, optimality, steps + iteration))
 
     return descent.descend(
         first,
@@ -158,25 +188,24 @@ def descend(
         iterations=iterations,
         least_gain=least_gain,
         extra_steps=_EXTRA_STEPS,
-        watch=watched,
+        watch=lambda here, optimality, iteration: watch(_iterate(here, optimality, iteration)),
     )
 
 
-def _approached(
-    problem: Problem, u: Array, tolerance: float, window: int, watch: Callable[[Iterate], None]
-) -> tuple[Array, int]:
+def _approached(problem: Problem, u: Array, tolerance: float, watch: Callable[[Iterate], None]) -> tuple[Array, int]:
     """A point from which steps of Gauss–Newton pay, and how many steps of a simpler kind led there.
 
     Where equations are many, a step takes factors for every exchange of the active set, and far from the minimum there
-    are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where
-    ``window`` of them bring little.
+    are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where as
+    many as cost what factors do bring little.
     """
     engine, rows = problem.metric(u).engine, len(u)
 
     def evaluate(x: Floats) -> _Reached:
         u = engine.own_rows(x, rows)
         slope = _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
-        return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.all_rows(slope.half))
+        worth = _steps_worth_factors(slope.here)
+        return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.all_rows(slope.half), worth)
 
     last = evaluate(engine.all_rows(u)).iterate
     if last.optimality <= max(_LOCAL, tolerance):
@@ -189,6 +218,7 @@ def _approached(
         last = replace(there.iterate, iteration=len(costs))
         costs.append(last.cost)
         watch(last)
+        window = min(max(there.worth, _WINDOWS[0]), _WINDOWS[1])
         if len(costs) > window and last.cost > (1.0 - _SLOW) * costs[-1 - window]:
             raise StopIteration
 
@@ -208,10 +238,51 @@ class _Reached(NamedTuple):
 
     iterate: Iterate
     gradient: Floats
+    worth: int  # steps that cost what factors would cost here
 
     @property
     def cost(self) -> float:
         return self.iterate.cost
+
+
+def _steps_worth_factors(here: _Trial) -> int:
+    """How many quasi-Newton steps cost what factors do, where there may be any."""
+    J = here.point.jacobian
+    assert isinstance(J, ImplicitMatrix)
+    return math.ceil(min(J.factoring_work(here.active) / (_STEP_PRODUCTS * J.work), _MOST_APPROACHING))
+
+
+def _finished(
+    problem: Problem, u: Array, tolerance: float, iterations: int, watch: Callable[[Iterate], None]
+) -> tuple[_Slope, int]:
+    """A point as near to the minimum as quasi-Newton steps lead once the active set has settled, and their number."""
+    count = 0
+
+    def evaluate(u: Array) -> _Slope:
+        return _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
+
+    def inverse_at(here: _Slope, held: Array) -> Inverse | None:
+        trial = replace(here.here, active=held)
+        J = trial.point.jacobian
+        assert isinstance(J, ImplicitMatrix)
+        solve = approximate_inverse(problem.metric(here.u), J, held)
+        return None if solve is None else Inverse(solve, max(_steps_worth_factors(trial), _WINDOWS[0]))
+
+    def after_step(here: _Slope) -> None:
+        nonlocal count
+        count += 1
+        watch(_iterate(here.here, here.optimality, count))
+
+    end = minimize_from_inverse(
+        problem.metric(u).engine,
+        evaluate(u),
+        evaluate,
+        inverse_at,
+        tolerance=tolerance,
+        iterations=iterations,
+        after_step=after_step,
+    )
+    return end, count
 
 
 class _Slope:
@@ -222,6 +293,14 @@ class _Slope:
         of_distance = metric.apply(here.u - problem.center)
         self.half = self._engine.elementwise(np.add, of_distance, here.pull)
         self._balancing = float(np.linalg.norm(of_distance) + np.linalg.norm(here.pull))
+
+    @property
+    def u(self) -> Array:
+        return self.here.u
+
+    @property
+    def cost(self) -> float:
+        return self.here.cost
 
     @lazy
     def size(self) -> float:

@@ -43,14 +43,12 @@ class ImplicitMatrix(ABC):
     def work(self) -> float:
         """Multiply-adds of one product with E and one with Eᵀ."""
 
-    @property
     @abstractmethod
-    def factoring_work(self) -> float:
+    def factoring_work(self, active: Array) -> float:
         """Multiply-adds of :meth:`factored`, in the same units."""
 
-    @property
     @abstractmethod
-    def solving_work(self) -> float:
+    def solving_work(self, active: Array) -> float:
         """Multiply-adds of applying what :meth:`factored` returns, in the same units."""
 
     @abstractmethod

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
@@ -71,6 +72,13 @@ class Incidence:
     def iterative_solver(self, active: Array) -> SystemSolver:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
         return self.engine.signless_solver(self._pattern, ~active)
+
+    def edge_gram(self, free: Array) -> Singles:
+        """C_FᵀC_F for few edges: how many ends each two of them share."""
+        i, j = (self.engine.to_numpy(ends[free]) for ends in (self._pattern.i, self._pattern.j))
+        edges = np.tile(np.arange(len(i)), 2)
+        C = csr_array((np.ones(len(edges), dtype=np.float32), (np.concatenate([i, j]), edges)), (self.shape[0], len(i)))
+        return np.asarray((C.T @ C).toarray())
 
     def subtract_inside(self, gram: Singles, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""

@@ -11,6 +11,8 @@ last time, have cost as much. So neither more than doubles the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cotherm.arrays import Floats
@@ -89,7 +91,9 @@ class IteratedSystem:
         ``value`` is that of the dual objective, which every iteration increases.
         """
         preconditioner, progress = self._preconditioner, _Progress()
-        work = product.work + (self._E.solving_work if preconditioner.exists else 0.0)
+        assert self._last is not None
+        factoring = self._E.factoring_work(self._last[0]) if may_renew else np.inf
+        work = product.work + preconditioner.work
         change, residual = np.zeros_like(residual), residual.copy()
         z = preconditioner.apply(residual)
         p, size = z, float(residual @ z)
@@ -99,7 +103,7 @@ class IteratedSystem:
             if gap <= _MARGIN * enough or size <= 0.0:
                 break
             expected = progress.expected(iteration, gap, enough)
-            if may_renew and preconditioner.is_due(self._E, expected * work):
+            if preconditioner.is_due(expected * work, factoring):
                 return change, iteration * work, True
             moved = product(p)
             step = size / float(p @ moved)
@@ -110,6 +114,31 @@ class IteratedSystem:
             before, size = size, float(residual @ z)
             p = z + (size / before) * p
         return change, iteration * work, False
+
+
+def approximate_inverse(metric: Metric, E: ImplicitMatrix, active: Array) -> Callable[[Array], Array] | None:
+    """About y ↦ (A + E Eᵀ)_FF⁻¹y_F, symmetric and positive definite, by factors alone; None where there are none.
+
+    Of what is active, F being the rest, it is a multiple.
+    """
+    solve = E.factored(metric, active, 1.0)
+    if solve is None:
+        return None
+    part, matrix, engine = metric.restricted(active), E.rough, metric.engine
+
+    def apply(y: Array) -> Array:
+        x = part.inverse(y, _INNER)
+        inside = part.inverse(matrix.matvec(solve(matrix.rmatvec(x))), _INNER)
+        return engine.elementwise(
+            lambda active, y, x, inside, s: np.where(active, 0.5 * y / s, x - inside),
+            active,
+            y,
+            x,
+            inside,
+            metric.diagonal,
+        )
+
+    return apply
 
 
 class _Goal:
@@ -145,22 +174,21 @@ class Preconditioner:
         # The work of a solve with fresh factors, once that is known, and what others have taken beyond it.
         self._fresh: float | None = 0.0
         self._excess = 0.0
-
-    @property
-    def exists(self) -> bool:
-        return self._solve is not None
+        # Of applying them.
+        self.work = 0.0
 
     def apply(self, r: Floats) -> Floats:
         return r if self._solve is None else self._solve(r)
 
-    def is_due(self, E: ImplicitMatrix, work: float) -> bool:
-        """Whether to factor anew, in a solve that takes so much work."""
-        return self._excess + work - (self._fresh or 0.0) > E.factoring_work
+    def is_due(self, work: float, factoring: float) -> bool:
+        """Whether to factor anew, which takes so much work, in a solve that takes so much."""
+        return self._excess + work - (self._fresh or 0.0) > factoring
 
     def renew(self, E: ImplicitMatrix, metric: Metric, active: Array, shift: float) -> None:
         self._solve = None  # before the next are made: they are large
         self._solve = E.factored(metric, active, shift)
         self._excess, self._fresh = 0.0, None
+        self.work = 0.0 if self._solve is None else E.solving_work(active)
 
     def finished(self, work: float) -> None:
         """A solve from its beginning to its end has taken so much work."""

@@ -87,6 +87,9 @@ class Metric(Protocol):
     def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
         """E_FᵀA_FF⁻¹E_F to single precision, F being the unknowns that are not active."""
 
+    def rough_form(self, active: Array) -> Singles:
+        """A_FF to single precision, for few unknowns that are not active."""
+
 
 class Diagonal:
     """A = Diag(s)."""
@@ -118,6 +121,9 @@ class Diagonal:
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
             add_square(gram, self.engine.to_numpy(rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]))
         return self.engine.total(gram)
+
+    def rough_form(self, active: Array) -> Singles:
+        return np.diag(self.engine.to_numpy(self.diagonal[~active])).astype(np.float32)
 
 
 class _DiagonalPrepared:
@@ -196,6 +202,13 @@ class Gram:
         block.C.subtract_inside(gram, active, ends)
         gram *= np.float32(0.5 / block.rho)
         return self.engine.total(gram)
+
+    def rough_form(self, active: Array) -> Singles:
+        (block,) = self.blocks
+        form = block.C.edge_gram(~active)
+        form[np.arange(len(form)), np.arange(len(form))] += np.float32(2.0)
+        form *= np.float32(block.rho)
+        return form
 
 
 class _Block:

@@ -35,6 +35,47 @@ def add_multiple(G: Singles, W: Singles, factor: float) -> None:
     _call("blas", "saxpy", G.size, factor, W, 1, G, 1)
 
 
+def row_gram(E: Singles) -> Singles:
+    """E Eᵀ, in the upper triangle."""
+    count, n = E.shape
+    G = np.zeros((count, count), dtype=np.float32)
+    if count:
+        _call("blas", "ssyrk", b"L", b"T", count, n, 1.0, E, n, 0.0, G, count)
+    return G
+
+
+def add_columns_square(G: Singles, E: Singles, first: int, last: int, factor: float) -> None:
+    """Add so many times EᵀE in the rows from ``first`` to ``last``, in the upper triangle and beside its diagonal."""
+    count, n = E.shape
+    if count:
+        wide, high = n - first, last - first
+        # In the order of BLAS: rows of the one are columns of the other.
+        columns, rows = E[:, first:], E[:, first:last]
+        _call("blas", "sgemm", b"N", b"T", wide, high, count, factor, columns, n, rows, n, 1.0, G[first:, first:], n)
+
+
+def factor_definite(G: Singles) -> Singles:
+    """L with LLᵀ = G, in place of the upper triangle of G; raises LinAlgError as :func:`inverse_definite` does."""
+    if len(G):
+        _lapack("spotrf", b"L", len(G), G, len(G))
+    return G
+
+
+def solve_lower_in_place(L: Singles, Y: Singles) -> None:
+    """L⁻¹Y in place of Y, L being from :func:`factor_definite`."""
+    count, n = Y.shape
+    if count:
+        _call("blas", "strsm", b"R", b"L", b"T", b"N", n, count, 1.0, L, count, Y, n)
+
+
+def solve_factored(L: Singles, y: Singles) -> Singles:
+    """(LLᵀ)⁻¹y, for one vector."""
+    x, n = y.copy(), len(L)
+    _call("blas", "strsv", b"L", b"N", b"N", n, L, n, x, 1)
+    _call("blas", "strsv", b"L", b"T", b"N", n, L, n, x, 1)
+    return x
+
+
 def inverse_definite(G: Singles) -> Singles:
     """G⁻¹, whole, in place of G; raises LinAlgError where rounding has made G something else than positive definite."""
     n = len(G)

@@ -19,6 +19,7 @@ from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.methods.coupling.problem import CouplingProblem, _contrasts
+from cotherm.solve.rough_inverse import is_by_unknowns
 from tests.engines.numpy_engine import NumpyEngine
 
 
@@ -75,12 +76,17 @@ def test_the_derivative_passes_the_taylor_test() -> None:
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 @pytest.mark.parametrize("robust", [None, 0.3])
-def test_factors_invert_the_system(count: int, robust: float | None) -> None:
-    p = problem(50, count, 4, [0.5])
+@pytest.mark.parametrize("held", [0.3, 0.93, 1.0])
+def test_factors_invert_the_system(count: int, robust: float | None, held: float) -> None:
+    """By as many equations as a graph has entries of Q, or by its free edges where these are fewer."""
+    p = problem(50, count, 8, [0.5])
     p.robust = robust
     metric, shift = p.metric(p.center), 2.0
     applied, J = jacobians(p)
-    active = np.random.default_rng(3).random(len(p.center)) < 0.3
+    active = np.random.default_rng(3).random(len(p.center)) < held
+    free = applied._free_counts(active)
+    free = [sum(free)] if count == 2 else free
+    assert all(is_by_unknowns(number, p.entries) == (held > 0.5) for number in free)
     part = metric.restricted(active)
     K = shift * np.eye(J.shape[1]) + J.T @ np.column_stack([part.inverse(column) for column in J.T])
     solve = applied.factored(metric, active, shift)
@@ -133,7 +139,7 @@ def test_the_forecast_says_how() -> None:
 @pytest.mark.parametrize(("cost", "words"), [(0.0, "applied"), (np.inf, "applied without factors")])
 def test_the_result_says_whether_factors_were_made(cost: float, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, functions = views(60, 3, 30)
-    monkeypatch.setattr(ImplicitJacobian, "factoring_work", cost)
+    monkeypatch.setattr(ImplicitJacobian, "factoring_work", lambda *_: cost)
     result = ct.couple(graphs, functions, [0.4], 1e3, max_iterations=30, continuation="direct")
     assert result.settings["memory"]["derivatives"] == words
 
@@ -142,7 +148,8 @@ def test_the_forecast_without_factors_is_that_of_the_plan_without_them() -> None
     needs = ct.coupling_memory(*views(60, 3, 30), [0.4])
     planned = plan.planned(needs, None, "float64")
     assert planned.added == needs.stored
-    assert planned.without_factors().added == needs.recomputed
+    assert planned.with_factors(0).added == needs.recomputed
+    assert planned.with_factors(planned.factors) == planned
 
 
 def test_one_column_in_one_call_is_the_same_solution(monkeypatch: pytest.MonkeyPatch) -> None:

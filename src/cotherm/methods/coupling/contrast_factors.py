@@ -15,20 +15,26 @@ With two graphs there is a single contrast, and K itself is no larger than a G_k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.singles import Singles, add_multiple, inverse_definite
+from cotherm.solve.rough_inverse import RoughInverse, Term, rough_inverse
+from cotherm.solve.singles import Singles, factor_definite, solve_factored
 
 # What float32 loses beside the largest eigenvalue is put on the diagonal.
 _LOST = 1e-6
+# Rows of the matrix where the graphs meet that are added up at a time.
+_ROWS = 1_024
 
-# Calls a function with 0, 1, …, N − 1, side by side.
-ForEachGraph = Callable[[Callable[[int], Singles]], list[Singles]]
+# Calls a function with each of some arguments, side by side.
+ForEach = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+# Makes J_kᵀA_k⁻¹J_k times a factor.
+MakeTerm = Callable[[int, float], Term]
 
 
 @dataclass(frozen=True)
@@ -39,43 +45,41 @@ class Contrasts:
     alpha: float
     shares: Floats
 
-    def factored(self, gram: Callable[[int], Singles], for_each: ForEachGraph, shift: float) -> Solve:
-        """r ↦ K⁻¹r, to single precision; ``gram`` makes G_k, and may be called in several threads."""
-        if len(self.matrix) == 1:
-            return self._pair(gram, for_each, shift)
+    def factored(self, term: MakeTerm, for_each: ForEach, shift: float) -> Solve:
+        """r ↦ K⁻¹r, to single precision; ``term`` may be called in several threads."""
         H, shares, total = self.matrix, self.shares, self.shares.sum()
+        if len(H) == 1:
+            return rough_inverse([term(k, float(H[0, k] ** 2)) for k in (0, 1)], shift, for_each).apply
         factors = self.alpha * total * shares
-        inverses = for_each(lambda k: _inverse(gram(k), float(factors[k]), shift))
-        meeting = np.zeros_like(inverses[0])
-        for share, W in zip(shares, inverses, strict=True):
-            add_multiple(meeting, W, shift / (self.alpha * total) * share)
-        meeting = _inverse(meeting, 1.0, 0.0)
+        graphs = range(len(shares))
+        inverses = for_each(lambda k: rough_inverse([term(k, float(factors[k]))], shift), graphs)
+        meeting = _meeting(inverses, shift / (self.alpha * total) * shares, for_each)
 
         def smoothed(y: Floats) -> Floats:
             """B y, graph by graph."""
-            parts = y.astype(np.float32)
-            products = np.array(for_each(lambda k: inverses[k] @ parts[k]), dtype=np.float64)
+            products = np.array(for_each(lambda k: inverses[k].apply(y[k]), graphs))
             return np.asarray((y - shift * products) / factors[:, np.newaxis])
 
         def solve(r: Floats) -> Floats:
             r = r.reshape(len(H), -1)
             y = smoothed(H.T @ r)
-            x = meeting @ (shares @ y).astype(np.float32)
+            x = solve_factored(meeting, (shares @ y).astype(np.float32))
             y += smoothed(np.multiply.outer(shares, x.astype(np.float64)))
             return np.ravel(r - H @ y) / shift
 
         return solve
 
-    def _pair(self, gram: Callable[[int], Singles], for_each: ForEachGraph, shift: float) -> Solve:
-        first, second = for_each(lambda k: gram(k) * np.float32(self.matrix[0, k] ** 2))
-        first += second
-        inverse = _inverse(first, 1.0, shift)
-        return lambda r: (inverse @ r.astype(np.float32)).astype(np.float64)
 
+def _meeting(inverses: Sequence[RoughInverse], weights: Floats, for_each: ForEach) -> Singles:
+    """The Cholesky factor of S = Σ_k weights_k W_k."""
+    p = inverses[0].size
+    S = np.zeros((p, p), dtype=np.float32)
 
-def _inverse(G: Singles, factor: float, shift: float) -> Singles:
-    """(shift·I + factor·G)⁻¹ in place of G."""
-    G *= np.float32(factor)
-    diagonal = np.arange(len(G))
-    G[diagonal, diagonal] += np.float32(shift + _LOST * float(np.max(G[diagonal, diagonal])))
-    return inverse_definite(G)
+    def add(first: int) -> None:
+        for inverse, weight in zip(inverses, weights.tolist(), strict=True):
+            inverse.add_rows(first, min(first + _ROWS, p), weight, S)
+
+    for_each(add, range(0, p, _ROWS))
+    diagonal = np.arange(p)
+    S[diagonal, diagonal] *= np.float32(1.0 + _LOST)
+    return factor_definite(S)

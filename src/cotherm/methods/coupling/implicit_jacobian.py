@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from cotherm.lazy import lazy
 from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.metric import Metric
-from cotherm.solve.singles import Singles
+from cotherm.solve.rough_inverse import Term, inverting_work, is_by_unknowns
 from cotherm.solve.tall_matrix import Recomputed
 
 T = TypeVar("T")
@@ -27,15 +27,15 @@ T = TypeVar("T")
 # Waking threads takes as long as so many multiply-adds of dense algebra.
 _WORTH_THREADS = 1e8
 # Of making factors, and of applying them, in multiply-adds of dense algebra: as measured.
-_FACTORING, _SOLVING = 0.12, 2.0
+_FACTORING, _SOLVING = 0.8, 4.0
 
 
 @dataclass
 class Factors:
-    """Whether there is memory for factors of the systems, and whether any were made."""
+    """Whether there is memory for factors of the systems, and how many edges of each graph were free in those made."""
 
     allowed: bool
-    made: bool = False
+    made: list[list[int]] = field(default_factory=list)
 
 
 class ImplicitJacobian(ImplicitMatrix):
@@ -54,7 +54,6 @@ class ImplicitJacobian(ImplicitMatrix):
         self._contrasts, self._factors = contrasts, factors
         self._maps = engine.for_each(lambda state, edges: state.derivative_map(edges), largest, states, free)
         self._cuts = np.cumsum([0, *map(len, free)]).tolist()
-        self._rows = engine.total(self._cuts[-1])
         self._size = states[0].size
         self.shape = (self._cuts[-1], len(contrasts.matrix) * self._size)
 
@@ -82,30 +81,36 @@ class ImplicitJacobian(ImplicitMatrix):
     def work(self) -> float:
         return sum(one.work for one in self._maps)
 
-    @property
-    def factoring_work(self) -> float:
+    def factoring_work(self, active: Array) -> float:
         if not self._factors.allowed:
             return np.inf
-        p, graphs = float(self._size), len(self._maps)
-        inverses = 2 if graphs == 2 else graphs + 1  # the only one of two graphs has one thread
-        return _FACTORING * (p**2 * self._rows + p**3 * inverses)
+        p, free = float(self._size), self._free_counts(active)
+        if len(free) == 2:
+            return _FACTORING * (inverting_work(sum(free), p) + p**3 / 3.0)
+        own = sum(inverting_work(count, p) for count in free)
+        meeting = sum(0.5 * p**2 * min(count, p) for count in free if is_by_unknowns(count, self._size))
+        return _FACTORING * (own + meeting + p**3 / 3.0)  # the last in one thread
 
-    @property
-    def solving_work(self) -> float:
-        p, graphs = float(self._size), len(self._maps)
-        return _SOLVING * p**2 * (1 if graphs == 2 else 2 * graphs + 1)
+    def solving_work(self, active: Array) -> float:
+        p, free = float(self._size), self._free_counts(active)
+        if len(free) == 2:
+            return _SOLVING * min(p**2, 2.0 * p * sum(free))
+        return _SOLVING * (p**2 + 2.0 * sum(min(p**2, 2.0 * p * count) for count in free))
+
+    def _free_counts(self, active: Array) -> list[int]:
+        return [self.engine.total(hi - lo) - int(active[lo:hi].sum()) for lo, hi in pairwise(self._cuts)]
 
     def factored(self, metric: Metric, active: Array, shift: float) -> Solve | None:
-        def gram(k: int) -> Singles:
+        def term(k: int, factor: float) -> Term:
             lo, hi = self._cuts[k], self._cuts[k + 1]
             E = Recomputed((hi - lo, self._size), self._states[k].row_writer(self._free[k]), self.engine)
-            return metric.part(lo, hi).rough_gram(E, active[lo:hi])
+            return Term(metric.part(lo, hi), E, active[lo:hi], factor)
 
-        def for_each(task: Callable[[int], Singles]) -> list[Singles]:
-            return self.engine.for_each(task, self._largest, range(len(self._maps)))
+        def for_each(task: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
+            return self.engine.for_each(task, self._largest, arguments)
 
-        self._factors.made = True
+        self._factors.made.append(self._free_counts(active))
         try:
-            return self._contrasts.factored(gram, for_each, shift)
+            return self._contrasts.factored(term, for_each, shift)
         except np.linalg.LinAlgError:
             return None

@@ -25,6 +25,7 @@ from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
 from cotherm.solve import tall_matrix
+from cotherm.solve.rough_inverse import is_by_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
 WAYS = ("stored", "recomputed", "streamed")
@@ -46,6 +47,8 @@ _RESIDUALS = 6
 # Where the Jacobian is only applied: vectors over all edges and over its columns, and bytes of a row of a matrix that
 # is on its way to single precision.
 _APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
+# Matrices over the free edges of a graph while a factor is made from them.
+_FORMS = 3
 # Terms of the derivative for every time, as products use them.
 _APPLIED_TERMS = 7
 # Dense matrices over the vertices of a graph whose heat flows by its spectrum.
@@ -117,9 +120,10 @@ class MemoryPlan:
     applied: bool = False
     factors: int = 0
 
-    def without_factors(self) -> MemoryPlan:
-        """What turns out to be taken where no factors were needed."""
-        return replace(self, way="recomputed", added=self.added - self.factors, factors=0)
+    def with_factors(self, amount: int) -> MemoryPlan:
+        """What turns out to be taken: factors are smaller where few edges are free, and may not be needed at all."""
+        way = self.way if amount else "recomputed"
+        return replace(self, way=way, added=self.added - self.factors + amount, factors=amount)
 
     @property
     def description(self) -> str:
@@ -154,11 +158,34 @@ def predicted(
     return CouplingMemory(stored, recomputed, streamed, memory.in_use() or 0)
 
 
+def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int) -> int:
+    """Of factors for graphs with so many vertices and free edges, each with so many entries of Q.
+
+    One for each graph, one where they meet, and what so many of them are made from at a time: see
+    :mod:`cotherm.solve.rough_inverse`.
+    """
+    if len(sizes) == 2:
+        n, free = max(n for n, _ in sizes), sum(free for _, free in sizes)
+        lasting, making = _inverse_memory(n, free, own)
+        return lasting + (lasting + making if is_by_unknowns(free, own) else lasting + at_once * making)
+    parts = [_inverse_memory(n, free, own) for n, free in sizes]
+    return 4 * own**2 + sum(lasting for lasting, _ in parts) + at_once * max(making for _, making in parts)
+
+
+def _inverse_memory(n: int, free: int, own: int) -> tuple[int, int]:
+    """What one factor takes, and what it is made from."""
+    rows = _ROUGH_ROW * min(tall_matrix.BLOCK_SIZE, own * free)
+    if is_by_unknowns(free, own):
+        return 4 * own * free, _FORMS * 4 * free**2 + rows
+    dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
+    return 4 * own**2, 12 * own * n + dense + rows
+
+
 class _Shape:
     """The sizes of a coupling, and the bytes of its parts."""
 
     def __init__(self, sizes: Sequence[tuple[int, int]], q: int, p: int, engine: Engine) -> None:
-        self.graphs, self.q, self.p = len(sizes), q, p
+        self.sizes, self.graphs, self.q, self.p = sizes, len(sizes), q, p
         self.vertices, self.edges = (sum(part) for part in zip(*sizes, strict=True))
         self.largest = max(vertices for vertices, _ in sizes)
         self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
@@ -192,12 +219,8 @@ class _Shape:
 
     @property
     def factors(self) -> int:
-        """One for each graph, one where they meet, and what they are made from."""
-        own, n = self.columns // (self.graphs - 1), self.largest
-        squares = self.graphs + (0 if self.graphs == 2 else 1)
-        dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
-        rows = _ROUGH_ROW * min(tall_matrix.BLOCK_SIZE, own * self.edges)
-        return 4 * squares * own**2 + self.at_once * (12 * own * n + dense + rows)
+        """If all edges are free, which is the most that they take."""
+        return factors_memory(self.sizes, self.columns // (self.graphs - 1), self.at_once)
 
     @property
     def terms(self) -> int:

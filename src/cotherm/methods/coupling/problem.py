@@ -116,6 +116,11 @@ class CouplingProblem:
         return self._first_horizon
 
     @property
+    def entries(self) -> int:
+        """Of one graph's Q at all times."""
+        return self._models[0].size
+
+    @property
     def constant(self) -> float:
         """The part of the cost that no weights change: that of t = 0."""
         count = int(np.sum(self.times == 0.0))

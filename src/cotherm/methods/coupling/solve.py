@@ -17,7 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count
-from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.memory import MemoryPlan, factors_memory, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.reordering import Reordering
@@ -132,8 +132,22 @@ def _searched(
         optimality=found.optimality,
         status=found.status,
         history=tuple(search.history),
-        plan=plan if problem.factors.made or not plan.factors else plan.without_factors(),
+        plan=_as_taken(plan, problem),
     )
+
+
+def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
+    """The forecast for the factors that were made."""
+    if not plan.factors:
+        return plan
+    graphs, engine = problem.graphs, problem.engine
+    at_once = engine.at_once(problem.largest, len(graphs))
+    vertices = [graph.n for graph in graphs]
+    amounts = [
+        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once)
+        for free in problem.factors.made
+    ]
+    return plan.with_factors(min(max(amounts, default=0), plan.factors))
 
 
 class _CallbackError(Exception):

@@ -1,0 +1,168 @@
+"""(s I + Σ_k c_k E_kᵀA_k⁻¹E_k)⁻¹ to single precision, by the smaller of two systems.
+
+One has as many rows as there are equations. The other has as many as there are free unknowns:
+
+    (s I + c EᵀA⁻¹E)⁻¹ = (I − YᵀY)/s,    Y = L⁻¹√c E,    LLᵀ = s A + c E Eᵀ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from cotherm.arrays import Floats
+from cotherm.engines.interface import Array
+from cotherm.solve.metric import Metric
+from cotherm.solve.singles import (
+    Singles,
+    add_columns_square,
+    add_multiple,
+    factor_definite,
+    inverse_definite,
+    row_gram,
+    solve_lower_in_place,
+)
+from cotherm.solve.tall_matrix import TallMatrix
+
+# What float32 loses beside the largest eigenvalue is put on the diagonal.
+_LOST = 1e-6
+
+
+@dataclass(frozen=True)
+class Term:
+    """c EᵀA_FF⁻¹E over the unknowns F that are not active."""
+
+    metric: Metric
+    E: TallMatrix
+    active: Array
+    factor: float
+
+    @property
+    def free(self) -> int:
+        return len(self.active) - int(self.active.sum())
+
+
+class RoughInverse(Protocol):
+    """The inverse; its parts may be asked for in several threads."""
+
+    @property
+    def size(self) -> int:
+        """Its rows."""
+
+    def apply(self, x: Floats) -> Floats: ...
+
+    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+        """Add so many times some of its rows, from the diagonal on, to an upper triangle."""
+
+
+# Calls a function with every term, side by side.
+ForEach = Callable[[Callable[[Term], Singles], Sequence[Term]], list[Singles]]
+
+
+def one_by_one(task: Callable[[Term], Singles], terms: Sequence[Term]) -> list[Singles]:
+    return list(map(task, terms))
+
+
+def is_by_unknowns(free: float, equations: float) -> bool:
+    """Whether the system of the unknowns is the smaller one."""
+    return free < equations
+
+
+def inverting_work(free: float, equations: float) -> float:
+    """Multiply-adds of :func:`rough_inverse`."""
+    if is_by_unknowns(free, equations):
+        return free**2 * equations + free**3 / 6.0
+    return 0.5 * equations**2 * (free + equations)
+
+
+def rough_inverse(terms: Sequence[Term], shift: float, for_each: ForEach = one_by_one) -> RoughInverse:
+    """Raises LinAlgError where rounding has made the system something else than positive definite."""
+    # Where unknowns are spread over ranks their system would be too.
+    in_one_place = not terms[0].metric.engine.is_distributed
+    if in_one_place and is_by_unknowns(sum(term.free for term in terms), terms[0].E.shape[1]):
+        return _by_unknowns(terms, shift, for_each)
+    return _by_equations(terms, shift, for_each)
+
+
+def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
+    def gram(term: Term) -> Singles:
+        G = term.metric.rough_gram(term.E, term.active)
+        G *= np.float32(term.factor)
+        return G
+
+    total, *others = for_each(gram, terms)
+    for other in others:
+        add_multiple(total, other, 1.0)
+    return Square(inverse_shifted(total, shift))
+
+
+def inverse_shifted(G: Singles, shift: float) -> Singles:
+    """(shift·I + G)⁻¹ in place of G, of which only the upper triangle counts."""
+    diagonal = np.arange(len(G))
+    G[diagonal, diagonal] += np.float32(shift + _LOST * float(np.max(G[diagonal, diagonal])))
+    return inverse_definite(G)
+
+
+def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
+    def rows(term: Term) -> Singles:
+        out, at = np.empty((term.free, term.E.shape[1]), dtype=np.float32), 0
+        for _, block in term.E.row_blocks(np.flatnonzero(~term.active)):
+            out[at : at + len(block)] = term.metric.engine.to_numpy(block)
+            at += len(block)
+        out *= np.float32(np.sqrt(term.factor))
+        return out
+
+    parts = for_each(rows, terms)
+    Y = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    del parts
+    M, at = row_gram(Y), 0
+    for term in terms:
+        to = at + term.free
+        M[at:to, at:to] += np.float32(shift) * term.metric.rough_form(term.active)
+        at = to
+    diagonal = np.arange(len(M))
+    M[diagonal, diagonal] *= np.float32(1.0 + _LOST)
+    factor_definite(M)
+    solve_lower_in_place(M, Y)
+    return Thin(Y, shift)
+
+
+@dataclass(frozen=True)
+class Square:
+    """W itself."""
+
+    W: Singles
+
+    @property
+    def size(self) -> int:
+        return len(self.W)
+
+    def apply(self, x: Floats) -> Floats:
+        return (self.W @ x.astype(np.float32)).astype(np.float64)
+
+    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+        out[first:last, first:] += np.float32(factor) * self.W[first:last, first:]
+
+
+@dataclass(frozen=True)
+class Thin:
+    """(I − YᵀY)/s."""
+
+    Y: Singles
+    shift: float
+
+    @property
+    def size(self) -> int:
+        return self.Y.shape[1]
+
+    def apply(self, x: Floats) -> Floats:
+        return (x - (self.Y.T @ (self.Y @ x.astype(np.float32)))) / self.shift
+
+    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+        part = factor / self.shift
+        add_columns_square(out, self.Y, first, last, -part)
+        diagonal = np.arange(first, last)
+        out[diagonal, diagonal] += np.float32(part)
