@@ -51,9 +51,14 @@ def words(size: float) -> str:
     return f"{size / 1e3:.3g} kB"
 
 
-def available() -> int | None:
-    """Free bytes, within the limits of a container and of this process; None if unknown."""
-    known = [free for free in (_free_of_machine(), _free_of_group(), _free_of_process()) if free is not None]
+def available(processes: int = 1) -> int | None:
+    """Free bytes, within the limits of a container and of this process; None if unknown.
+
+    What is free on the machine is shared by so many processes.
+    """
+    shared = [free // processes for free in (_free_of_machine(), _free_of_group()) if free is not None]
+    own = _free_of_process()
+    known = shared if own is None else [*shared, own]
     return min(known) if known else None
 
 

@@ -153,11 +153,11 @@ def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> 
     assert plan.planned(needs, 999, "float64").way == "recomputed"
     assert plan.planned(needs, 450, "float32") == MemoryPlan("streamed", "float32", 300, 100)
     assert refused(lambda: plan.planned(needs, 399, "float64")) == "memory"
-    monkeypatch.setattr(memory, "available", lambda: 400)
+    monkeypatch.setattr(memory, "available", lambda *_: 400)
     assert plan.planned(needs, None, "float64").way == "streamed"
-    monkeypatch.setattr(memory, "available", lambda: 300)
+    monkeypatch.setattr(memory, "available", lambda *_: 300)
     assert refused(lambda: plan.planned(needs, None, "float64")) == "memory"
-    monkeypatch.setattr(memory, "available", lambda: None)
+    monkeypatch.setattr(memory, "available", lambda *_: None)
     assert plan.planned(needs, None, "float64").way == "stored"
 
 

@@ -289,8 +289,8 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: E
     decides.
     """
     engine = default_engine() if engine is None else engine
-    free = memory.available() if budget is None else budget - needs.in_use
-    free = None if free is None else int(-engine.most(-(free // (1 if budget is not None else engine.processes_here))))
+    free = memory.available(engine.processes_here) if budget is None else budget - needs.in_use
+    free = None if free is None else int(-engine.most(-free))
     most = engine.most
     needs = replace(
         needs,
