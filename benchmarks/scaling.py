@@ -210,8 +210,8 @@ def measure_ranks(folder: Path) -> dict[str, Any] | None:
     row = _row(result, time.perf_counter() - began, ranks.size, max((peak() or 0) - before, 0))
     traffic = result.traffic
     halo = _halo(result)
-    row |= {"halo": halo, "exchanges": traffic.exchanges, "exchanged_bytes": traffic.exchanged_bytes}
-    row |= {"sums": traffic.sums, "vertices": result.graphs[0].n, "edges": sum(g.m for g in result.graphs)}
+    row |= {"halo": halo, **{name: traffic[name] for name in ("exchanges", "exchanged_bytes", "sums")}}
+    row |= {"vertices": result.graphs[0].n, "edges": sum(g.m for g in result.graphs)}
     row |= _products(engine, result)
     rows = ranks.gather(row)
     most = ("seconds", "peak", "halo", "exchanged_bytes", "step_ms", "petsc_ms")

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
     from cotherm.methods.transport import Transport, transport
     from cotherm.pairs import pair_names
+    from cotherm.ranks import Ranks
 
 __version__: str
 
@@ -100,6 +101,7 @@ _HOMES = {
     "PairReport": "methods.pairs.report",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
+    "Ranks": "ranks",
     "ShardedGraph": "graphs.sharded.store",
     "SimilarityFusion": "methods.similarity_fusion",
     "Spectrum": "heat.spectrum",
@@ -186,6 +188,7 @@ __all__ = [
     "PairReport",
     "PowerMean",
     "QuasiHarmonic",
+    "Ranks",
     "ShardedCoupling",
     "ShardedGraph",
     "SimilarityFusion",

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from cotherm.errors import CothermError
 from cotherm.optional import require
@@ -28,25 +29,66 @@ class SharedError(CothermError):
     """An error that all ranks raise at the same place, so that one of them can tell it."""
 
 
-class Ranks(Protocol):
-    """The ranks of a program."""
+class Ranks(ABC):
+    """The processes that work together, as MPI starts them: ranks 0, …, size − 1.
 
-    @property
-    def rank(self) -> int:
-        """The number of this rank, from 0."""
+    Attributes
+    ----------
+    rank : int
+        The number of this process.
+    size : int
+        How many there are.
 
-    @property
-    def size(self) -> int:
-        """How many ranks there are."""
+    See Also
+    --------
+    shard_graph : Takes them.
 
+    Notes
+    -----
+    ``cotherm.ranks.world()`` are all that mpiexec started together, or this process alone.
+
+    Examples
+    --------
+    >>> from cotherm import ranks
+    >>> ranks.ONE.size, ranks.ONE.gather("alone")
+    (1, ['alone'])
+    """
+
+    rank: int
+    size: int
+
+    @abstractmethod
     def gather(self, value: Any) -> list[Any]:
-        """The values of all ranks, on every rank; it waits for all of them. For small values."""
+        """Return the values of all ranks, on every rank; for small values.
 
+        Parameters
+        ----------
+        value : object
+            The value of this rank.
+
+        Returns
+        -------
+        list
+            The values in the order of ranks.
+        """
+
+    @abstractmethod
     def share(self, value: Any) -> Any:
-        """The value of rank 0, on every rank."""
+        """Return the value of rank 0, on every rank.
+
+        Parameters
+        ----------
+        value : object
+            The value of this rank; that of rank 0 counts.
+
+        Returns
+        -------
+        object
+            The value of rank 0.
+        """
 
 
-class _One:
+class _One(Ranks):
     """One process alone."""
 
     rank, size = 0, 1
@@ -58,7 +100,7 @@ class _One:
         return value
 
 
-class _OverMPI:
+class _OverMPI(Ranks):
     """The ranks of a communicator of mpi4py."""
 
     def __init__(self, comm: Any) -> None:

@@ -16,7 +16,7 @@ from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded import header as headers
-from cotherm.graphs.sharded.header import MIRROR, OWN, Header, file_name
+from cotherm.graphs.sharded.header import MIRROR, OWN, file_name
 from cotherm.graphs.validation import read_only
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
@@ -80,7 +80,7 @@ class ShardedGraph:
     ----------
     path : Path
         The directory.
-    header : Header
+    header : object
         What its ``header.json`` says.
 
     See Also
@@ -106,7 +106,7 @@ class ShardedGraph:
     """
 
     path: Path
-    header: Header = field(repr=False)
+    header: Any = field(repr=False)  # a Header, which is no public name
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ShardedGraph:
@@ -286,7 +286,7 @@ class ShardedGraph:
             rows.append(file.read(min(max(start - low, 0), high - low), max(min(stop, high) - low, 0)))
         return np.concatenate(rows)
 
-    def array(self, shard: int, array: str) -> ArrayFile:
+    def array(self, shard: int, array: str) -> Any:
         """The file of one array of a shard, of which rows can be read.
 
         Parameters
@@ -298,8 +298,8 @@ class ShardedGraph:
 
         Returns
         -------
-        ArrayFile
-            Where the array is.
+        object
+            Where the array is; its ``shape``, ``dtype`` and ``read(start, stop)`` are those of rows.
         """
         file = array_file.describe(self.path / file_name(shard, array))
         self._require_layout(shard, array, file)

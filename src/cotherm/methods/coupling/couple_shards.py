@@ -18,7 +18,6 @@ from cotherm import limits, memory, validation
 from cotherm import ranks as processes
 from cotherm.arrays import Floats
 from cotherm.engines import get_engine
-from cotherm.engines.petsc.communicator import Traffic
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.errors import CothermError
 from cotherm.graphs.sharded.staging import require_free_directory, staged, write_file
@@ -82,8 +81,8 @@ class ShardedCoupling:
         The arguments as understood.
     seconds : float
         Time that it took.
-    traffic : Traffic
-        What this rank received from others.
+    traffic : dict
+        What this rank received from others: exchanges of rows with neighbors, sums over all ranks, and their bytes.
 
     See Also
     --------
@@ -106,7 +105,7 @@ class ShardedCoupling:
     history: tuple[dict[str, Any], ...] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
     seconds: float
-    traffic: Traffic = field(repr=False)
+    traffic: dict[str, int] = field(repr=False)
 
     def summary(self) -> dict[str, Any]:
         """Everything but arrays, as it is written beside the graphs.
@@ -388,7 +387,7 @@ class _Run:
             history=history,
             settings={**asdict(given), "memory": self.plan.description, "ranks": self._world.size, "engine": "petsc"},
             seconds=time.perf_counter() - self._began,
-            traffic=engine.communicator.traffic,
+            traffic=asdict(engine.communicator.traffic),
         )
 
     def _searched(self, meter: Meter) -> tuple[CouplingProblem, Found, tuple[dict[str, Any], ...]]:

@@ -22,7 +22,7 @@ from cotherm.graphs.sharded.assembly import Files, assemble, dealt
 from cotherm.graphs.sharded.buckets import EDGE, Buckets, shard_of
 from cotherm.graphs.sharded.header import EXTRAS, MOST_SHARDS
 from cotherm.graphs.sharded.knn.layout import Layout, dealt_blocks, lay_out
-from cotherm.graphs.sharded.knn.point_files import Given, PointFiles
+from cotherm.graphs.sharded.knn.point_files import PointFiles, PointPaths
 from cotherm.graphs.sharded.knn.search import BlockSearch
 from cotherm.graphs.sharded.knn.selection import median
 from cotherm.graphs.sharded.merging import symmetrized
@@ -78,7 +78,7 @@ class _Recipe:
 
 
 def shard_knn_graph(
-    points: Given,
+    points: PointPaths,
     path: str | os.PathLike[str],
     k: int = 10,
     *,
@@ -226,7 +226,7 @@ def shard_knn_graph(
 
 
 def _opened(
-    ranks: Ranks, points: Given, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
+    ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
 ) -> tuple[PointFiles, dict[str, Rows]]:
     """The points, the same on all ranks, and what the vertices get of them; text is parsed by one rank."""
     extras: dict[str, Rows] = {}

@@ -20,7 +20,7 @@ from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.io.kinds import PACKED, TEXT, suffix_of
 
-Given = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+PointPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class PointFiles:
     first: Ints  # row at which each file begins, and n
 
     @classmethod
-    def open(cls, points: Given, scratch: Path | None = None, *, parse: bool = True) -> PointFiles:
+    def open(cls, points: PointPaths, scratch: Path | None = None, *, parse: bool = True) -> PointFiles:
         """The points of a file, of several, or of all ``.npy`` files in a directory in the order of their names.
 
         Text tables are parsed into ``scratch``, unless another process has done so.
@@ -80,7 +80,7 @@ class PointFiles:
         return [(str(file.path), file.shape) for file in self.files]
 
 
-def _places(points: Given) -> list[Path]:
+def _places(points: PointPaths) -> list[Path]:
     if isinstance(points, str | os.PathLike):
         place = atomic.as_path(points)
         if not place.is_dir():
