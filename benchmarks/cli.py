@@ -82,13 +82,15 @@ def _run(arguments: Sequence[str] | None) -> None:
     print(json.dumps(report, indent=2) if options.json else text)
 
 
+def names_here() -> list[str]:
+    """All that can run here: one needs PETSc, which has an environment of its own (make .venv-mpi/.ready)."""
+    return [name for name in NAMES if name != "scaling" or find_spec("petsc4py") is not None]
+
+
 def _run_all(options: argparse.Namespace) -> None:
     """One after the other; the tables as they come, or one object of all reports."""
     reports = {}
-    for name in NAMES:
-        if name == "scaling" and find_spec("petsc4py") is None:
-            _log(f"{PROGRAM} {name}: left out, PETSc is not installed (make .venv-mpi/.ready)")
-            continue
+    for name in names_here():
         _log(f"{PROGRAM} {name} ...")
         reports[name], text = _measured(name, options)
         if not options.json:
