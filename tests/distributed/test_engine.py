@@ -75,7 +75,7 @@ def test_unequal_inputs_end_all_ranks(name: str, argument: str) -> None:
 
 def test_a_bad_argument_is_told_once() -> None:
     told = failed("bad_argument").stderr
-    assert told.count("alpha: -1") == 1, told
+    assert told.count("SharedError: alpha: -1") == 1, told
 
 
 def test_an_error_on_one_rank_ends_all() -> None:
