@@ -47,6 +47,7 @@ class Cost:
             lambda u: (self(u).cost, 2.0 * self(u).half),
             np.ones(n),
             jac=True,
+            method="L-BFGS-B",
             bounds=[(0, None)] * n,
             options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-10},
         )
