@@ -43,6 +43,7 @@ ABOUT = {
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
     "points": "from a table of up to a million points to a graph, against pandas and scikit-learn",
+    "shards": "graphs and points into shards, in a stream and by ranks of MPI, beside the same in memory",
     "threads": "the Ring in threads and processes: results and times",
     "diagonalize": "joint bases, against pyRiemann and qndiag",
     "match": "correspondences, against pyFM and POT",

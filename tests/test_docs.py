@@ -135,6 +135,19 @@ def test_cohorts_as_they_are_copied(
     assert all(np.allclose(a.w, b.w) for a, b in zip(by_commands, by_python, strict=True))
 
 
+def test_sharded_graphs_as_they_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "sharded-graphs.md"
+    names: dict[str, Any] = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)), names)
+    assert names["sharded"].shards == 3
+    typed = commands(page)
+    assert [arguments[0] for arguments in typed] == ["demo", "graph", "shard", "info"]
+    for arguments in typed:
+        cli.main(arguments)
+    assert ct.ShardedGraph.open("images.shards").shards == 4
+
+
 def test_figures_are_shown_small_and_drawn_by_a_command_each() -> None:
     page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     shown = re.findall(r"\]\(figures/([\w-]+\.png)\)", page)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from cotherm.graphs.graph import Graph
     from cotherm.graphs.mesh import Mesh
     from cotherm.graphs.search.neighbors import Neighbors, nearest_neighbors
+    from cotherm.graphs.sharded.convert import shard_graph
+    from cotherm.graphs.sharded.knn.build import NeighborShards, shard_knn_graph
+    from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
     from cotherm.graphs.validity import Failure, Validity
     from cotherm.heat.coupling import coupling_error
     from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
     from cotherm.methods.transport import Transport, transport
     from cotherm.pairs import pair_names
+    from cotherm.ranks import Ranks
 
 __version__: str
 
@@ -81,6 +85,7 @@ _HOMES = {
     "Diagonalization": "methods.joint_diagonalization",
     "Failure": "graphs.validity",
     "Graph": "graphs.graph",
+    "GraphPart": "graphs.sharded.store",
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
     "JointDiagonalization": "estimators.joint_diagonalization",
     "JointResult": "methods.result",
@@ -90,10 +95,13 @@ _HOMES = {
     "Mesh": "graphs.mesh",
     "Modes": "methods.matching.modes",
     "Nearest": "heat.distance",
+    "NeighborShards": "graphs.sharded.knn.build",
     "Neighbors": "graphs.search.neighbors",
     "PairReport": "methods.pairs.report",
     "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
+    "Ranks": "ranks",
+    "ShardedGraph": "graphs.sharded.store",
     "SimilarityFusion": "methods.similarity_fusion",
     "Spectrum": "heat.spectrum",
     "Stage": "methods.coupling.continuation",
@@ -136,6 +144,8 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
+    "shard_graph": "graphs.sharded.convert",
+    "shard_knn_graph": "graphs.sharded.knn.build",
     "shared_label_functions": "functions",
     "transport": "methods.transport",
     "viewer": "viewer",
@@ -160,6 +170,7 @@ __all__ = [
     "Diagonalization",
     "Failure",
     "Graph",
+    "GraphPart",
     "HeatKernelCoupling",
     "JointDiagonalization",
     "JointResult",
@@ -169,10 +180,13 @@ __all__ = [
     "Mesh",
     "Modes",
     "Nearest",
+    "NeighborShards",
     "Neighbors",
     "PairReport",
     "PowerMean",
     "QuasiHarmonic",
+    "Ranks",
+    "ShardedGraph",
     "SimilarityFusion",
     "Spectrum",
     "Stage",
@@ -215,6 +229,8 @@ __all__ = [
     "radius_graph",
     "read_graph",
     "read_mesh",
+    "shard_graph",
+    "shard_knn_graph",
     "shared_label_functions",
     "transport",
     "viewer",

@@ -28,6 +28,9 @@ NEIGHBOR_PAIRS = 200_000_000
 # Larger graphs are renumbered for cache locality before they are coupled; smaller ones fit the caches as they are.
 REORDERED = 2_000
 
+# Edges of a shard, where no one says how many shards there are to be.
+SHARD_EDGES = 8_000_000
+
 # ---------------------------------------------------------------- engines
 
 # Up to this size dense algebra runs in one thread: more would wait for each other.

@@ -7,11 +7,13 @@ import errno
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import IO
 
+from cotherm import ranks
 from cotherm.cli.parser import Parser
 from cotherm.cli.signals import ended_in_order
 from cotherm.errors import CothermError, visible
@@ -19,7 +21,7 @@ from cotherm.progress import clear as clear_progress
 
 # In the order people need them; under each name a module in cotherm.cli.commands.
 GROUPS = {
-    "make": ("graph", "functions"),
+    "make": ("graph", "functions", "shard"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
     "look": ("view", "show", "changes", "info"),
@@ -61,15 +63,24 @@ def run_program(name: str, task: Callable[[], None]) -> None:
         with ended_in_order():
             _flushed(task)
     except CothermError as error:
-        _stop(name, 2, f"error: {error}")
-    except BrokenPipeError:  # the reader of our output has gone, as in `cotherm info x | head -1`
-        _stop(name, 128 + 13, None)  # as if by SIGPIPE, which ends other tools
+        _stop(name, 2, f"error: {ranks.who(error)}{error}", error)
+    except BrokenPipeError as error:  # the reader of our output has gone, as in `cotherm info x | head -1`
+        _stop(name, 128 + 13, None, error)  # as if by SIGPIPE, which ends other tools
     except OSError as error:
-        _stop(name, 2, f"error: {error.filename or 'system'}: {error.strerror or error}")
-    except MemoryError:
-        _stop(name, 2, "error: out of memory; needed: a smaller problem or a larger machine.")
-    except KeyboardInterrupt:
-        _stop(name, 130, "interrupted")
+        _stop(name, 2, f"error: {ranks.who(error)}{error.filename or 'system'}: {error.strerror or error}", error)
+    except MemoryError as error:
+        _stop(name, 2, "error: out of memory; needed: a smaller problem or a larger machine.", error)
+    except KeyboardInterrupt as error:
+        _stop(name, 130, "interrupted", error)
+    except SystemExit as error:
+        if error.code:
+            ranks.end(error, 1)
+        raise
+    except BaseException as error:
+        if ranks.launched():  # the other ranks would wait for this one: all end here
+            traceback.print_exc()
+            ranks.end(error, 1)
+        raise
 
 
 def _run(given: Sequence[str]) -> None:
@@ -140,13 +151,14 @@ def _real(path: str) -> str:
         return path
 
 
-def _stop(name: str, code: int, message: str | None) -> None:
+def _stop(name: str, code: int, message: str | None, error: BaseException) -> None:
     clear_progress()
     with suppress(OSError, ValueError):  # no one reads it, and the code says it too
-        if message is not None:
+        if message is not None and ranks.speaks(error):
             print(f"{name}: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
         _give_up_unwritten(stream)
+    ranks.end(error, code)
     sys.exit(code)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from cotherm.errors import visible
 from cotherm.io.cells import is_numeral
+from cotherm.ranks import is_first
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,7 +22,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if "required: VIEW" in message:
             message += ". Name the views before options such as --labels, which take all names that follow"
-        print(f"{self.prog}: error: {visible(' '.join(message.split()))}. See: {self.prog} --help", file=sys.stderr)
+        if is_first():  # of several ranks, which all find the same mistake
+            print(f"{self.prog}: error: {visible(' '.join(message.split()))}. See: {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from cotherm.cli.tables import tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.io import atomic
 from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
 from cotherm.io.number_table import TableLayout, open_table
 from cotherm.io.parquet import layout_of
 from cotherm.io.table import Found, Request
+from cotherm.memory import words
 from cotherm.methods.coupling.result import Coupling
 
 Described = tuple[dict[str, Any], str]
@@ -26,9 +29,13 @@ Described = tuple[dict[str, Any], str]
 
 def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     place = atomic.as_path(path)
+    return about_shards(ShardedGraph.open(place)) if place.is_dir() else _about_plain_file(place, header)
+
+
+def _about_plain_file(place: Path, header: Header) -> Described:
     suffix = place.suffix.lower()
     if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
-        result = read_result(path, told=False)  # its status is in what is printed
+        result = read_result(str(place), told=False)  # its status is in what is printed
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)
@@ -70,6 +77,32 @@ def about_graph(graph: Graph) -> Described:
     lines.append(f"  {graph.component_count:,} connected part{'s' * (graph.component_count != 1)}{isolated}")
     if report["labels"] is not None:
         lines.append(f"  {report['labels']} different labels")
+    return report, "\n".join(lines)
+
+
+def about_shards(graph: ShardedGraph) -> Described:
+    """What the headers of shards tell; the edges themselves are not read."""
+    header = graph.header
+    edges, cut = header.edges.tolist(), int(header.mirrors.sum())
+    size = sum(size for size, _ in header.files.values())
+    report = {
+        "kind": "sharded graph",
+        "name": graph.name,
+        "vertices": graph.n,
+        "edges": graph.m,
+        "shards": graph.shards,
+        "edges_between_shards": cut,
+        "largest_shard": max(edges),
+        "order": header.order,
+        "extras": list(header.extras),
+        "bytes": size,
+    }
+    lines = [f"Sharded graph {visible(graph.name or '')}".rstrip() + f": {graph.n:,} vertices, {graph.m:,} edges"]
+    share = f", {cut / graph.m:.1%} of the edges between shards" if graph.m else ""
+    lines.append(f"  {graph.shards:,} shard{'s' * (graph.shards != 1)} of at most {max(edges):,} edges{share}")
+    lines.append(f"  {words(size)} on disk, vertices in the order {header.order}")
+    if header.extras:
+        lines.append(f"  with {', '.join(header.extras)}")
     return report, "\n".join(lines)
 
 

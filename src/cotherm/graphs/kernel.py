@@ -22,7 +22,7 @@ def common_sigma(d: Floats, scale: str | float | None) -> float:
     if not isinstance(scale, str):
         return 1.0 if scale is None else scale
     middle = float(np.median(d)) if len(d) else 0.0
-    return middle or _least_positive(d)
+    return middle or least_positive(d)
 
 
 def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
@@ -31,14 +31,21 @@ def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
     A point with that many copies would get σ_i = 0. It gets the distance to the nearest farther point in the
     table; where the table holds none, the smallest σ_j > 0 of all points; where all points coincide, 1.
     """
+    sigma = own_sigma(distances, neighbor)
+    # Points without neighbors have an infinite σ too; no edge uses it.
+    sigma[np.isinf(sigma)] = least_positive(sigma[np.isfinite(sigma)])
+    return sigma
+
+
+def own_sigma(distances: Floats, neighbor: int) -> Floats:
+    """The same as far as the rows of the points themselves tell: infinite where they hold copies only."""
     sigma = distances[:, neighbor - 1].copy()
     copies = np.flatnonzero(sigma == 0)
     table = distances[copies]
     sigma[copies] = np.where(table > 0, table, np.inf).min(axis=1)
-    # Points without neighbors have an infinite σ too; no edge uses it.
-    sigma[np.isinf(sigma)] = _least_positive(sigma[np.isfinite(sigma)])
     return sigma
 
 
-def _least_positive(values: Floats) -> float:
+def least_positive(values: Floats) -> float:
+    """The smallest of some numbers that is > 0, or 1."""
     return float(np.min(values[values > 0], initial=np.inf)) if np.any(values > 0) else 1.0

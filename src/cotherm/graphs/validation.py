@@ -234,7 +234,12 @@ def checked_rows(argument: str, X: Any) -> Rows:
     if 0 in rows.shape:
         raise CothermError(argument, f"shape {np.shape(X)}", "at least one point and one column")
     values = rows if isinstance(rows, np.ndarray) else rows.data
-    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    require_usable_size(argument, max(float(values.max()), -float(values.min())) if values.size else 0.0)
+    return rows
+
+
+def require_usable_size(argument: str, largest: float) -> None:
+    """Refuse points whose largest entry is so large or small that squares overflow or vanish."""
     if largest and not _LEAST <= largest <= _MOST:
         raise CothermError(
             argument,
@@ -242,7 +247,6 @@ def checked_rows(argument: str, X: Any) -> Rows:
             f"a largest number between {_LEAST:g} and {_MOST:g}, so that squares neither vanish nor overflow",
             "Change the unit.",
         )
-    return rows
 
 
 def _checked_sparse(argument: str, X: Any) -> sp.csr_array:

@@ -7,19 +7,24 @@ checksums of the archive reveal any damage, and no objects are ever made.
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.io import npy
+from cotherm.io.array_file import ArrayFile, describe_within, opened
 
 # Bytes before the name of a member, and the bit that says a password is needed, in the zip format.
 _LOCAL_HEADER = 30
 _ENCRYPTED = 0x1
+# Bytes looked at together while checksums are compared.
+_PIECE = 2**22
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -35,6 +40,34 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack(data: bytes, require: Callable[[list[str]], None]) -> dict[str, NDArray[Any]]:
     """The arrays by name; ``require`` sees the names first, each once, and raises where they are not as expected."""
     return {field: npy.parse(field, member) for field, member in _members(data, require).items()}
+
+
+def located(path: Path, require: Callable[[list[str]], None]) -> dict[str, ArrayFile]:
+    """The same of a file that is not read whole: where each array is in it. Checksums are compared in pieces."""
+    try:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
+            entries = archive.infolist()
+            require([_field(entry) for entry in entries])
+            _require_stored(entries)
+            _require_apart(entries, path.stat().st_size)
+            spans = {_field(entry): (_begin(file, entry), entry.file_size) for entry in entries}
+            for entry in entries:
+                with archive.open(entry) as member:
+                    while member.read(_PIECE):  # raises at its end where the checksum is another
+                        pass
+    except (CothermError, MemoryError):
+        raise
+    except Exception as error:  # damaged archives make zipfile raise a dozen kinds
+        given = f"unreadable ({' '.join(str(error).split())[:120]})"
+        raise CothermError("zip archive", given, "a complete .npz file", "The file is damaged.") from None
+    return {field: describe_within(path, *span) for field, span in spans.items()}
+
+
+def _begin(file: IO[bytes], entry: zipfile.ZipInfo) -> int:
+    """The first byte of a member: behind its local header, whose name and extra field have lengths of their own."""
+    file.seek(entry.header_offset)
+    head = file.read(_LOCAL_HEADER)
+    return entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", head[26:30]))
 
 
 def require_width(arrays: Mapping[str, NDArray[Any]], least: Mapping[str, int]) -> None:

@@ -6,7 +6,8 @@ import errno
 import os
 import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cotherm import memory, validation
@@ -122,6 +123,15 @@ def require_room(directory: Path, size: int) -> None:
         )
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Within, what the system says against writing, such as that the disk is full, is an error that names the path."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
 def _require_memory(path: Path) -> None:
     """Refuse a file that memory cannot hold: the system may end the process instead of saying so."""
     size, free = path.stat().st_size, memory.available()
@@ -144,14 +154,14 @@ def _put(target: Path, data: bytes, *, overwrite: bool) -> None:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
-            _synchronize(file.fileno())
+            synchronize(file.fileno())
         if overwrite:
             if target.exists():
                 shutil.copymode(target, temporary)
             temporary.replace(target)
         else:
             _take_name(temporary, target)
-        _synchronize_directory(target.parent)
+        synchronize_directory(target.parent)
     finally:  # an interrupt from the keyboard, too, must leave nothing behind
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -179,7 +189,7 @@ def _take_name(temporary: Path, target: Path) -> None:
             raise
 
 
-def _synchronize(descriptor: int) -> None:
+def synchronize(descriptor: int) -> None:
     """Wait until the disk has what was written, so that a power failure leaves no name without content."""
     try:
         os.fsync(descriptor)
@@ -188,14 +198,14 @@ def _synchronize(descriptor: int) -> None:
             raise
 
 
-def _synchronize_directory(directory: Path) -> None:
+def synchronize_directory(directory: Path) -> None:
     """The same for a new name, which its directory holds; some systems do not open directories."""
     try:
         descriptor = os.open(directory, os.O_RDONLY)
     except OSError:
         return
     try:
-        _synchronize(descriptor)
+        synchronize(descriptor)
     finally:
         os.close(descriptor)
 

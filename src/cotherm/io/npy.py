@@ -20,7 +20,7 @@ _LARGEST_CHARACTER = 0x10FFFF
 def parse(field: str, data: bytes) -> NDArray[Any]:
     """The array, which shares the memory of ``data``; complaints name the ``field``."""
     try:
-        shape, fortran, dtype, start = _layout(data)
+        shape, fortran, dtype, start = layout(data)
     except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds, MemoryError too
         raise CothermError(field, f"not an array ({_first_line(error)})", "an array in .npy form") from None
     if dtype.hasobject or dtype.itemsize == 0:
@@ -36,7 +36,7 @@ def parse(field: str, data: bytes) -> NDArray[Any]:
         raise CothermError(field, f"not an array ({_first_line(error)})", "an array in .npy form") from None
 
 
-def _layout(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+def layout(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Shape, order, dtype and first byte of the data, as the file describes itself."""
     stream = io.BytesIO(data)
     version = npy.read_magic(stream)

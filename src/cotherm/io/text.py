@@ -64,6 +64,11 @@ class LineReader:
             self._count = sum(len(lines.rows) for lines in self.blocks())
         return self._count
 
+    @property
+    def before(self) -> int:
+        """How many lines of the file come before these."""
+        return self._first - 1
+
     def blocks(self) -> Iterator[Lines]:
         """All lines, some at a time."""
         for _, number, block in self._pieces():

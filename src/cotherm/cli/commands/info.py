@@ -6,7 +6,7 @@ import argparse
 
 from cotherm.cli import parser as options_of
 
-HELP = "describe a file: graph, coupling, mesh or table"
+HELP = "describe a file: graph, coupling, mesh or table; or a directory of shards"
 ABOUT = """\
 Describes the content of a file: sizes, weights, connected components. For a coupling it prints all
 settings, as needed for a methods section.
@@ -22,7 +22,7 @@ examples, on the tables that `cotherm demo --tables .` writes:
 def add_options(parser: argparse.ArgumentParser) -> None:
     from cotherm.cli.header import add_header
 
-    parser.add_argument("file", metavar="FILE", help="any file that cotherm reads or writes")
+    parser.add_argument("file", metavar="FILE", help="any file that cotherm reads or writes, or a directory of shards")
     add_header(parser)
     options_of.add_json(parser)
 

@@ -22,8 +22,11 @@ _ENDS = (["i", "j"], ["source", "target"], ["from", "to"], ["src", "dst"], ["nod
 _WEIGHTS: tuple[list[str], ...] = (["w"], ["weight"], [])
 _TITLES = "i,j,w, i,j, source,target,weight, source,target (also from,to, src,dst, node1,node2)"
 _MARKS = (",", ";", "\t")
-_NEEDED = "an edge: two vertex numbers and a weight, separated by commas"
-_ADVICE = (
+NEEDED = {
+    2: "an edge: two vertex numbers, separated by a comma",
+    3: "an edge: two vertex numbers and a weight, separated by commas",
+}
+ADVICE = (
     "Vertices are numbered from 0 to the largest number in the file: renumber them, or say how many there are in a "
     "first line '# cotherm graph {...}', as write_graph does."
 )
@@ -38,10 +41,10 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     text = utf8(data)
-    head = _header(line_at(text, 0))
+    head = header_of(line_at(text, 0))
     content = LineReader(text, comment="#")
-    rows, columns, mark = _without_titles(content)
-    if head is None and rows is not content and _begins_with_a_name(rows):
+    rows, columns, mark = without_titles(content)
+    if head is None and rows is not content and begins_with_a_name(rows):
         return named_edges.parse(text.decode(), columns, mark)
     n = MOST_VERTICES if head is None else head.n
     ends, w = _edges(rows, columns, mark, n)
@@ -54,7 +57,7 @@ def parse(data: bytes) -> Graph:
             "content", "no edges and no line '# cotherm graph ...'", "the number of vertices, or an edge"
         )
     n = int(ends.max()) + 1
-    edges.require_proportion("content", n, len(ends), _ADVICE)
+    edges.require_proportion("content", n, len(ends), ADVICE)
     return edges.graph(rows, n, ends, w, None)
 
 
@@ -66,7 +69,7 @@ def begins_like_one(first: str) -> bool:
 def _edges(rows: LineReader, columns: int, mark: str, n: int) -> tuple[Indices, Floats]:
     """The ends (m, 2) and the weights."""
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
-    needed = _NEEDED if columns == 3 else "an edge: two vertex numbers, separated by a comma"
+    needed = NEEDED[columns]
     for which, lines, numbers in number_blocks(rows, columns, needed, delimiter=mark):
         ends[which] = as_integers(
             lines, numbers[:, :2], least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}"
@@ -76,12 +79,14 @@ def _edges(rows: LineReader, columns: int, mark: str, n: int) -> tuple[Indices, 
     return ends, w
 
 
-def _begins_with_a_name(rows: LineReader) -> bool:
+def begins_with_a_name(rows: LineReader) -> bool:
+    """Whether the ends of the first edge are names, not numbers."""
     first, _ = rows.first()
     return bool(first.rows) and not all(map(_begins_like_a_number, _fields(first.rows[0])[0][:2]))
 
 
-def _header(words: str) -> header.Header | None:
+def header_of(words: str) -> header.Header | None:
+    """What our own first line says; None where it is not ours."""
     mark = words.removeprefix("#").strip()
     return header.parse(mark, "line 1", []) if words.startswith("#") and mark.startswith(header.MARK) else None
 
@@ -91,7 +96,7 @@ def _begins_like_a_number(field: str) -> bool:
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 
-def _without_titles(content: LineReader) -> tuple[LineReader, int, str]:
+def without_titles(content: LineReader) -> tuple[LineReader, int, str]:
     """The rows of numbers, how many columns they have, and the mark between them."""
     first, others = content.first()
     if not first.rows:

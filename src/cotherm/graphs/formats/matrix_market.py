@@ -16,7 +16,7 @@ import io
 
 import numpy as np
 
-from cotherm.arrays import Floats, Indices
+from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.graph import MOST_VERTICES, Graph
@@ -34,7 +34,7 @@ from cotherm.io.text import (
 )
 
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
-_ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
+ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
 
 
 def render(graph: Graph) -> bytes:
@@ -50,13 +50,15 @@ def render(graph: Graph) -> bytes:
 
 def parse(data: bytes) -> Graph:
     text = utf8(data)
-    field, symmetry = _banner(line_at(text, 0))
+    field, symmetry = banner(line_at(text, 0))
     sizes, rows = LineReader(text, comment="%").first()
-    n, entries = _sizes(sizes)
-    head = _header(text, n, entries)
+    n, entries = sizes_of(sizes)
+    head = header_of(line_at(text, 1), n, entries)
+    if head is not None:
+        require_last_line(text)
     require_rows(rows, len(rows), entries, "entries")
     if head is None:
-        edges.require_proportion(f"line {sizes.numbers[0]}", n, entries, _ADVICE)
+        edges.require_proportion(f"line {sizes.numbers[0]}", n, entries, ADVICE)
     ends, w = _entries(rows, field, n)
     name = None if head is None else head.name
     if symmetry == "general":
@@ -66,19 +68,31 @@ def parse(data: bytes) -> Graph:
 
 def _entries(rows: LineReader, field: str, n: int) -> tuple[Indices, Floats]:
     """Rows and columns, numbered from 0, (m, 2), and the values."""
-    columns = 2 if field == "pattern" else 3
+    columns, needed = columns_of(field)
     ends, w = np.empty((len(rows), 2), dtype=np.int32), np.ones(len(rows))
-    needed = f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
     for which, lines, numbers in number_blocks(rows, columns, needed):
-        ends[which] = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
-        if field == "integer":
-            as_integers(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+        ends[which] = entries_of(lines, numbers, field, n)
         if columns == 3:
             w[which] = numbers[:, 2]
     return ends, w
 
 
-def _banner(line: str) -> tuple[str, str]:
+def columns_of(field: str) -> tuple[int, str]:
+    """How many numbers an entry has, and which."""
+    columns = 2 if field == "pattern" else 3
+    return columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
+
+
+def entries_of(lines: Lines, numbers: Floats, field: str, n: int) -> Ints:
+    """Checked rows and columns, numbered from 0, of some lines of entries."""
+    ends = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
+    if field == "integer":
+        as_integers(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+    return ends
+
+
+def banner(line: str) -> tuple[str, str]:
+    """Field and symmetry of the matrix, as the first line says."""
     words = line.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise CothermError("line 1", excerpt(line), f"a banner such as {_BANNER!r}")
@@ -90,7 +104,8 @@ def _banner(line: str) -> tuple[str, str]:
     return field, symmetry
 
 
-def _sizes(lines: Lines) -> tuple[int, int]:
+def sizes_of(lines: Lines) -> tuple[int, int]:
+    """Numbers of rows and of entries, as the first line without a comment says."""
     needed = "the size line: rows, columns, entries"
     if not lines.rows:
         raise CothermError("content", "nothing after the banner", needed)
@@ -103,15 +118,14 @@ def _sizes(lines: Lines) -> tuple[int, int]:
     return rows, entries
 
 
-def _header(text: bytes, n: int, entries: int) -> header.Header | None:
-    second = line_at(text, 1)
+def header_of(second: str, n: int, entries: int) -> header.Header | None:
+    """What our own second line says; None where it is not ours."""
     words = second.removeprefix("%").strip()
     if not second.startswith("%") or not words.startswith(header.MARK):
         return None
     head = header.parse(words, "line 2", [])
     if (head.n, head.m) != (n, entries):
         raise CothermError("line 2", f"n={head.n}, m={head.m}", f"the numbers of the size line, {n} and {entries}")
-    require_last_line(text)
     return head
 
 

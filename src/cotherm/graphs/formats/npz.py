@@ -6,10 +6,7 @@ name), ``i``, ``j``, ``w`` and, where the graph has them, ``coordinates``, ``lab
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import header
@@ -29,17 +26,18 @@ def render(graph: Graph) -> bytes:
 
 
 def parse(data: bytes) -> Graph:
-    arrays = archive.unpack(data, _require_fields)
+    arrays = archive.unpack(data, require_fields)
     archive.require_width(arrays, WIDTHS)
     present = [field for field in header.EXTRAS if field in arrays]
-    head = _header(arrays.pop("header"), present)
+    array = arrays.pop("header")
+    head = header_of(array.item() if array.dtype.kind == "U" and array.ndim == 0 else "", present)
     if arrays["w"].shape != (head.m,):
         raise CothermError("w", f"shape {arrays['w'].shape}", f"one weight per edge, {head.m}")
     i, j, w = (arrays.pop(field) for field in ("i", "j", "w"))
     return Graph(head.n, i, j, w, **arrays, name=head.name)
 
 
-def _require_fields(found: list[str]) -> None:
+def require_fields(found: list[str]) -> None:
     """Known names, each once."""
     repeated = len(set(found)) != len(found)
     if repeated or not set(_REQUIRED) <= set(found) <= {*_REQUIRED, *header.EXTRAS}:
@@ -51,8 +49,8 @@ def _require_fields(found: list[str]) -> None:
         )
 
 
-def _header(array: NDArray[Any], present: list[str]) -> header.Header:
-    text = array.item() if array.dtype.kind == "U" and array.ndim == 0 else ""
+def header_of(text: str, present: list[str]) -> header.Header:
+    """The header in a text; ``present`` are the extras found."""
     if not text.startswith(header.MARK):
         raise CothermError("header", excerpt(str(text)), f"a text starting with {header.MARK!r}")
     return header.parse(text, "header", present)

@@ -57,7 +57,7 @@ class Points:
                 stacklevel=3,
             )
             rows, largest = rows[kept], largest[kept]
-        return cls(n, metric, _unit(rows, largest), kept)
+        return cls(n, metric, unit(rows, largest), kept)
 
     @property
     def count(self) -> int:
@@ -153,7 +153,7 @@ def row_maxima(rows: Rows) -> Floats:
     return np.asarray(abs(rows).max(axis=1).toarray(), dtype=np.float64).ravel()
 
 
-def _unit(rows: Rows, largest: Floats) -> Rows:
+def unit(rows: Rows, largest: Floats) -> Rows:
     """The rows scaled to length 1."""
     rows = _divided(rows, largest)  # first, to keep squares from vanishing
     return _divided(rows, np.sqrt(squares(rows)))

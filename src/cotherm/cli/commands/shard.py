@@ -1,0 +1,157 @@
+"""``cotherm shard``: a graph of any size, or points, in; a directory of shards out."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cotherm.cli import parser as options_of
+from cotherm.errors import CothermError
+
+if TYPE_CHECKING:
+    from cotherm.graphs.sharded.store import ShardedGraph
+    from cotherm.ranks import Ranks
+
+HELP = "cut a graph of any size into shards, or make one from points, for many processes"
+ABOUT = """\
+Writes a graph as a directory of shards, of which processes read their own part. The graph is read in a
+stream and never held in memory: an edge list (.csv, .tsv, .txt, also .gz), .mtx (also .gz) or .npz.
+
+Of points, a .npy file, several or a directory of them, it makes the graph of nearest neighbors; with
+--neighbors also of text tables of numbers.
+
+It may be started by mpiexec: all processes then work on the same directory.
+"""
+EXAMPLES = """\
+examples, on the tables that `cotherm demo --tables .` writes:
+  cotherm graph images.csv --out images.npz --force
+  cotherm shard images.npz --parts 4 --out images.shards
+  cotherm info images.shards
+  mpiexec -n 4 python -m cotherm shard edges.csv.gz --parts 64 --out big.shards
+  mpiexec -n 4 python -m cotherm shard points/ --neighbors 10 --order cells --out knn.shards
+"""
+_POINTS = {"neighbors": 10, "scale": "self-tuning", "metric": "euclidean", "symmetrize": "max", "search": "exact"}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="a graph, or points: .npy files or a directory of them"
+    )
+    parser.add_argument("--out", "-o", metavar="DIRECTORY", required=True, help="the shards, such as graph.shards")
+    parser.add_argument("--force", action="store_true", help="replace the output if it exists")
+    parser.add_argument(
+        "--parts", type=options_of.integer, metavar="N", help="number of shards (one for some eight million edges)"
+    )
+    parser.add_argument(
+        "--order",
+        choices=["given", "curve", "cells"],
+        default="given",
+        help="numbers of vertices: as given, along a curve through their coordinates, or for points by cells of space;"
+        " near ones then share a shard (given)",
+    )
+    parser.add_argument("--name", metavar="NAME", help="name of the graph (that of the file)")
+    group = parser.add_argument_group("graphs from points")
+    group.add_argument(
+        "--neighbors", "-k", type=options_of.integer, metavar="K", help="number of neighbors of each point (10)"
+    )
+    group.add_argument(
+        "--scale",
+        type=options_of.number_or("self-tuning", "median", "none"),
+        metavar="S",
+        help="scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
+    )
+    group.add_argument("--metric", choices=["euclidean", "cosine"], help="distance between points (euclidean)")
+    group.add_argument(
+        "--symmetrize", choices=["max", "mean", "min"], help="weight of pairs that are not mutual neighbors (max)"
+    )
+    group.add_argument(
+        "--search",
+        choices=["exact", "approximate"],
+        help="look into all blocks of points that could hold a neighbor, or into some and measure the recall (exact)",
+    )
+    group.add_argument("--probes", type=options_of.integer, metavar="N", help="how many blocks those are (16)")
+    options_of.add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    from cotherm import ranks
+    from cotherm.cli.outputs import say_written
+    from cotherm.cli.summary import about_shards
+    from cotherm.io import atomic
+
+    world = ranks.world()
+    places = [atomic.as_path(one) for one in options.files]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        graph, recall = _made(places, options, world)
+    if world.rank == 0:
+        report, text = about_shards(graph)
+        if recall is not None:
+            report["recall"] = recall
+            text += f"\n  recall of the search {recall:.4g}"
+        _tell(told)
+        say_written({"out": str(graph.path), **report}, text, [graph.path], as_json=options.json)
+
+
+def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
+    """The graph; the recall where it was made from points."""
+    points = all(place.suffix.lower() == ".npy" or place.is_dir() for place in places)
+    if points or options.neighbors is not None:
+        return _of_points(places, options, world)
+    from cotherm.graphs.sharded.convert import shard_graph
+
+    for option in (*_POINTS, "probes"):
+        if getattr(options, option) is not None:
+            given = f"given with {places[0]}, which is a graph"
+            raise CothermError(f"--{option}", given, "points: .npy files, or a directory of them")
+    if len(places) > 1:
+        raise CothermError("FILE", f"{len(places)} files", "one graph, or points in .npy files")
+    if options.order == "cells":
+        raise CothermError("--order", "cells", "given or curve, for a graph")
+    graph = shard_graph(
+        places[0],
+        options.out,
+        options.parts,
+        order=options.order,
+        name=options.name,
+        overwrite=options.force,
+        advice="Pass --force to replace it.",
+        ranks=world,
+    )
+    return graph, None
+
+
+def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
+    from cotherm.graphs.sharded.knn.build import shard_knn_graph
+
+    if options.order == "curve":
+        raise CothermError("--order", "curve", "given or cells, for points")
+    said = {one: getattr(options, one) for one in _POINTS}
+    chosen: dict[str, Any] = {one: _POINTS[one] if value is None else value for one, value in said.items()}
+    if chosen["scale"] == "none":
+        chosen["scale"] = None
+    if options.probes is not None:
+        if chosen["search"] == "exact":
+            raise CothermError("--probes", f"{options.probes} for an exact search", "--search approximate")
+        chosen["probes"] = options.probes
+    return shard_knn_graph(
+        places[0] if len(places) == 1 else places,
+        options.out,
+        chosen.pop("neighbors"),
+        parts=options.parts,
+        order=options.order,
+        name=options.name or places[0].stem,
+        overwrite=options.force,
+        advice="Pass --force to replace it.",
+        ranks=world,
+        **chosen,
+    )
+
+
+def _tell(told: list[warnings.WarningMessage]) -> None:
+    from cotherm.cli.notices import tell
+
+    for one in told:
+        tell(f"note: {one.message}")

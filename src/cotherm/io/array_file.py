@@ -1,0 +1,168 @@
+"""One array in a ``.npy`` file on disk, read and written in part: never whole in memory, never through a map.
+
+A mapped file that is cut short, or a full disk under one, ends the process; reads and writes of bytes give errors.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import math
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from cotherm.errors import CothermError
+from cotherm.io import npy
+from cotherm.io.atomic import synchronize, writing
+
+# Bytes read at a time where all of a file is looked at.
+_BLOCK = 2**22
+# The description of an array is shorter.
+_LONGEST_DESCRIPTION = 2**16 + 12
+
+
+class ArrayFile(NamedTuple):
+    """Where an array is: rows of ``dtype`` from the byte ``offset`` of a file on."""
+
+    path: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    offset: int
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return math.prod(self.shape[1:]) * self.dtype.itemsize
+
+    def read(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """The rows from ``start`` to ``stop``, as an array of its own."""
+        stop = self.shape[0] if stop is None else stop
+        array = np.empty((max(stop - start, 0), *self.shape[1:]), self.dtype)
+        with opened(self.path) as file:
+            file.seek(self.offset + start * self.row_bytes)
+            found = file.readinto(octets(array))
+        if found != array.nbytes:
+            raise CothermError(str(self.path), "a file that became shorter", "a complete file", "It was changed.")
+        return array
+
+    def read_all(self) -> NDArray[Any]:
+        """The whole array, which may have no dimensions; for small ones."""
+        flat = ArrayFile(self.path, (math.prod(self.shape),), self.dtype, self.offset)
+        return flat.read().reshape(self.shape)
+
+    def blocks(self, start: int, stop: int, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """The same, some rows at a time: where they begin, and the rows."""
+        for at in range(start, stop, rows):
+            yield at, self.read(at, min(at + rows, stop))
+
+    def write(self, start: int, array: NDArray[Any]) -> None:
+        """Put rows in their place in a file that ``allocate`` made; they are on the disk when this returns."""
+        self.put(start, array, lasting=True)
+
+    def put(self, start: int, array: NDArray[Any], *, lasting: bool = False) -> None:
+        """The same, without waiting for the disk: for files that are needed only until the program ends."""
+        with writing(self.path), self.path.open("r+b") as file:
+            file.seek(self.offset + start * self.row_bytes)
+            file.write(octets(np.ascontiguousarray(array, dtype=self.dtype)))
+            if lasting:
+                file.flush()
+                synchronize(file.fileno())
+
+
+def octets(array: NDArray[Any]) -> memoryview:
+    """The bytes of a contiguous array, where they are."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def opened(path: Path) -> Any:
+    """A file to read bytes from; a missing one is a CothermError."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise CothermError(str(path), "no such file", "an existing file") from None
+    except OSError as error:
+        raise CothermError(str(path), (error.strerror or str(error)).lower(), "a file that can be read") from None
+
+
+def describe(path: Path) -> ArrayFile:
+    """The array in a file, as it describes itself; its size must be what it says."""
+    with opened(path) as file:
+        size = file.seek(0, os.SEEK_END)
+    found = describe_within(path, 0, size)
+    if not found.shape:
+        raise CothermError(str(path), "an array without dimensions", "rows, one after the other")
+    return found
+
+
+def describe_within(path: Path, start: int, size: int) -> ArrayFile:
+    """The array in some bytes of a file, which are those of a .npy file."""
+    with opened(path) as file:
+        file.seek(start)
+        head = file.read(min(_LONGEST_DESCRIPTION, size))
+    try:
+        shape, fortran, dtype, offset = npy.layout(head)
+    except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds
+        given = f"not an array ({' '.join(str(error).split())[:120] or type(error).__name__})"
+        raise CothermError(str(path), given, "an array in .npy form") from None
+    if dtype.hasobject or dtype.itemsize == 0:
+        raise CothermError(str(path), f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")
+    if (fortran and len(shape) > 1) or min(shape, default=0) < 0:
+        order = " in the order of columns" if fortran else ""
+        raise CothermError(str(path), f"an array of shape {shape}{order}", "rows, one after the other (C order)")
+    if math.prod(shape) * dtype.itemsize != size - offset:
+        declared = f"an array of shape {shape} and dtype {dtype}, as declared"
+        raise CothermError(str(path), f"{size - offset} bytes", declared, "The file may have been cut short.")
+    return ArrayFile(path, shape, dtype, start + offset)
+
+
+def description(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
+    """What a .npy file begins with."""
+    buffer = io.BytesIO()
+    fields = {"descr": npy_format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    npy_format.write_array_header_1_0(buffer, fields)
+    return buffer.getvalue()
+
+
+def save(path: Path, array: NDArray[Any]) -> tuple[int, int]:
+    """Write a new file, which is on the disk when this returns; its bytes and its CRC-32."""
+    array = np.ascontiguousarray(array)
+    head, body = description(array.shape, array.dtype), octets(array)
+    with writing(path), path.open("xb") as file:
+        file.write(head)
+        file.write(body)
+        file.flush()
+        synchronize(file.fileno())
+    return len(head) + len(body), zlib.crc32(body, zlib.crc32(head))
+
+
+def allocate(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArrayFile:
+    """A new file for an array whose rows others put in place; its space is taken now where the system can do that."""
+    head = description(shape, dtype)
+    size = math.prod(shape) * dtype.itemsize
+    with writing(path), path.open("xb") as file:
+        file.write(head)
+        file.flush()
+        try:
+            if size:
+                os.posix_fallocate(file.fileno(), len(head), size)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
+                raise
+            file.truncate(len(head) + size)
+    return ArrayFile(path, shape, dtype, len(head))
+
+
+def checksum(path: Path) -> tuple[int, int]:
+    """The bytes of a file and their CRC-32."""
+    size, crc = 0, 0
+    with opened(path) as file:
+        while block := file.read(_BLOCK):
+            size, crc = size + len(block), zlib.crc32(block, crc)
+    return size, crc

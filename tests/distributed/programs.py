@@ -1,0 +1,170 @@
+"""What the ranks run in tests: ``python -m tests.distributed.programs NAME ARGUMENTS``."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+
+import numpy as np
+
+import cotherm as ct
+from cotherm import ranks
+from cotherm.cli.main import run_program
+from cotherm.graphs.sharded.staging import staged, write_file
+from cotherm.graphs.sharded.store import ShardedGraph
+from cotherm.graphs.sharded.weights import write_weights
+from cotherm.io import streamed_text
+
+
+def new_weight(i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """A weight that tells which edge it is on."""
+    return i + j / 1_000
+
+
+def convert(source: str, target: str, parts: str, order: str = "given") -> None:
+    ct.shard_graph(source, target, int(parts), order=order, overwrite=True, ranks=ranks.world())
+
+
+def convert_unequally(source: str, target: str) -> None:
+    """Each rank asks for another number of shards."""
+    world = ranks.world()
+    ct.shard_graph(source, target, world.rank + 1, ranks=world)
+
+
+def weights(source: str, target: str, balance: str = "edges") -> None:
+    """Write other weights, from parts of all ranks; two graphs in one directory."""
+    world = ranks.world()
+    graph = ShardedGraph.open(source)
+    part = graph.part(world.rank, ranges=graph.vertex_ranges(world.size, balance=balance))
+    with staged(world, target, overwrite=True) as folder:
+        write_weights(world, folder / "0", graph, part, new_weight(part.i, part.j))
+        write_weights(world, folder / "1", graph, part, 2 * part.w, name="twice")
+        if world.rank == 0:
+            write_file(folder / "coupling.json", json.dumps({"views": 2}).encode())
+
+
+def weights_with_death(source: str, target: str) -> None:
+    """Rank 1 is killed in the middle of writing."""
+    world = ranks.world()
+    graph = ShardedGraph.open(source)
+    part = graph.part(world.rank, world.size)
+    with staged(world, target, overwrite=True) as folder:
+        write_weights(world, folder / "0", graph, part, part.w)
+        if world.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        write_weights(world, folder / "1", graph, part, part.w)
+
+
+def weights_with_a_full_disk(source: str, target: str) -> None:
+    """Rank 1 may write only small files, as on a disk that is full."""
+    world = ranks.world()
+    graph = ShardedGraph.open(source)
+    part = graph.part(world.rank, world.size)
+    if world.rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+    with staged(world, target, overwrite=True) as folder:
+        write_weights(world, folder / "0", graph, part, part.w)
+
+
+def weights_with_a_bug(source: str, target: str) -> None:
+    """Rank 1 fails where the others do not wait for it together."""
+    world = ranks.world()
+    graph = ShardedGraph.open(source)
+    part = graph.part(world.rank, world.size)
+    with staged(world, target, overwrite=True) as folder:
+        if world.rank == 1:
+            raise ct.CothermError("u", "a weight that went wrong", "one that did not")
+        write_weights(world, folder / "0", graph, part, part.w)
+
+
+def weights_with_a_gap(source: str, target: str) -> None:
+    """Parts that are not all vertices; unequal weights; each is refused on all ranks."""
+    world = ranks.world()
+    graph = ShardedGraph.open(source)
+    part = graph.part(0, world.size)
+    with staged(world, target, overwrite=True) as folder:
+        write_weights(world, folder / "0", graph, part, part.w)
+
+
+def parts(source: str) -> None:
+    """Every rank reads its part."""
+    world = ranks.world()
+    with ranks.together(world):
+        graph = ShardedGraph.open(source)
+        graph.part(world.rank, world.size)
+
+
+def knn(points: str, target: str, recipe: str) -> None:
+    """The graph of nearest neighbors."""
+    ct.shard_knn_graph(points, target, overwrite=True, ranks=ranks.world(), **json.loads(recipe))
+
+
+def limited_knn(points: str, target: str, bytes_more: str, how: str) -> None:
+    """The same where each process may take only so many bytes more than it has; "whole" by knn_graph."""
+    world = ranks.world()
+    found = ct.nearest_neighbors(np.random.default_rng(0).normal(size=(300, 3)), 5)  # all that is loaded on first use
+    assert found.recall == 1.0
+    limit = _private_bytes() + int(bytes_more)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if how == "whole":
+        ct.knn_graph(np.load(points), 5, scale=None)
+    else:
+        ct.shard_knn_graph(points, target, 5, parts=16, block=4096, scale=None, order="cells", ranks=world)
+
+
+def limited_conversion(source: str, target: str, bytes_more: str, how: str) -> None:
+    """A graph into shards under the same limit; "whole" by read_graph."""
+    world = ranks.world()
+    streamed_text._plain_rows(b"0,1,2\n", 3, ",")  # loads the compiled parser
+    limit = _private_bytes() + int(bytes_more)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if how == "whole":
+        ct.read_graph(source)
+    else:
+        ct.shard_graph(source, target, 64, ranks=world)
+
+
+def _private_bytes() -> int:
+    """What the limit of data counts."""
+    with open("/proc/self/status") as status:  # noqa: PTH123
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+
+
+def death_while_merging(source: str, target: str) -> None:
+    """Rank 1 is killed while it sorts its shards."""
+    from cotherm.graphs.sharded import assembly
+
+    world = ranks.world()
+    if world.rank == 1:
+        vars(assembly)["in_order"] = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
+
+
+def full_disk_while_sorting(source: str, target: str) -> None:
+    """Rank 1 finds no more space for the edges that it sorts into shards."""
+    world = ranks.world()
+    if world.rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+    ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
+
+
+def full_disk_in_knn(points: str, target: str) -> None:
+    """The same while points are sorted into cells."""
+    world = ranks.world()
+    if world.rank == 1:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+    ct.shard_knn_graph(points, target, 5, block=100, overwrite=True, ranks=world)
+
+
+def unequal_points(points: str, target: str) -> None:
+    """Each rank is given another file."""
+    world = ranks.world()
+    ct.shard_knn_graph(f"{points}{world.rank}.npy", target, 5, ranks=world)
+
+
+if __name__ == "__main__":
+    name, *arguments = sys.argv[1:]
+    run_program("program", lambda: globals()[name](*arguments))
