@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from cotherm.engines import default_engine
 from cotherm.solve.limited_memory import Inverse, minimize_from_inverse
@@ -48,7 +48,7 @@ class Cost:
             np.ones(n),
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0, None)] * n,
+            bounds=Bounds(np.zeros(n), np.full(n, np.inf)),
             options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-10},
         )
         return np.asarray(found.x)
