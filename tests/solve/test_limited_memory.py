@@ -44,9 +44,9 @@ class Cost:
 
     def _minimum(self, n: int) -> np.ndarray:
         found = minimize(
-            lambda u: (self(u).cost, 2.0 * self(u).half),
+            lambda u: self(u).cost,
             np.ones(n),
-            jac=True,
+            jac=lambda u: 2.0 * self(u).half,
             method="L-BFGS-B",
             bounds=Bounds(np.zeros(n), np.full(n, np.inf)),
             options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-10},

@@ -1,9 +1,9 @@
 """Limited-memory BFGS over u ≥ 0 that starts from a given inverse of the curvature: for the last digits.
 
 Near a minimum Gauss–Newton converges slowly along valleys where the curvature of the residuals, which it leaves out,
-nearly cancels its own. Quasi-Newton updates learn that curvature from gradients. Unknowns that would become negative are
-held at zero, or sent there, whatever the others do (Bertsekas 1982). Where many unknowns reach zero or leave it in a
-step, this is not the method.
+nearly cancels its own. Quasi-Newton updates learn that curvature from gradients. Unknowns that would become negative
+are held at zero, or sent there, whatever the others do (Bertsekas 1982). Where many unknowns reach zero or leave it in
+a step, this is not the method.
 """
 
 from __future__ import annotations
