@@ -40,6 +40,7 @@ ABOUT = {
     "many": "many functions and many views, against the solver that formed all derivatives; growth of time and memory",
     "few": "few functions: the problems that were fast before, beside the version of that time",
     "profile": "where a coupling of a million vertices spends its time",
+    "gpu": "the GPU engine: right first, then beside what the chip can do and beside CuPy and PyTorch",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
     "points": "from a table of up to a million points to a graph, against pandas and scikit-learn",
@@ -53,7 +54,7 @@ ABOUT = {
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "many", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
+_WITH_DATA = ("couple", "scale", "many", "gpu", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",

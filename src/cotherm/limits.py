@@ -39,6 +39,9 @@ ONE_BLAS_THREAD = 600
 # ones use all threads themselves.
 CONCURRENT_FROM = 120
 CONCURRENT_TO = 30_000
+# Numbers of functions (vertices of all graphs times functions) from which on a problem runs on a GPU that is asked for;
+# smaller ones are faster on the processor.
+GPU_NUMBERS = 20_000
 
 # ---------------------------------------------------------------- solve
 

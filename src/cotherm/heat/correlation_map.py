@@ -19,7 +19,7 @@ from cotherm.engines.interface import Array, Pattern
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Additions to and from places in no order take about so many times as long as those of dense algebra.
-_SCATTERED = 4.0
+SCATTERED = 4.0
 
 
 class Filtered(NamedTuple):
@@ -60,7 +60,7 @@ class CorrelationMap:
         """Multiply-adds of applying the map once in both directions, in units of those of dense algebra."""
         n, q = self._pattern.n, self._terms[0].x.shape[2] if self._terms else 0
         terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
-        return 2.0 * terms * (n * q**2 + _SCATTERED * (len(self._pattern.i) + len(self._i)) * q)
+        return 2.0 * terms * (n * q**2 + SCATTERED * (len(self._pattern.i) + len(self._i)) * q)
 
     def derivative(self, v: Array) -> Floats:
         """Of the values in the direction v, which has an entry for each edge that counts."""

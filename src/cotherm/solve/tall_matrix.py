@@ -27,13 +27,10 @@ from cotherm.memory import words
 # Writes the rows with given numbers into an array.
 RowWriter = Callable[[Array, Array], None]
 
-# Numbers in a block of rows: 8 MB.
-BLOCK_SIZE = 1_000_000
 
-
-def rows_per_block(columns: int) -> int:
+def rows_per_block(columns: int, engine: Engine) -> int:
     """How many rows make a block."""
-    return max(1, BLOCK_SIZE // max(1, columns))
+    return max(1, engine.block_size // max(1, columns))
 
 
 class TallMatrix(ABC):
@@ -63,18 +60,18 @@ class TallMatrix(ABC):
 
     def columns_per_block(self) -> int:
         """How many columns make a block: not fewer than rows, so that one pass over them is worth its work."""
-        return max(self.shape[0], rows_per_block(self.shape[0]))
+        return max(self.shape[0], rows_per_block(self.shape[0], self.engine))
 
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         for first in range(0, len(numbers), step):
             part = numbers[first : first + step]
             yield part, self.rows(part)
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         for first in range(0, self.shape[0], step):
             yield first, self.row_range(first, min(first + step, self.shape[0]))
 
@@ -207,7 +204,7 @@ class OnDisk(TallMatrix):
     def rows(self, numbers: Array) -> Array:
         wanted = self.engine.to_numpy(numbers)
         out = np.empty((len(wanted), self.shape[1]))
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         cuts = np.searchsorted(wanted, np.arange(0, self.shape[0] + step, step)).tolist()
         for block, (lo, hi) in enumerate(pairwise(cuts)):
             if lo < hi:

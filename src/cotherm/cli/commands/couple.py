@@ -127,6 +127,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="float64",
         help="precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
     )
+    options_of.add_engine(group)
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -174,7 +175,7 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory")
+    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory", "engine")
     with _as_options((*named, *_STOPPING)):
         result = couple(
             graphs,
@@ -190,6 +191,7 @@ def _by_functions(views: Sequence[View], options: argparse.Namespace, place: Pat
             max_seconds=options.max_seconds,
             memory=options.memory,
             precision=options.precision,
+            engine=options.engine,
         )
     return result, known.reading
 
@@ -215,7 +217,7 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "borrow", "rigidity", *_STOPPING)):
+    with _as_options(("times", "alpha", "borrow", "rigidity", "engine", *_STOPPING)):
         result = couple_pairs(
             graphs,
             pairs.table,
@@ -226,6 +228,7 @@ def _by_pairs(views: Sequence[View], options: argparse.Namespace, place: Path) -
             tolerance=1e-5 if options.tolerance is None else options.tolerance,
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,
+            engine=options.engine,
         )
     return result, reading
 

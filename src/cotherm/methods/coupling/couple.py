@@ -105,7 +105,7 @@ def couple(
         and the result changes in about the seventh digit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
-    engine : "cpu" or Engine, default "cpu"
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
         What runs the array kernels: the name of an engine, or an object with the methods of
         ``cotherm.engines.Engine``.
 

@@ -68,7 +68,7 @@ def _plan(options: Options) -> MemoryPlan:
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
     needs = predicted(options.sizes, q, count, options.precision, options.engine, choosing=choosing)
-    plan = planned(needs, options.budget, options.precision)
+    plan = planned(needs, options.budget, options.precision, options.engine)
     log.info(
         "couple: derivatives %s as %s, %s of memory at the peak", plan.description, plan.precision, words(plan.peak)
     )
@@ -78,7 +78,7 @@ def _plan(options: Options) -> MemoryPlan:
 def _searched(
     options: Options, times: Floats, plan: MemoryPlan, callback: Any, deadline: float | None, meter: Meter
 ) -> Solution:
-    reordering = Reordering(options.graphs)
+    reordering = Reordering(options.graphs, options.engine)
     problem = CouplingProblem(
         reordering.graphs,
         reordering.functions(options.weighted_functions),
@@ -126,7 +126,7 @@ def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
     at_once = engine.at_once(problem.largest, len(graphs))
     vertices = [graph.n for graph in graphs]
     amounts = [
-        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once)
+        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once, engine.block_size)
         for free in problem.factors.made
     ]
     return plan.with_factors(min(max(amounts, default=0), plan.factors))
