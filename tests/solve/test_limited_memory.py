@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,14 +44,12 @@ class Cost:
         return Place(u, float(u @ self.H @ u - 2.0 * self.b @ u + self.bend * np.sum(u**4)), half)
 
     def _minimum(self, n: int) -> np.ndarray:
-        found = minimize(
-            lambda u: self(u).cost,
-            np.ones(n),
-            jac=lambda u: 2.0 * self(u).half,
-            method="L-BFGS-B",
-            bounds=Bounds(np.zeros(n), np.full(n, np.inf)),
-            options={"maxiter": 10_000, "maxfun": 100_000, "ftol": 0.0, "gtol": 1e-10},
-        )
+        bounds = Bounds(np.zeros(n), np.full(n, np.inf))
+
+        def gradient(u: np.ndarray) -> Any:
+            return 2.0 * self(u).half
+
+        found = minimize(lambda u: self(u).cost, np.ones(n), jac=gradient, method="L-BFGS-B", bounds=bounds, tol=1e-15)
         return np.asarray(found.x)
 
     def solved(self, form: np.ndarray, steps: int = 20, iterations: int = 300) -> tuple[Place, int]:
