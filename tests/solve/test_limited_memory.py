@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import Bounds, minimize
+from scipy.optimize import minimize
 
 from cotherm.engines import default_engine
 from cotherm.solve.limited_memory import Inverse, minimize_from_inverse
@@ -44,12 +43,14 @@ class Cost:
         return Place(u, float(u @ self.H @ u - 2.0 * self.b @ u + self.bend * np.sum(u**4)), half)
 
     def _minimum(self, n: int) -> np.ndarray:
-        bounds = Bounds(np.zeros(n), np.full(n, np.inf))
-
-        def gradient(u: np.ndarray) -> Any:
-            return 2.0 * self(u).half
-
-        found = minimize(lambda u: self(u).cost, np.ones(n), jac=gradient, method="L-BFGS-B", bounds=bounds, tol=1e-15)
+        found = minimize(  # type: ignore[call-overload] (its stubs know no gradient beside bounds)
+            lambda u: (self(u).cost, 2.0 * self(u).half),
+            np.ones(n),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * n,
+            tol=1e-15,
+        )
         return np.asarray(found.x)
 
     def solved(self, form: np.ndarray, steps: int = 20, iterations: int = 300) -> tuple[Place, int]:
