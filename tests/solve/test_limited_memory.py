@@ -43,7 +43,7 @@ class Cost:
         return Place(u, float(u @ self.H @ u - 2.0 * self.b @ u + self.bend * np.sum(u**4)), half)
 
     def _minimum(self, n: int) -> np.ndarray:
-        found = minimize(  # type: ignore[call-overload] (its stubs know no gradient beside bounds)
+        found = minimize(  # type: ignore[call-overload]
             lambda u: (self(u).cost, 2.0 * self(u).half),
             np.ones(n),
             jac=True,
