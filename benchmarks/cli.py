@@ -42,6 +42,7 @@ ABOUT = {
     "few": "few functions: the problems that were fast before, beside the version of that time",
     "scaling": "coupling by several processes with PETSc: time, memory and traffic, and a model of larger machines",
     "profile": "where a coupling of a million vertices spends its time",
+    "gpu": "the GPU engine: right first, then beside what the chip can do and beside CuPy and PyTorch",
     "routes": "how often each continuation of couple finds the best minimum known",
     "tables": "reading a million rows of fifty columns, against pandas",
     "points": "from a table of up to a million points to a graph, against pandas and scikit-learn",
@@ -55,7 +56,7 @@ ABOUT = {
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "many", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
+_WITH_DATA = ("couple", "scale", "many", "gpu", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",

@@ -39,6 +39,9 @@ ONE_BLAS_THREAD = 600
 # ones use all threads themselves.
 CONCURRENT_FROM = 120
 CONCURRENT_TO = 30_000
+# Numbers of functions (vertices of all graphs times functions) from which on a problem runs on a GPU that is asked for;
+# smaller ones are faster on the processor.
+GPU_NUMBERS = 20_000
 
 # ---------------------------------------------------------------- solve
 
@@ -48,7 +51,7 @@ CHOLESKY = 300
 ROUGH_CHOLESKY = 3_000
 # Up to this many residuals (entries of Q, over all times and all graphs but one) the Jacobian of a coupling and the
 # equations of its steps are formed; with more, they are only applied, and solved by conjugate gradients.
-FORMED_RESIDUALS = 400
+FORMED_RESIDUALS = 100
 # Entries of a formed Jacobian up to which the curvature of the residuals is learned from earlier steps.
 LEARNED_CURVATURE = 5_000_000
 # Up to this many rows eigenvectors come from a dense decomposition, above from Lanczos iterations.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from cotherm import memory
 from cotherm.engines.interface import ColumnSums, Engine, SystemSolver
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
@@ -134,6 +135,18 @@ class Laplacian:
 class NumpyEngine(OnePlace):
     name = "numpy"
     xp = _Namespace()
+    block_size = 1_000_000
+    reorders = True
+    joins = False
+
+    def serving(self, n: int, columns: int) -> Engine:
+        return self
+
+    def available_memory(self) -> int | None:
+        return memory.available()
+
+    def memory_in_use(self) -> int:
+        return memory.in_use() or 0
 
     def asarray(self, x: Any) -> Any:
         return x if isinstance(x, DeviceArray) else DeviceArray(np.array(x))
@@ -215,6 +228,10 @@ class NumpyEngine(OnePlace):
         gaps = x.values[pattern.i.values] - x.values[pattern.j.values]
         return DeviceArray(np.einsum("r,e,era,erb->ab", weights, v.values, gaps, gaps).astype(np.float64))
 
+    def laplacian_products(self, pattern: Pattern, v: Any, x: Any, weights: Any) -> Any:
+        L = self.laplacian(pattern, v).L
+        return DeviceArray(np.einsum("r,uv,vra->ura", weights, L, x.values).astype(x.dtype))
+
     def sums_at_vertices(self, pattern: Pattern, d: Any) -> Any:
         out = np.zeros((pattern.n, 1))
         self.add_at_vertices(d[:, np.newaxis], pattern.i, pattern.j, DeviceArray(out))
@@ -239,6 +256,35 @@ class NumpyEngine(OnePlace):
     def cholesky_solver(self, A: Any) -> Callable[[Any], Any]:
         factor = scipy.linalg.cho_factor(A.values, lower=True)
         return lambda Y: DeviceArray(scipy.linalg.cho_solve(factor, Y.values))
+
+    def add_square(self, G: Any, rows: Any, sign: float = 1.0) -> None:
+        G.values += sign * (rows.values.T @ rows.values).astype(np.float32)
+
+    def add_multiple(self, G: Any, W: Any, factor: float) -> None:
+        G.values += np.float32(factor) * W.values
+
+    def row_gram(self, E: Any) -> Any:
+        return E @ E.T
+
+    def add_columns_square(self, G: Any, E: Any, first: int, last: int, factor: float) -> None:
+        G.values[first:last, first:] += np.float32(factor) * (E.values[:, first:last].T @ E.values[:, first:])
+
+    def factor_definite(self, G: Any) -> Any:
+        return DeviceArray(np.linalg.cholesky(G.values.T)) if len(G) else G
+
+    def solve_lower(self, factor: Any, Y: Any) -> Any:
+        return DeviceArray(np.linalg.solve(factor.values, Y.values)) if len(Y) else Y
+
+    def solve_factored(self, factor: Any, y: Any) -> Any:
+        return DeviceArray(np.linalg.solve(factor.values @ factor.values.T, y.values))
+
+    def inverse_definite(self, G: Any) -> Any:
+        factor = scipy.linalg.cho_factor(G.values.astype(np.float64))
+        return DeviceArray(scipy.linalg.cho_solve(factor, np.eye(len(G))).astype(np.float32))
+
+    def half_solution(self, S: Any, Y: Any) -> Any:
+        L = np.linalg.cholesky(S.values.astype(np.float64))
+        return DeviceArray(scipy.linalg.solve_triangular(L, Y.values, lower=True).astype(np.float32))
 
     def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
         largest = 0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from cotherm.solve import tall_matrix
+from cotherm.engines import default_engine
 from cotherm.solve.compression import compressed
 from cotherm.solve.tall_matrix import InMemory
 from tests.solve.test_tall_matrix import KINDS, kept
@@ -15,7 +15,7 @@ from tests.solve.test_tall_matrix import KINDS, kept
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [1, 7, 20])
 def test_squares_differ_by_a_constant(kind: str, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tall_matrix, "BLOCK_SIZE", 30)
+    monkeypatch.setattr(type(default_engine()), "block_size", 30)
     random = np.random.default_rng(m)
     J = random.standard_normal((m, 57)).astype(np.float32).astype(np.float64)
     E, compress = compressed(kept(kind, J))

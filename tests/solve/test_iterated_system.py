@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
+from cotherm.engines.cpu.singles import add_multiple, add_square, half_solution, inverse_definite
 from cotherm.solve import iterated_system, nearest_point
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
@@ -16,7 +17,6 @@ from cotherm.solve.iterated_system import IteratedSystem, Preconditioner
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import Known, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
-from cotherm.solve.singles import add_multiple, add_square, half_solution, inverse_definite
 from tests.solve.test_nearest_point import KINDS, dense, make, reference
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from cotherm.engines import default_engine
 from cotherm.engines.cpu import matvec
 from cotherm.solve import tall_matrix
 from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix
@@ -19,7 +20,7 @@ KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tall_matrix, "BLOCK_SIZE", 21)  # seven rows
+    monkeypatch.setattr(type(default_engine()), "block_size", 21)  # seven rows
     monkeypatch.setattr(matvec, "_SMALL", 60)
 
 

@@ -36,6 +36,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
+def add_engine(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=["cpu", "gpu"],
+        default="cpu",
+        help="what computes: the processor (the default), or an NVIDIA GPU, with the extra gpu",
+    )
+
+
 def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
     parser.add_argument("--out", "-o", metavar="FILE", required=required, help=what)
     parser.add_argument("--force", action="store_true", help="replace the output if it exists")

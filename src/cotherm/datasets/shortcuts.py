@@ -93,9 +93,7 @@ def shortcuts(
         knn_graph(made.points + noise * rng.standard_normal(made.points.shape), k, name=name)
         for name in ("with short cuts", "without")
     )
-    first = _planted(clean, made, wrong, rng)
-    before = clean.i.astype(np.int64) * n + clean.j
-    planted = ~np.isin(first.i.astype(np.int64) * n + first.j, before)
+    first, planted = _planted(clean, made, wrong, rng)
     times = tuple(diffusion_time(moves, clean) for moves in _MOVES)
     marks = (planted, np.zeros(second.m, dtype=np.bool_))
     return Views(f"shortcuts, {surface}", (first, second), (F, F), times=times, wrong=marks, aligned=True)
@@ -133,8 +131,8 @@ def _sphere(n: int, functions: int, rng: np.random.Generator) -> _Surface:
     return _Surface(points, points, centers, float(radius))
 
 
-def _planted(graph: Graph, made: _Surface, count: int, rng: np.random.Generator) -> Graph:
-    """The graph with edges between random points that are far from each other along the surface."""
+def _planted(graph: Graph, made: _Surface, count: int, rng: np.random.Generator) -> tuple[Graph, NDArray[np.bool_]]:
+    """The graph with edges between random points that are far from each other along the surface, and which they are."""
     chosen: set[tuple[int, int]] = set()
     for _ in range(1_000):
         if len(chosen) == count:
@@ -146,9 +144,10 @@ def _planted(graph: Graph, made: _Surface, count: int, rng: np.random.Generator)
     else:
         raise CothermError("wrong", f"{count} short cuts", "fewer, for so few points")
     if not count:
-        return graph
+        return graph, np.zeros(graph.m, dtype=np.bool_)
     low, high = np.array(sorted(chosen)).T
     i, j = np.append(graph.i, low), np.append(graph.j, high)
     order = np.lexsort((j, i))
     w = np.append(graph.w, np.full(count, np.median(graph.w)))
-    return Graph(graph.n, i[order], j[order], w[order], coordinates=graph.coordinates, name=graph.name)
+    planted = Graph(graph.n, i[order], j[order], w[order], coordinates=graph.coordinates, name=graph.name)
+    return planted, order >= graph.m

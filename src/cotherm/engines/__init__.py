@@ -28,7 +28,7 @@ def get_engine(engine: object) -> Engine:
 
     Parameters
     ----------
-    engine : {"cpu", "petsc"} or Engine
+    engine : {"cpu", "gpu", "petsc"} or Engine
         The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
         mpiexec starts several: all of them call the same functions with the same arguments.
 
@@ -40,16 +40,47 @@ def get_engine(engine: object) -> Engine:
     Raises
     ------
     CothermError
-        If there is no engine of that name, or if methods are missing.
+        If there is no engine of that name, if methods are missing, or if there is no GPU or no CuPy for "gpu".
     """
     if isinstance(engine, str) and engine == "cpu":
         return default_engine()
+    if isinstance(engine, str) and engine == "gpu":
+        return _gpu_engine()
     if isinstance(engine, str) and engine == "petsc":
         return _petsc_engine()
     if isinstance(engine, str) or not isinstance(engine, Engine):
         given = repr(engine) if isinstance(engine, str) else f"an object of type {type(engine).__name__}"
-        raise CothermError("engine", given, "'cpu', 'petsc', or an object with the methods of cotherm.engines.Engine")
+        needed = "'cpu', 'gpu', 'petsc', or an object with the methods of cotherm.engines.Engine"
+        raise CothermError("engine", given, needed)
     return engine
+
+
+def handed_over(asked: str, engine: Engine) -> dict[str, str]:
+    """Return a notice for the settings of a result, where another engine ran than was asked for.
+
+    Parameters
+    ----------
+    asked : str
+        Name of the engine that was asked for.
+    engine : Engine
+        The engine that ran.
+
+    Returns
+    -------
+    dict of str to str
+        Nothing, or why.
+    """
+    if asked == engine.name:
+        return {}
+    return {"engine_notice": f"so small a problem is faster on {engine.name!r} than on {asked!r}, which was asked for"}
+
+
+@cache
+def _gpu_engine() -> Engine:
+    from cotherm.engines.gpu.device import cuda_device
+    from cotherm.engines.gpu.engine import GpuEngine
+
+    return GpuEngine(cuda_device())
 
 
 @cache

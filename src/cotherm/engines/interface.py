@@ -92,6 +92,21 @@ class Engine(Protocol):
     def xp(self) -> Any:
         """NumPy, or a module with NumPy's functions, for arrays that live with the engine."""
 
+    @property
+    def block_size(self) -> int:
+        """How many numbers of a tall matrix are worked on at a time."""
+
+    @property
+    def reorders(self) -> bool:
+        """Whether it pays to renumber the vertices of large graphs, so that neighbors are close in memory."""
+
+    @property
+    def joins(self) -> bool:
+        """Whether graphs with many functions are worked on all at once, as parts of one, rather than one by one."""
+
+    def serving(self, n: int, columns: int, /) -> Engine:
+        """The engine for a problem of so many vertices and functions in all: itself, or a faster one for small ones."""
+
     # Arrays in and out, and the resources of a run
 
     def asarray(self, x: Any) -> Array:
@@ -99,6 +114,12 @@ class Engine(Protocol):
 
     def to_numpy(self, x: Array) -> NDArray[Any]:
         """Move an array to the host; NumPy arrays are returned as they are."""
+
+    def available_memory(self) -> int | None:
+        """Free bytes where the engine's arrays live; None if unknown."""
+
+    def memory_in_use(self) -> int:
+        """Bytes that are used there already, by this process; 0 if unknown."""
 
     def session(self, n: int, memory: float) -> AbstractContextManager[None]:
         """Set up threads and memory for a long computation, with dense algebra of up to n rows and so many bytes."""
@@ -141,8 +162,11 @@ class Engine(Protocol):
     def most(self, number: float, /) -> float:
         """Return the largest number that a rank gives."""
 
-    def small_zeros(self, *shape: int) -> Array:
+    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
         """Zeros, for a small array that every rank has whole: a result over all rows."""
+
+    def small_array(self, x: NDArray[Any], /) -> Array:
+        """Such an array, moved to the engine."""
 
     def all_rows(self, x: Array, /) -> NDArray[Any]:
         """Move all rows to the host of every rank, one rank's after the other's: for small problems."""
@@ -225,6 +249,9 @@ class Engine(Protocol):
     def laplacian_forms(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
         """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v; the adjoint of :meth:`edge_forms`."""
 
+    def laplacian_products(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
+        """Return weights[r] L(v) x[:, r] for any v, as (n, terms, q), in the precision of x."""
+
     # The unsigned incidence matrix
 
     def sums_at_vertices(self, pattern: Any, d: Array, /) -> Array:
@@ -253,6 +280,33 @@ class Engine(Protocol):
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
         """Y ↦ A⁻¹Y for A symmetric positive definite; ``numpy.linalg.LinAlgError`` if it is not."""
 
+    def add_square(self, G: Array, rows: Array, sign: float = 1.0, /) -> None:
+        """Add EᵀE, or subtract it, for some rows of E, to G of float32; what is below its diagonal need not count."""
+
+    def add_multiple(self, G: Array, W: Array, factor: float, /) -> None:
+        """Add so many times W to G, both of float32, in place."""
+
+    def row_gram(self, E: Array, /) -> Array:
+        """E Eᵀ for E of float32; what is below the diagonal need not count."""
+
+    def add_columns_square(self, G: Array, E: Array, first: int, last: int, factor: float, /) -> None:
+        """Add so many times EᵀE to the rows from ``first`` to ``last`` of G, from column ``first`` on, in float32."""
+
+    def factor_definite(self, G: Array, /) -> Array:
+        """Factor G of float32 by its upper triangle; it may be overwritten. Else ``numpy.linalg.LinAlgError``."""
+
+    def solve_lower(self, factor: Array, Y: Array, /) -> Array:
+        """L⁻¹Y for the factor of LLᵀ; Y may be overwritten."""
+
+    def solve_factored(self, factor: Array, y: Array, /) -> Array:
+        """(LLᵀ)⁻¹y for a factor and one vector."""
+
+    def inverse_definite(self, G: Array, /) -> Array:
+        """G⁻¹ for G positive definite of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
+
+    def half_solution(self, S: Array, Y: Array, /) -> Array:
+        """L⁻¹Y, whose square is YᵀS⁻¹Y, with S = LLᵀ positive definite of float32, which may be overwritten."""
+
     def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
         """Rotate the symmetric matrices A (k, n, n) once through all pairs of indices, in place, and R with them.
 
@@ -264,10 +318,10 @@ class Engine(Protocol):
 
     # Distances
 
-    def pairwise_distances(self, Y: Floats, /) -> Floats:
-        """Distances between all pairs of rows, accurate also where they are small; Y is overwritten."""
+    def pairwise_distances(self, Y: Array, /) -> Floats:
+        """Distances between all pairs of rows, accurate also where they are small; Y may be overwritten."""
 
-    def add_squared_differences(self, Y: Floats, rows: Any, others: Any, squares: Floats, /) -> None:
+    def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
         """Add ‖Y[rows[a]] − Y[others[a, k]]‖² to squares[a, k]."""
 
     def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:

@@ -20,7 +20,6 @@ class OnePlace:
     is_distributed = False
     is_first = True
     processes_here = 1
-    xp: Any
 
     def total(self, part: T) -> T:
         return part
@@ -37,8 +36,11 @@ class OnePlace:
     def most(self, number: float) -> float:
         return number
 
-    def small_zeros(self, *shape: int) -> Array:
-        return self.xp.zeros(shape)
+    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
+        return self.xp.zeros(shape, dtype=dtype)
+
+    def small_array(self, x: NDArray[Any]) -> Array:
+        return self.asarray(x)
 
     def all_rows(self, x: Array) -> NDArray[Any]:
         return self.to_numpy(x)
@@ -78,6 +80,10 @@ class OnePlace:
         return lambda Y, _tolerance, _start: exact(Y)
 
     # What the engine itself has.
+
+    @property
+    def xp(self) -> Any:
+        raise NotImplementedError
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
         raise NotImplementedError

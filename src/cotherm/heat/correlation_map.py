@@ -20,7 +20,7 @@ from cotherm.lazy import lazy
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # Additions to and from places in no order take about so many times as long as those of dense algebra.
-_SCATTERED = 4.0
+SCATTERED = 4.0
 
 
 class Filtered(NamedTuple):
@@ -61,7 +61,7 @@ class CorrelationMap:
         n, edges = self._engine.total(self._pattern.n), self._engine.total(len(self._pattern.i) + len(self._i))
         q = self._terms[0].x.shape[2] if self._terms else 0
         terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
-        return 2.0 * terms * (n * q**2 + _SCATTERED * edges * q)
+        return 2.0 * terms * (n * q**2 + SCATTERED * edges * q)
 
     def derivative(self, v: Array) -> Floats:
         """Of the values in the direction v, which has an entry for each edge that counts."""

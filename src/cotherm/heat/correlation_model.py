@@ -28,7 +28,7 @@ Terms = Callable[[Batch], Array]
 RowWriter = Callable[[Array, Array], None]
 
 # Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
-_EXACT, _DERIVATIVE = 1e-12, 1e-10
+EXACT, DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in eigenvalues and eigenvectors does no harm.
 _LONG = 1e3
 # By this t·λ all heat that λ belongs to is gone.
@@ -168,7 +168,7 @@ class _SpectralCorrelation:
         # After so long nothing changes any more, and rounding, which the derivative multiplies by t, must not either.
         smallest = float(np.min(self._values, where=self._values > 0.0, initial=np.inf))
         times = np.minimum(self._model.times, _FOREVER / smallest) if np.isfinite(smallest) else self._model.times
-        return derivative_batches(times, float(self._values[-1]), _EXACT, grid=4.0)
+        return derivative_batches(times, float(self._values[-1]), EXACT, grid=4.0)
 
     def _terms(self, batch: Batch) -> Array:
         n, q = self._coefficients.shape
@@ -191,7 +191,7 @@ class _ChebyshevCorrelation:
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
-        half = chebyshev_flow(self._matrix, model.engine_functions, 0.5 * model.times, _EXACT)
+        half = chebyshev_flow(self._matrix, model.engine_functions, 0.5 * model.times, EXACT)
         Q = model.engine.to_numpy(half.transpose(0, 2, 1) @ half)
         return np.ravel(Q[:, a, b] * model.scale)
 
@@ -206,7 +206,7 @@ class _ChebyshevCorrelation:
 
     def _batches(self) -> list[Batch]:
         # A larger bound makes longer series.
-        return derivative_batches(self._model.times, self._matrix.bound, _DERIVATIVE, grid=1.1)
+        return derivative_batches(self._model.times, self._matrix.bound, DERIVATIVE, grid=1.1)
 
     def _terms(self, batch: Batch) -> Array:
         return filtered(self._matrix, self._model.engine_functions, batch)

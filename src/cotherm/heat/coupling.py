@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine
+from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
@@ -30,6 +30,7 @@ def coupling_error(
     *,
     correspondence: Any = None,
     tolerance: float = 1e-10,
+    engine: str | Engine = "cpu",
 ) -> Floats:
     r"""Measure how far heat is from diffusing alike on several graphs.
 
@@ -55,6 +56,9 @@ def coupling_error(
         index array c of length n₂ with (Tf)[v] = f[c[v]].
     tolerance : float, default 1e-10
         Error of the heat flow relative to the functions. Rounding may add what :func:`cotherm.heat_flow` says.
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
+        What runs the array kernels: the name of an engine, or an object with the methods of
+        ``cotherm.engines.Engine``.
 
     Returns
     -------
@@ -86,16 +90,17 @@ def coupling_error(
     graphs, columns = checked_views(graphs, functions)
     checked = validation.times("times", times)
     tolerance = validation.real("tolerance", tolerance, positive=True)
+    run_by = get_engine(engine)
     # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]
     if correspondence is None:
-        Q = all_correlations(graphs, columns, checked, tolerance)
+        Q = all_correlations(graphs, columns, checked, tolerance, run_by)
         return _in_units(np.sqrt(coupling_terms(Q, np.ones(len(graphs)))), unit, unit)
     if len(graphs) != 2:
         raise CothermError("correspondence", f"one, for {len(graphs)} graphs", "two graphs", "Compare them in pairs.")
     T = _as_matrix(correspondence, graphs)
-    first, second = (flow(g, F, checked, "auto", tolerance) for g, F in zip(graphs, columns, strict=True))
+    first, second = (flow(g, F, checked, "auto", tolerance, run_by) for g, F in zip(graphs, columns, strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
     return _in_units(errors, unit)

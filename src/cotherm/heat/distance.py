@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import default_engine
+from cotherm.engines import Engine, get_engine
 from cotherm.engines.interface import Laplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
@@ -81,6 +81,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
+    engine: str | Engine = "cpu",
 ) -> Floats: ...
 
 
@@ -94,6 +95,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
+    engine: str | Engine = "cpu",
 ) -> Nearest: ...
 
 
@@ -106,6 +108,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
+    engine: str | Engine = "cpu",
 ) -> Floats | Nearest:
     r"""Compute diffusion distances: how differently heat from two vertices has spread by time t.
 
@@ -142,6 +145,9 @@ def diffusion_distance(
         Number of random functions in a sketch, 4,096 by default.
     seed : int, default 0
         Seed of the random signs in a sketch.
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
+        What runs the array kernels of "exact", "modes" and "sketch": the name of an engine, or an object with the
+        methods of ``cotherm.engines.Engine``. Local heat is followed on the processor.
 
     Returns
     -------
@@ -194,6 +200,7 @@ def diffusion_distance(
     method = validation.choice("method", method, ROUTES)
     budget = distance_sketch.PROBES if probes is None else validation.integer("probes", probes, least=1)
     seed = validation.integer("seed", seed, least=0)
+    run_by = get_engine(engine)
     if method == "auto" and (graph.n <= limits.ALL_DISTANCES or (rows is None and nearest is None)):
         method = "exact"
     _require_size(graph, rows, nearest, method)
@@ -204,8 +211,8 @@ def diffusion_distance(
         return empty if nearest is None else Nearest(empty.astype(np.int64), empty)
     with known_as("times", "t"), known_as("k", "nearest"):
         if method == "exact":
-            return _exactly(graph, time, rows, nearest)
-        return _by_route(graph, time, rows, nearest, method, budget, seed)
+            return _exactly(graph, time, rows, nearest, run_by)
+        return _by_route(graph, time, rows, nearest, method, budget, seed, run_by)
 
 
 def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: str) -> None:
@@ -229,19 +236,19 @@ def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: 
         )
 
 
-def _exactly(graph: Graph, t: float, rows: Ints, nearest: int | None) -> Floats | Nearest:
+def _exactly(graph: Graph, t: float, rows: Ints, nearest: int | None, engine: Engine) -> Floats | Nearest:
     log.info("diffusion distance: exact, all pairs")
-    distances = _all_pairs(graph, t)
+    distances = _all_pairs(graph, t, engine)
     all_rows = len(rows) == graph.n and np.array_equal(rows, np.arange(graph.n))
     selected = distances if all_rows else distances[rows]
     return selected if nearest is None else Nearest(*distance_sketch.smallest(selected, rows, nearest), "exact")
 
 
 def _by_route(
-    graph: Graph, t: float, rows: Ints, nearest: int | None, method: str, probes: int, seed: int
+    graph: Graph, t: float, rows: Ints, nearest: int | None, method: str, probes: int, seed: int, engine: Engine
 ) -> Floats | Nearest:
     """One of the routes that form no n × n matrix: the one given, or the first that is accurate and cheap enough."""
-    matrix = engine_laplacian(graph)
+    matrix = engine_laplacian(graph, engine)
     if method == "local":
         _require_local(matrix, t)
     if method == "local" or (method == "auto" and _is_local(matrix, t, probes)):
@@ -249,7 +256,7 @@ def _by_route(
         if nearest is None:
             return distance_local.rows(matrix, t, rows)
         return Nearest(*distance_local.nearest(matrix, t, rows, nearest), "local")
-    modes = _remaining_modes(graph, t, method, matrix.bound)
+    modes = _remaining_modes(graph, t, method, matrix)
     if modes is not None:
         log.info("diffusion distance: from the modes that have not decayed")
         return (
@@ -273,15 +280,15 @@ def _require_local(matrix: Laplacian, t: float) -> None:
         )
 
 
-def _remaining_modes(graph: Graph, t: float, method: str, bound: float) -> Floats | None:
+def _remaining_modes(graph: Graph, t: float, method: str, matrix: Laplacian) -> Floats | None:
     """The modes that have not decayed, if "modes" is given, or if the time is long and they are few; else None."""
     if method == "modes" and graph.n <= limits.DENSE:
         raise CothermError(
             "method", f"'modes' for {graph.n} vertices", f"more than {limits.DENSE} vertices", "Ask for 'exact'."
         )
-    if method != "modes" and (method == "sketch" or t * bound <= _VERY_LONG):
+    if method != "modes" and (method == "sketch" or t * matrix.bound <= _VERY_LONG):
         return None
-    modes = distance_spectral.coordinates(graph, t)
+    modes = distance_spectral.coordinates(graph, t, matrix.engine)
     if modes is None and method == "modes":
         raise CothermError(
             "method",
@@ -375,13 +382,13 @@ def without_constant(values: Floats, vectors: Floats) -> Floats:
     return np.hstack([rotated, vectors[:, null:]])
 
 
-def _all_pairs(graph: Graph, t: float) -> Floats:
+def _all_pairs(graph: Graph, t: float, engine: Engine) -> Floats:
     if t == 0.0:  # all vertices are equally far from each other, which rounding must not blur
         return np.sqrt(2.0) * (1.0 - np.eye(graph.n))
     if graph.n <= limits.DENSE:
         spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE
-        return default_engine().pairwise_distances(spectrum.vectors[:, kept] * decay[kept])
-    kernel = chebyshev_flow(engine_laplacian(graph), np.eye(graph.n), np.array([t]), 1e-10)[0]
-    return default_engine().pairwise_distances(kernel)
+        return engine.pairwise_distances(spectrum.vectors[:, kept] * decay[kept])
+    matrix = engine_laplacian(graph, engine)
+    return engine.pairwise_distances(chebyshev_flow(matrix, engine.asarray(np.eye(graph.n)), np.array([t]), 1e-10)[0])

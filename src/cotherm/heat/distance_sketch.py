@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.interface import Laplacian
+from cotherm.engines.interface import Array, Laplacian
 from cotherm.graphs.search.neighbors import nearest_neighbors
 from cotherm.heat.chebyshev import apply_exponential, chebyshev_flow
 from cotherm.progress import track
@@ -49,7 +49,7 @@ def nearest(matrix: Laplacian, t: float, sources: Ints, k: int, probes: int, see
         candidates, _ = smallest(rough, sources, count)
         distances = _exact_pairs(matrix, t, sources, candidates)
     else:
-        coarse = next(_blocks(matrix, t, _BLOCK, seed + 1))
+        coarse = matrix.engine.to_numpy(next(_blocks(matrix, t, _BLOCK, seed + 1)))
         candidates = nearest_neighbors(coarse, count, search="exact").indices[sources].astype(np.int64)
         distances = _pair_distances(matrix, t, sources, candidates, probes, seed)
     best = np.argsort(distances, axis=1, kind="stable")[:, :k]
@@ -75,14 +75,14 @@ def _pair_distances(matrix: Laplacian, t: float, firsts: Ints, seconds: Ints, pr
     return np.sqrt(squares, out=squares)
 
 
-def _blocks(matrix: Laplacian, t: float, probes: int, seed: int) -> Iterator[Floats]:
+def _blocks(matrix: Laplacian, t: float, probes: int, seed: int) -> Iterator[Array]:
     """The sketch Y = H_t R, some columns at a time."""
     random = np.random.default_rng(seed)
     for first in range(0, probes, _BLOCK):
         width = min(_BLOCK, probes - first)
         R = random.choice([-1.0, 1.0], size=(matrix.n, width)) / np.sqrt(probes)
         R -= R.mean(axis=0)  # a constant adds nothing to distances, and its rounding would hide late ones
-        yield apply_exponential(matrix, R, np.array([t]), np.array([_TAIL]))[0]
+        yield apply_exponential(matrix, matrix.engine.asarray(R), np.array([t]), np.array([_TAIL]))[0]
 
 
 def _exact_pairs(matrix: Laplacian, t: float, firsts: Ints, seconds: Ints) -> Floats:
@@ -95,5 +95,6 @@ def _exact_pairs(matrix: Laplacian, t: float, firsts: Ints, seconds: Ints) -> Fl
         dipoles = np.zeros((matrix.n, len(p[pair])))
         dipoles[p[pair], np.arange(len(p[pair]))] += 1.0
         dipoles[q[pair], np.arange(len(p[pair]))] -= 1.0
-        norms[pair] = np.linalg.norm(chebyshev_flow(matrix, dipoles, np.array([t]), _TOLERANCE)[0], axis=0)
+        x = chebyshev_flow(matrix, matrix.engine.asarray(dipoles), np.array([t]), _TOLERANCE)[0]
+        norms[pair] = matrix.engine.to_numpy(np.linalg.norm(x, axis=0))
     return norms.reshape(seconds.shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import default_engine
+from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.neighbors import nearest_neighbors
@@ -19,10 +19,10 @@ _MODES = 96
 _DECAYED = 1e-6
 
 
-def coordinates(graph: Graph, t: float) -> Floats | None:
+def coordinates(graph: Graph, t: float, engine: Engine | None = None) -> Floats | None:
     """The modes that have not decayed at time t, e^{−tλ}φ as columns, or None if they are too many."""
     try:
-        spectrum = smoothest(graph, _MODES)
+        spectrum = smoothest(graph, _MODES, engine=engine)
     except CothermError:  # no gap in the spectrum to stop at
         return None
     if t * float(spectrum.values[-1] - spectrum.values[1]) < -np.log(_DECAYED):

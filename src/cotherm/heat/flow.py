@@ -55,7 +55,7 @@ def heat_flow(
         up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition.
     tolerance : float, default 1e-8
         Error of "chebyshev" in each column of the result, relative to its norm. See Notes for rounding.
-    engine : "cpu" or Engine, default "cpu"
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
         What runs the array kernels: the name of an engine, or an object with the methods of
         ``cotherm.engines.Engine``.
 

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from cotherm import limits
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.engines.interface import Laplacian
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
@@ -105,10 +106,10 @@ def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) 
     return Spectrum(values, vectors)
 
 
-def lowest(graph: Graph, k: int) -> Spectrum:
+def lowest(graph: Graph, k: int, engine: Engine | None = None) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues, of a graph of any size."""
     if graph.n > limits.DENSE:
-        return smoothest(graph, k, tolerance=1e-8)
+        return smoothest(graph, k, tolerance=1e-8, engine=engine)
     spectrum = full_spectrum(graph)
     return Spectrum(spectrum.values[:k], spectrum.vectors[:, :k])
 
@@ -133,7 +134,9 @@ def normalized_laplacian(graph: Graph) -> sp.csr_array:
     return sp.csr_array(sp.eye_array(graph.n) - 0.5 * (W + W.T))
 
 
-def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -> Spectrum:
+def smoothest(
+    graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0, engine: Engine | None = None
+) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
 
     Those of the graph's parts are computed directly (see ``_part_pairs``). The others come from subspace iteration
@@ -147,7 +150,7 @@ def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0) -
     parts, P = _part_pairs(graph, k, random)
     if len(parts.values) == k:
         return Spectrum(unit * parts.values, parts.vectors)
-    others = _iterated(graph, k - len(parts.values), P, tolerance, random)
+    others = _iterated(graph, k - len(parts.values), P, tolerance, random, engine)
     values = np.concatenate([parts.values, others.values])
     return Spectrum(unit * values, np.hstack([parts.vectors, others.vectors]))
 
@@ -183,9 +186,11 @@ def _without_tiny(graph: Graph, tiny: float) -> Graph:
     return graph.with_weights(np.where(graph.w > tiny, graph.w, 0.0))
 
 
-def _iterated(graph: Graph, k: int, P: Any, tolerance: float, random: np.random.Generator) -> Spectrum:
+def _iterated(
+    graph: Graph, k: int, P: Any, tolerance: float, random: np.random.Generator, engine: Engine | None
+) -> Spectrum:
     """The k smoothest eigenpairs orthogonal to the parts P."""
-    matrix, L = engine_laplacian(graph), graph.laplacian()
+    matrix, L = engine_laplacian(graph, engine), graph.laplacian()
     width = min(k + max(8, k // 2), graph.n - P.shape[1])
     block = random.standard_normal((graph.n, width))
     time = _FILTER_STRENGTH / matrix.bound
@@ -223,7 +228,8 @@ def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:
 
 
 def _filtered(matrix: Laplacian, block: Floats, time: float) -> Floats:
-    return apply_exponential(matrix, block, np.array([time]), np.array([1e-10]))[0]
+    engine = matrix.engine
+    return engine.to_numpy(apply_exponential(matrix, engine.asarray(block), np.array([time]), np.array([1e-10]))[0])
 
 
 def _ritz_pairs(L: object, block: Floats) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
+from cotherm.engines import Engine, get_engine
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -125,6 +126,7 @@ def coupled_bases(
     max_iterations: int = 300,
     restarts: int = 12,
     seed: int = 0,
+    engine: str | Engine = "cpu",
 ) -> QuasiHarmonic:
     r"""Rotate the first modes of every graph so that corresponding functions have equal coefficients.
 
@@ -159,6 +161,9 @@ def coupled_bases(
         and modes paired by the functions; the random starts are rotations of the second.
     seed : int, default 0
         Seed of the random starts.
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
+        What finds the modes of large graphs: the name of an engine, or an object with the methods of
+        ``cotherm.engines.Engine``.
 
     Returns
     -------
@@ -196,10 +201,11 @@ def coupled_bases(
     max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     restarts = validation.integer("restarts", restarts, least=0)
     seed = validation.integer("seed", seed, least=0)
+    run_by = get_engine(engine)
     columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]
     for v, graph in enumerate(graphs):
         sized(f"graphs[{v}]", graph.w)
-    modes = [_settled(lowest(g, min(k + _SPARE, g.n)), F, k) for g, F in zip(graphs, columns, strict=True)]
+    modes = [_settled(lowest(g, min(k + _SPARE, g.n), run_by), F, k) for g, F in zip(graphs, columns, strict=True)]
     coefficients = np.array([F.T @ mode.vectors for F, mode in zip(columns, modes, strict=True)])
     values = np.array([mode.values for mode in modes])
     weight = _weight(strength, values, coefficients)

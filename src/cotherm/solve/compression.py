@@ -46,7 +46,7 @@ def _triangle(J: TallMatrix, m: int) -> Floats:
     R = np.zeros((m, m), order="F")
     np.fill_diagonal(R, _ROUNDING * (float(np.sqrt(J.row_squares.max())) or 1.0))
     # Not fewer columns than rows, so that one pass over them is worth its work.
-    width = max(m, rows_per_block(m))
+    width = max(m, rows_per_block(m, J.engine))
     for first in range(0, k, width):
         # A block with a row for each unknown is, in the order of its numbers, LAPACK's with a column for each.
         block = J.engine.all_rows(J.column_range(first, min(first + width, k))).T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from scipy.sparse import csr_array
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern, SystemSolver
-from cotherm.solve.singles import Singles, add_square, half_solution
 from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of systems that are solved to single precision.
@@ -73,19 +73,33 @@ class Incidence:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
         return self.engine.signless_solver(self._pattern, ~active)
 
-    def edge_gram(self, free: Array) -> Singles:
-        """C_FᵀC_F for few edges: how many ends each two of them share."""
+    def edge_gram(self, free: Array) -> NDArray[np.float32]:
+        """C_FᵀC_F for few edges, on the host: how many ends each two of them share."""
         i, j = (self.engine.to_numpy(ends[free]) for ends in (self._pattern.i, self._pattern.j))
         edges = np.tile(np.arange(len(i)), 2)
         C = csr_array((np.ones(len(edges), dtype=np.float32), (np.concatenate([i, j]), edges)), (self.shape[0], len(i)))
         return np.asarray((C.T @ C).toarray())
 
-    def subtract_inside(self, gram: Singles, active: Array, Y: Array) -> None:
+    def subtract_inside(self, gram: Array, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
-        host = self.engine.to_numpy
-        if self.shape[0] > limits.ROUGH_CHOLESKY or self.engine.is_distributed:
+        if self.engine.is_distributed:
+            host = self.engine.to_numpy
             inside = host(self.solver(active)(Y, _ROUGH, None)).astype(np.float32)
             gram -= host(Y).astype(np.float32).T @ inside
+        elif self.shape[0] > limits.ROUGH_CHOLESKY:
+            inside = self.solver(active)(Y, _ROUGH, None).astype(np.float32)
+            gram -= Y.astype(np.float32).T @ inside
         else:
-            S = host(self.engine.signless_matrix(self._pattern, ~active)).astype(np.float32)
-            add_square(gram, half_solution(S, host(Y).astype(np.float32)), sign=-1.0)
+            S = self.engine.signless_matrix(self._pattern, ~active).astype(np.float32)
+            self.engine.add_square(gram, self.engine.half_solution(S, Y.astype(np.float32)), -1.0)
+
+
+def joined(incidences: Sequence[Incidence]) -> Incidence:
+    """Of one graph of as many parts, vertices and edges of each after those of the one before."""
+    engine, first, ends = incidences[0].engine, 0, []
+    for C in incidences:
+        pattern = C._pattern
+        ends.append([engine.to_numpy(end).astype(np.int64) + first for end in (pattern.i, pattern.j)])
+        first += C.shape[0]
+    i, j = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+    return Incidence(first, i, j, engine)

@@ -1,8 +1,9 @@
 """Limited-memory BFGS over u ≥ 0 that starts from a given inverse of the curvature: for the last digits.
 
 Near a minimum Gauss–Newton converges slowly along valleys where the curvature of the residuals, which it leaves out,
-nearly cancels its own. Quasi-Newton updates learn that curvature from gradients. Unknowns at zero that would become
-negative are held there (Bertsekas 1982); where many of them change a step, this is not the method.
+nearly cancels its own. Quasi-Newton updates learn that curvature from gradients. Unknowns that would become negative
+are held at zero, or sent there, whatever the others do (Bertsekas 1982). Where many unknowns reach zero or leave it in
+a step, this is not the method.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _MEMORY = 20
 _SAFE = 1e-10
 # A step brings at least this part of what its slope promises; it is shortened so many times, each to between these.
 _SUFFICIENT, _SHORTENINGS, _SHORTEST, _LONGEST = 1e-4, 8, 0.1, 0.6
+# Times that unknowns which a step would make negative are sent to zero, and the step made anew for the others.
+_ROUNDS = 4
 # Of the optimality where an inverse was made, the part that must be reached with it.
 _PROGRESS = 0.5
 
@@ -72,7 +75,7 @@ def minimize_from_inverse(
     for _ in range(iterations):
         if here.optimality <= tolerance:
             break
-        held = (here.u <= 0.0) & (here.half >= 0.0)
+        held = (here.half >= 0.0) & (here.u <= 0.0)
         if left == 0:
             if here.optimality > goal:
                 break
@@ -82,7 +85,7 @@ def minimize_from_inverse(
                 break
             left, goal = inverse.steps, _PROGRESS * here.optimality
         assert inverse is not None
-        there = _search(engine, here, evaluate, _direction(here.half, held, pairs, inverse.apply))
+        there = _search(engine, here, evaluate, _bounded_direction(here, held, pairs, inverse.apply))
         if there is None:
             break
         pair = _Pair(there.u - here.u, there.half - here.half)
@@ -108,10 +111,21 @@ class _Pair(NamedTuple):
         return _Pair(np.where(held, 0.0, self.step), np.where(held, 0.0, self.change))
 
 
-def _direction(half: Array, held: Array, pairs: deque[_Pair], inverse: Callable[[Array], Array]) -> Array:
+def _bounded_direction(here: Place, held: Array, pairs: deque[_Pair], inverse: Callable[[Array], Array]) -> Array:
+    """Downhill, with few unknowns that would become negative."""
+    for _ in range(_ROUNDS):
+        d = _direction(here, held, pairs, inverse)
+        beyond = (here.u + d < 0.0) & (here.half > 0.0)
+        if not beyond.any():
+            break
+        held = held | beyond
+    return d
+
+
+def _direction(here: Place, held: Array, pairs: deque[_Pair], inverse: Callable[[Array], Array]) -> Array:
     """Downhill, by the two-loop recursion (Nocedal 1980) over the unknowns that are not held."""
     used = [pair for pair in (pair.without(held) for pair in pairs) if pair.is_reliable]
-    d, parts = np.where(held, 0.0, half), []
+    d, parts = np.where(held, 0.0, here.half), []
     for step, change in reversed(used):
         part = float(step @ d) / float(step @ change)
         parts.append(part)
@@ -119,7 +133,7 @@ def _direction(half: Array, held: Array, pairs: deque[_Pair], inverse: Callable[
     d = np.where(held, 0.0, inverse(d))
     for (step, change), part in zip(used, reversed(parts), strict=True):
         d = d + (part - float(change @ d) / float(step @ change)) * step
-    return -d
+    return np.where(held, -here.u, -d)
 
 
 def _search(engine: Engine, here: P, evaluate: Callable[[Array], P], direction: Array) -> P | None:

@@ -19,8 +19,7 @@ import numpy as np
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, SystemSolver
 from cotherm.lazy import lazy
-from cotherm.solve.incidence import Incidence
-from cotherm.solve.singles import Singles, add_square
+from cotherm.solve.incidence import Incidence, joined
 from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of the systems with 2I + CCᵀ, where they are solved iteratively: below what the signs of the
@@ -84,10 +83,10 @@ class Metric(Protocol):
     def part(self, first: int, last: int) -> Metric:
         """The form on some unknowns, which does not join them to others."""
 
-    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
+    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
         """E_FᵀA_FF⁻¹E_F to single precision, F being the unknowns that are not active."""
 
-    def rough_form(self, active: Array) -> Singles:
+    def rough_form(self, active: Array) -> Array:
         """A_FF to single precision, for few unknowns that are not active."""
 
 
@@ -116,14 +115,14 @@ class Diagonal:
     def part(self, first: int, last: int) -> Metric:
         return Diagonal(self.diagonal[first:last], self.engine)
 
-    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
-        gram = np.zeros((E.shape[1], E.shape[1]), dtype=np.float32)
+    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
+        gram = self.engine.small_zeros(E.shape[1], E.shape[1], dtype=np.float32)
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            add_square(gram, self.engine.to_numpy(rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]))
+            self.engine.add_square(gram, rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis])
         return self.engine.total(gram)
 
-    def rough_form(self, active: Array) -> Singles:
-        return np.diag(self.engine.to_numpy(self.diagonal[~active])).astype(np.float32)
+    def rough_form(self, active: Array) -> Array:
+        return self.engine.asarray(np.diag(self.engine.to_numpy(self.diagonal[~active])).astype(np.float32))
 
 
 class _DiagonalPrepared:
@@ -154,8 +153,10 @@ def _free_part(active: Array, x: Array) -> Array:
 class Gram:
     """A with diagonal blocks ρ(2I + CᵀC), one for each incidence matrix C with its number ρ > 0."""
 
-    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float]) -> None:
+    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float], *, joint: bool = False) -> None:
+        """``joint``: all blocks are worked on at once, as one."""
         self.engine = incidences[0].engine
+        self._joint = _Joint(incidences, rho) if joint else None
         self.blocks = [_Block(C, factor) for C, factor in zip(incidences, rho, strict=True)]
         ends = np.cumsum([0, *(C.shape[1] for C in incidences)]).tolist()
         self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
@@ -177,10 +178,14 @@ class Gram:
         return np.concatenate([math.sqrt(block.rho) * block.C.rmatvec(y[at]) for block, at in parts])
 
     def apply(self, d: Array) -> Array:
+        if self._joint is not None:
+            return self._joint.apply(d)
         parts = zip(self.blocks, self.slices, strict=True)
         return np.concatenate([block.apply(d[at]) for block, at in parts])
 
     def restricted(self, active: Array) -> Restricted:
+        if self._joint is not None:
+            return _JointRestricted(self._joint, active)
         pairs = zip(self.blocks, self.slices, strict=True)
         parts = [_BlockRestricted(block, active[at], block.C.iterative_solver(active[at])) for block, at in pairs]
         return _GramRestricted(parts, self.slices)
@@ -192,23 +197,23 @@ class Gram:
         block = self.blocks[self.slices.index(slice(first, last))]
         return Gram([block.C], [block.rho])
 
-    def rough_gram(self, E: TallMatrix, active: Array) -> Singles:
+    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
         (block,) = self.blocks
-        gram = np.zeros((E.shape[1], E.shape[1]), dtype=np.float32)
+        gram = self.engine.small_zeros(E.shape[1], E.shape[1], dtype=np.float32)
         ends = self.engine.xp.zeros((block.C.shape[0], E.shape[1]))
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            add_square(gram, self.engine.to_numpy(rows))
+            self.engine.add_square(gram, rows)
             block.C.add_rows(rows, numbers, ends)
         block.C.subtract_inside(gram, active, ends)
         gram *= np.float32(0.5 / block.rho)
         return self.engine.total(gram)
 
-    def rough_form(self, active: Array) -> Singles:
+    def rough_form(self, active: Array) -> Array:
         (block,) = self.blocks
         form = block.C.edge_gram(~active)
         form[np.arange(len(form)), np.arange(len(form))] += np.float32(2.0)
         form *= np.float32(block.rho)
-        return form
+        return self.engine.asarray(form)
 
 
 class _Block:
@@ -221,6 +226,36 @@ class _Block:
     def apply(self, d: Array) -> Array:
         y = self.C.rmatvec(self.C.matvec(d))
         return self.C.engine.elementwise(lambda d, y: self.rho * (2.0 * d + y), d, y)
+
+
+class _Joint:
+    """All blocks as one, with the incidence matrix of a graph of as many parts, and a number ρ for every edge."""
+
+    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float]) -> None:
+        self.C, self.engine = joined(incidences), incidences[0].engine
+        self.rho = self.engine.asarray(np.repeat(rho, [C.shape[1] for C in incidences]))
+
+    def apply(self, d: Array) -> Array:
+        y = self.C.rmatvec(self.C.matvec(d))
+        return self.engine.elementwise(lambda rho, d, y: rho * (2.0 * d + y), self.rho, d, y)
+
+
+class _JointRestricted:
+    def __init__(self, joint: _Joint, active: Array) -> None:
+        self._joint, self._active = joint, active
+        self._solve = joint.C.iterative_solver(active)
+
+    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
+        y = np.where(self._active, 0.0, y)
+        return np.where(self._active, 0.0, 0.5 * (y - self._between(y, tolerance)) / self._joint.rho)
+
+    def nearest(self, center: Array) -> Array:
+        fixed = np.where(self._active, center, 0.0)
+        return np.where(self._active, 0.0, center + self._between(fixed, _CG_TOLERANCE))
+
+    def _between(self, y: Array, tolerance: float) -> Array:
+        C = self._joint.C
+        return C.rmatvec(self._solve(C.matvec(y)[:, np.newaxis], tolerance, None)[:, 0])
 
 
 class _GramPrepared:

@@ -14,17 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.solve.metric import Metric
-from cotherm.solve.singles import (
-    Singles,
-    add_columns_square,
-    add_multiple,
-    factor_definite,
-    inverse_definite,
-    row_gram,
-    solve_lower_in_place,
-)
 from cotherm.solve.tall_matrix import TallMatrix
 
 # What float32 loses beside the largest eigenvalue is put on the diagonal.
@@ -54,15 +46,15 @@ class RoughInverse(Protocol):
 
     def apply(self, x: Floats) -> Floats: ...
 
-    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+    def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         """Add so many times some of its rows, from the diagonal on, to an upper triangle."""
 
 
 # Calls a function with every term, side by side.
-ForEach = Callable[[Callable[[Term], Singles], Sequence[Term]], list[Singles]]
+ForEach = Callable[[Callable[[Term], Array], Sequence[Term]], list[Array]]
 
 
-def one_by_one(task: Callable[[Term], Singles], terms: Sequence[Term]) -> list[Singles]:
+def one_by_one(task: Callable[[Term], Array], terms: Sequence[Term]) -> list[Array]:
     return list(map(task, terms))
 
 
@@ -88,29 +80,32 @@ def rough_inverse(terms: Sequence[Term], shift: float, for_each: ForEach = one_b
 
 
 def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
-    def gram(term: Term) -> Singles:
+    def gram(term: Term) -> Array:
         G = term.metric.rough_gram(term.E, term.active)
         G *= np.float32(term.factor)
         return G
 
+    engine = terms[0].metric.engine
     total, *others = for_each(gram, terms)
     for other in others:
-        add_multiple(total, other, 1.0)
-    return Square(inverse_shifted(total, shift))
+        engine.add_multiple(total, other, 1.0)
+    return Square(inverse_shifted(engine, total, shift), engine)
 
 
-def inverse_shifted(G: Singles, shift: float) -> Singles:
+def inverse_shifted(engine: Engine, G: Array, shift: float) -> Array:
     """(shift·I + G)⁻¹ in place of G, of which only the upper triangle counts."""
-    diagonal = np.arange(len(G))
-    G[diagonal, diagonal] += np.float32(shift + _LOST * float(np.max(G[diagonal, diagonal])))
-    return inverse_definite(G)
+    diagonal = G.reshape(-1)[:: len(G) + 1]
+    diagonal += np.float32(shift + _LOST * float(np.max(diagonal)))
+    return engine.inverse_definite(G)
 
 
 def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
-    def rows(term: Term) -> Singles:
-        out, at = np.empty((term.free, term.E.shape[1]), dtype=np.float32), 0
+    engine = terms[0].metric.engine
+
+    def rows(term: Term) -> Array:
+        out, at = engine.xp.empty((term.free, term.E.shape[1]), dtype=np.float32), 0
         for _, block in term.E.row_blocks(np.flatnonzero(~term.active)):
-            out[at : at + len(block)] = term.metric.engine.to_numpy(block)
+            out[at : at + len(block)] = block
             at += len(block)
         out *= np.float32(np.sqrt(term.factor))
         return out
@@ -118,32 +113,31 @@ def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Roug
     parts = for_each(rows, terms)
     Y = parts[0] if len(parts) == 1 else np.concatenate(parts)
     del parts
-    M, at = row_gram(Y), 0
+    M, at = engine.row_gram(Y), 0
     for term in terms:
         to = at + term.free
         M[at:to, at:to] += np.float32(shift) * term.metric.rough_form(term.active)
         at = to
-    diagonal = np.arange(len(M))
+    diagonal = engine.xp.arange(len(M))
     M[diagonal, diagonal] *= np.float32(1.0 + _LOST)
-    factor_definite(M)
-    solve_lower_in_place(M, Y)
-    return Thin(Y, shift)
+    return Thin(engine.solve_lower(engine.factor_definite(M), Y), shift, engine)
 
 
 @dataclass(frozen=True)
 class Square:
     """W itself."""
 
-    W: Singles
+    W: Array
+    engine: Engine
 
     @property
     def size(self) -> int:
         return len(self.W)
 
     def apply(self, x: Floats) -> Floats:
-        return (self.W @ x.astype(np.float32)).astype(np.float64)
+        return self.engine.to_numpy(self.W @ self.engine.small_array(x.astype(np.float32))).astype(np.float64)
 
-    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+    def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         out[first:last, first:] += np.float32(factor) * self.W[first:last, first:]
 
 
@@ -151,18 +145,20 @@ class Square:
 class Thin:
     """(I − YᵀY)/s."""
 
-    Y: Singles
+    Y: Array
     shift: float
+    engine: Engine
 
     @property
     def size(self) -> int:
         return self.Y.shape[1]
 
     def apply(self, x: Floats) -> Floats:
-        return (x - (self.Y.T @ (self.Y @ x.astype(np.float32)))) / self.shift
+        inside = self.Y.T @ (self.Y @ self.engine.asarray(x.astype(np.float32)))
+        return (x - self.engine.to_numpy(inside)) / self.shift
 
-    def add_rows(self, first: int, last: int, factor: float, out: Singles) -> None:
+    def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         part = factor / self.shift
-        add_columns_square(out, self.Y, first, last, -part)
-        diagonal = np.arange(first, last)
+        self.engine.add_columns_square(out, self.Y, first, last, -part)
+        diagonal = self.engine.xp.arange(first, last)
         out[diagonal, diagonal] += np.float32(part)

@@ -27,13 +27,10 @@ from cotherm.memory import words
 # Writes the rows with given numbers into an array.
 RowWriter = Callable[[Array, Array], None]
 
-# Numbers in a block of rows: 8 MB.
-BLOCK_SIZE = 1_000_000
 
-
-def rows_per_block(columns: int) -> int:
+def rows_per_block(columns: int, engine: Engine) -> int:
     """How many rows make a block."""
-    return max(1, BLOCK_SIZE // max(1, columns))
+    return max(1, engine.block_size // max(1, columns))
 
 
 class TallMatrix(ABC):
@@ -63,14 +60,14 @@ class TallMatrix(ABC):
 
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         for first in range(0, int(self.engine.most(len(numbers))), step):
             part = numbers[first : first + step]
             yield part, self.rows(part)
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         rows = self.shape[0]
         for first in range(0, int(self.engine.most(rows)), step):
             yield min(first, rows), self.row_range(min(first, rows), min(first + step, rows))
@@ -204,7 +201,7 @@ class OnDisk(TallMatrix):
     def rows(self, numbers: Array) -> Array:
         wanted = self.engine.to_numpy(numbers)
         out = np.empty((len(wanted), self.shape[1]))
-        step = rows_per_block(self.shape[1])
+        step = rows_per_block(self.shape[1], self.engine)
         cuts = np.searchsorted(wanted, np.arange(0, self.shape[0] + step, step)).tolist()
         for block, (lo, hi) in enumerate(pairwise(cuts)):
             if lo < hi:

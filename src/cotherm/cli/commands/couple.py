@@ -132,6 +132,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="float64",
         help="precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
     )
+    options_of.add_engine(group)
     add_recipe(parser)
     options_of.add_json(parser)
 
@@ -166,8 +167,10 @@ def _run_files(options: argparse.Namespace, world: Ranks) -> None:
         views = read_views(options.views, options)
         if len(views) < 2:  # a file may hold several
             raise CothermError("VIEW", "one view", "two or more")
+        if world.size > 1 and options.engine == "gpu":
+            raise CothermError("--engine", f"gpu, with {world.size} processes", "one process for a GPU, or no --engine")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
-    engine = "cpu" if world.size == 1 else "petsc"
+    engine = options.engine if world.size == 1 else "petsc"
     with told_of_interrupts():
         couple = _by_pairs if by_pairs else _by_functions
         result, how = couple(views, options, place, engine)
@@ -202,7 +205,7 @@ def _by_functions(
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory")
+    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory", "engine")
     with _as_options((*named, *_STOPPING)):
         result = couple(
             graphs,
@@ -246,7 +249,7 @@ def _by_pairs(
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "borrow", "rigidity", *_STOPPING)):
+    with _as_options(("times", "alpha", "borrow", "rigidity", "engine", *_STOPPING)):
         result = couple_pairs(
             graphs,
             pairs.table,

@@ -36,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--nearest", type=options_of.integer, metavar="K", help="a list of the K nearest neighbors of every item"
     )
+    options_of.add_engine(parser)
     options_of.add_json(parser)
 
 
@@ -57,8 +58,8 @@ def run(options: argparse.Namespace) -> None:
     t = comparison_time(options.time, result)
     items = items_of(graph)
     if options.nearest is not None:
-        with known_as("nearest", "--nearest"):
-            near = diffusion_distance(graph, t, nearest=options.nearest)
+        with known_as("nearest", "--nearest"), known_as("engine", "--engine"):
+            near = diffusion_distance(graph, t, nearest=options.nearest, engine=options.engine)
         rows = (
             (items[v], items[u], float(d))
             for v in range(graph.n)
@@ -70,7 +71,8 @@ def run(options: argparse.Namespace) -> None:
         sources = None if options.sources is None else [known.require(one, "--sources") for one in options.sources]
         count = graph.n if sources is None else len(sources)
         outputs.require_room(place, outputs.least_matrix_size(place, count, graph.n))
-        matrix = diffusion_distance(graph, t, sources=sources)
+        with known_as("engine", "--engine"):
+            matrix = diffusion_distance(graph, t, sources=sources, engine=options.engine)
         of_rows = items if sources is None else [items[v] for v in sources]
         content = outputs.matrix_bytes(place, matrix, items, of_rows)
     outputs.write(place, content, force=options.force)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from cotherm import limits
+from cotherm import limits, memory
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
-from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms
+from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms, laplacian_products
 from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
@@ -26,6 +26,17 @@ from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacia
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
 from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.cpu.singles import (
+    add_columns_square,
+    add_multiple,
+    add_square,
+    factor_definite,
+    half_solution,
+    inverse_definite,
+    row_gram,
+    solve_factored,
+    solve_lower,
+)
 from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
 from cotherm.engines.malloc import kept_memory, return_free_memory
 from cotherm.engines.one_place import OnePlace
@@ -39,6 +50,10 @@ class CpuEngine(OnePlace):
 
     name = "cpu"
     xp = np
+    # 8 MB.
+    block_size = 1_000_000
+    reorders = True
+    joins = False
 
     elementwise = staticmethod(elementwise)
     elementwise_sum = staticmethod(elementwise_sum)
@@ -53,11 +68,21 @@ class CpuEngine(OnePlace):
     edge_inner_products = staticmethod(edge_inner_products)
     edge_forms = staticmethod(edge_forms)
     laplacian_forms = staticmethod(laplacian_forms)
+    laplacian_products = staticmethod(laplacian_products)
     sums_at_vertices = staticmethod(sums_at_vertices)
     sums_at_edges = staticmethod(sums_at_edges)
     add_at_vertices = staticmethod(add_at_vertices)
     signless_solver = staticmethod(signless_solver)
     signless_panel = staticmethod(panel_width)
+    add_square = staticmethod(add_square)
+    add_multiple = staticmethod(add_multiple)
+    add_columns_square = staticmethod(add_columns_square)
+    row_gram = staticmethod(row_gram)
+    factor_definite = staticmethod(factor_definite)
+    solve_lower = staticmethod(solve_lower)
+    solve_factored = staticmethod(solve_factored)
+    inverse_definite = staticmethod(inverse_definite)
+    half_solution = staticmethod(half_solution)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
     pairwise_distances = staticmethod(pairwise_distances)
@@ -65,6 +90,15 @@ class CpuEngine(OnePlace):
     local_self_heat = staticmethod(local_self_heat)
     local_kernel_rows = staticmethod(local_kernel_rows)
     local_nearest = staticmethod(local_nearest)
+
+    def serving(self, n: int, columns: int) -> CpuEngine:  # noqa: ARG002
+        return self
+
+    def available_memory(self) -> int | None:
+        return memory.available()
+
+    def memory_in_use(self) -> int:
+        return memory.in_use() or 0
 
     def asarray(self, x: Any) -> NDArray[Any]:
         return np.asarray(x)

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import memory
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.edge_forms import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
@@ -55,6 +56,9 @@ class PetscEngine:
 
     name = "petsc"
     is_distributed = True
+    block_size = CPU.block_size
+    reorders = True
+    joins = False
 
     signless_panel = staticmethod(CPU.signless_panel)
     jacobi_sweep = staticmethod(CPU.jacobi_sweep)
@@ -82,6 +86,15 @@ class PetscEngine:
 
     def _spread(self, values: NDArray[Any]) -> DistributedArray:
         return DistributedArray(values, self.communicator)
+
+    def serving(self, n: int, columns: int) -> PetscEngine:  # noqa: ARG002
+        return self
+
+    def available_memory(self) -> int | None:
+        return memory.available(self.processes_here)
+
+    def memory_in_use(self) -> int:
+        return memory.in_use() or 0
 
     @contextmanager
     def session(self, n: int, memory: float) -> Iterator[None]:
@@ -123,8 +136,11 @@ class PetscEngine:
     def most(self, number: float) -> float:
         return float(self.communicator.max(np.array([number], dtype=np.float64))[0])
 
-    def small_zeros(self, *shape: int) -> Floats:
-        return np.zeros(shape)
+    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> NDArray[Any]:
+        return np.zeros(shape, dtype=dtype)
+
+    def small_array(self, x: NDArray[Any]) -> NDArray[Any]:
+        return x
 
     def all_rows(self, x: DistributedArray) -> NDArray[Any]:
         return self.communicator.rows(x.values)
@@ -264,6 +280,9 @@ class PetscEngine:
             total += forms_of_rows(first, last, pattern.offsets, pattern.columns, pattern.edges, along, rows, factors)
         return self.communicator.sum(total)
 
+    def laplacian_products(self, *_: Any) -> DistributedArray:
+        raise _needs_one_process("graphs that are worked on as one")
+
     def _rows(self, x: DistributedArray, i: DistributedArray) -> NDArray[Any]:
         assert i.halo is not None
         return np.ascontiguousarray(x.extended(i.halo))
@@ -307,6 +326,21 @@ class PetscEngine:
         return solve
 
     # ------------------------------------------------------------ dense algebra, the same on every rank
+
+    add_multiple = staticmethod(CPU.add_multiple)
+    add_columns_square = staticmethod(CPU.add_columns_square)
+    row_gram = staticmethod(CPU.row_gram)
+    factor_definite = staticmethod(CPU.factor_definite)
+    solve_lower = staticmethod(CPU.solve_lower)
+    solve_factored = staticmethod(CPU.solve_factored)
+    inverse_definite = staticmethod(CPU.inverse_definite)
+
+    def add_square(self, G: Any, rows: Any, sign: float = 1.0) -> None:
+        """Of the rows here: the sum over ranks is taken by :meth:`total`."""
+        CPU.add_square(G, self.to_numpy(rows), sign)
+
+    def half_solution(self, S: Any, Y: Any) -> Any:
+        return CPU.half_solution(self.to_numpy(S), self.to_numpy(Y))
 
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))

@@ -16,15 +16,16 @@ With two graphs there is a single contrast, and K itself is no larger than a G_k
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
 from cotherm.solve.rough_inverse import RoughInverse, Term, rough_inverse
-from cotherm.solve.singles import Singles, factor_definite, solve_factored
 
 # What float32 loses beside the largest eigenvalue is put on the diagonal.
 _LOST = 1e-6
@@ -44,6 +45,7 @@ class Contrasts:
     matrix: Floats
     alpha: float
     shares: Floats
+    engine: Engine = field(default_factory=default_engine)
 
     def factored(self, term: MakeTerm, for_each: ForEach, shift: float) -> Solve:
         """r ↦ K⁻¹r, to single precision; ``term`` may be called in several threads."""
@@ -53,7 +55,8 @@ class Contrasts:
         factors = self.alpha * total * shares
         graphs = range(len(shares))
         inverses = for_each(lambda k: rough_inverse([term(k, float(factors[k]))], shift), graphs)
-        meeting = _meeting(inverses, shift / (self.alpha * total) * shares, for_each)
+        engine = self.engine
+        meeting = _meeting(engine, inverses, shift / (self.alpha * total) * shares, for_each)
 
         def smoothed(y: Floats) -> Floats:
             """B y, graph by graph."""
@@ -63,23 +66,23 @@ class Contrasts:
         def solve(r: Floats) -> Floats:
             r = r.reshape(len(H), -1)
             y = smoothed(H.T @ r)
-            x = solve_factored(meeting, (shares @ y).astype(np.float32))
+            x = engine.to_numpy(engine.solve_factored(meeting, engine.small_array((shares @ y).astype(np.float32))))
             y += smoothed(np.multiply.outer(shares, x.astype(np.float64)))
             return np.ravel(r - H @ y) / shift
 
         return solve
 
 
-def _meeting(inverses: Sequence[RoughInverse], weights: Floats, for_each: ForEach) -> Singles:
+def _meeting(engine: Engine, inverses: Sequence[RoughInverse], weights: Floats, for_each: ForEach) -> Array:
     """The Cholesky factor of S = Σ_k weights_k W_k."""
     p = inverses[0].size
-    S = np.zeros((p, p), dtype=np.float32)
+    S = engine.small_zeros(p, p, dtype=np.float32)
 
     def add(first: int) -> None:
         for inverse, weight in zip(inverses, weights.tolist(), strict=True):
             inverse.add_rows(first, min(first + _ROWS, p), weight, S)
 
     for_each(add, range(0, p, _ROWS))
-    diagonal = np.arange(p)
-    S[diagonal, diagonal] *= np.float32(1.0 + _LOST)
-    return factor_definite(S)
+    diagonal = S.reshape(-1)
+    diagonal[:: p + 1] *= np.float32(1.0 + _LOST)
+    return engine.factor_definite(S)

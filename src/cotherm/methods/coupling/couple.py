@@ -105,7 +105,7 @@ def couple(
         and the result changes in about the seventh digit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
-    engine : {"cpu", "petsc"} or Engine, default "cpu"
+    engine : {"cpu", "gpu", "petsc"} or Engine, default "cpu"
         What runs the array kernels: the name of an engine, or an object with the methods of
         ``cotherm.engines.Engine``. "petsc" spreads the work over the processes that mpiexec has started, all of which
         call this with the same arguments and get the same result; see also :func:`cotherm.couple_shards`.

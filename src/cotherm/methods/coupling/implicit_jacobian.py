@@ -20,7 +20,7 @@ from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.metric import Metric
 from cotherm.solve.rough_inverse import Term, inverting_work, is_by_unknowns
-from cotherm.solve.tall_matrix import Recomputed
+from cotherm.solve.tall_matrix import Recomputed, RowWriter
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class ImplicitJacobian(ImplicitMatrix):
     def factored(self, metric: Metric, active: Array, shift: float) -> Solve | None:
         def term(k: int, factor: float) -> Term:
             lo, hi = self._cuts[k], self._cuts[k + 1]
-            E = Recomputed((hi - lo, self._size), self._states[k].row_writer(self._free[k]), self.engine)
+            E = Recomputed((hi - lo, self._size), self._row_writer(k), self.engine)
             return Term(metric.part(lo, hi), E, active[lo:hi], factor)
 
         def for_each(task: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
@@ -114,3 +114,7 @@ class ImplicitJacobian(ImplicitMatrix):
             return self._contrasts.factored(term, for_each, shift)
         except np.linalg.LinAlgError:
             return None
+
+    def _row_writer(self, k: int) -> RowWriter:
+        """Of the derivative of one graph's Q."""
+        return self._states[k].row_writer(self._free[k])

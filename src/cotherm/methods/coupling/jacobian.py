@@ -62,7 +62,7 @@ class Jacobian:
 
     def _blocks(self) -> Iterator[Array]:
         """All rows in turn; what one graph's rows are computed from is gone before the next one's."""
-        xp, step = self._engine.xp, rows_per_block(self._shape[1])
+        xp, step = self._engine.xp, rows_per_block(self._shape[1], self._engine)
         for state, edges, factors in zip(self._states, self._free, self._factors, strict=True):
             write = state.row_writer(edges)
             for first in range(0, len(edges), step):

@@ -24,7 +24,6 @@ import numpy as np
 from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
-from cotherm.solve import tall_matrix
 from cotherm.solve.rough_inverse import is_by_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
@@ -148,17 +147,17 @@ def predicted(
     other = max(shape.report, shape.choosing if choosing else 0)
     if shape.is_applied:
         with_factors, without = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
-        return CouplingMemory(with_factors, without, without, memory.in_use() or 0, applied=True)
+        return CouplingMemory(with_factors, without, without, engine.memory_in_use(), applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
     step, heat = max(shape.compressing, shape.step), shape.heat
     stored = jacobian + max(step, heat)
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
     streamed = max(step, heat)
     stored, recomputed, streamed = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
-    return CouplingMemory(stored, recomputed, streamed, memory.in_use() or 0)
+    return CouplingMemory(stored, recomputed, streamed, engine.memory_in_use())
 
 
-def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int) -> int:
+def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int, block_size: int) -> int:
     """Of factors for graphs with so many vertices and free edges, each with so many entries of Q.
 
     One for each graph, one where they meet, and what so many of them are made from at a time: see
@@ -166,15 +165,15 @@ def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int) -> 
     """
     if len(sizes) == 2:
         n, free = max(n for n, _ in sizes), sum(free for _, free in sizes)
-        lasting, making = _inverse_memory(n, free, own)
+        lasting, making = _inverse_memory(n, free, own, block_size)
         return lasting + (lasting + making if is_by_unknowns(free, own) else lasting + at_once * making)
-    parts = [_inverse_memory(n, free, own) for n, free in sizes]
+    parts = [_inverse_memory(n, free, own, block_size) for n, free in sizes]
     return 4 * own**2 + sum(lasting for lasting, _ in parts) + at_once * max(making for _, making in parts)
 
 
-def _inverse_memory(n: int, free: int, own: int) -> tuple[int, int]:
+def _inverse_memory(n: int, free: int, own: int, block_size: int) -> tuple[int, int]:
     """What one factor takes, and what it is made from."""
-    rows = _ROUGH_ROW * min(tall_matrix.BLOCK_SIZE, own * free)
+    rows = _ROUGH_ROW * min(block_size, own * free)
     if is_by_unknowns(free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
     dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
@@ -186,6 +185,7 @@ class _Shape:
 
     def __init__(self, sizes: Sequence[tuple[int, int]], q: int, p: int, engine: Engine) -> None:
         self.sizes, self.graphs, self.q, self.p = sizes, len(sizes), q, p
+        self.block_size = engine.block_size
         self.vertices, self.edges = (sum(part) for part in zip(*sizes, strict=True))
         self.largest = max(vertices for vertices, _ in sizes)
         self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
@@ -200,7 +200,7 @@ class _Shape:
     def lasting(self) -> int:
         """What is there all the time: graphs, functions, vectors, blocks of rows of the Jacobian, and the rest."""
         vectors = 8 * self.columns * (self.graphs + _RESIDUALS)
-        blocks = 0 if self.is_applied else 2 * 8 * max(tall_matrix.BLOCK_SIZE, self.columns)
+        blocks = 0 if self.is_applied else 2 * 8 * max(self.block_size, self.columns)
         graphs = self.vertices * (_VERTEX + 24 * self.q) + self.edges * (_EDGE + 8 * _VECTORS)
         return graphs + vectors + min(blocks, 2 * 8 * self.columns * self.edges) + _FIXED
 
@@ -220,7 +220,7 @@ class _Shape:
     @property
     def factors(self) -> int:
         """If all edges are free, which is the most that they take."""
-        return factors_memory(self.sizes, self.columns // (self.graphs - 1), self.at_once)
+        return factors_memory(self.sizes, self.columns // (self.graphs - 1), self.at_once, self.block_size)
 
     @property
     def terms(self) -> int:
@@ -246,7 +246,7 @@ class _Shape:
         """While the Jacobian, with more columns than rows, is made square: the square and a block of columns."""
         if self.columns <= self.edges:
             return 0
-        width = min(self.columns, max(self.edges, tall_matrix.rows_per_block(self.edges)))
+        width = min(self.columns, max(self.edges, 1, self.block_size // max(1, self.edges)))
         return 8 * self.edges * (self.edges + width)
 
     @property
@@ -289,7 +289,7 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: E
     decides.
     """
     engine = default_engine() if engine is None else engine
-    free = memory.available(engine.processes_here) if budget is None else budget - needs.in_use
+    free = engine.available_memory() if budget is None else budget - needs.in_use
     free = None if free is None else int(-engine.most(-free))
     most = engine.most
     needs = replace(

@@ -51,6 +51,7 @@ class Options:
     precision: str
     callback: Callable[[Step], Any] | None
     engine: Engine
+    asked: str  # the engine that was asked for
 
     @classmethod
     def checked(
@@ -110,7 +111,8 @@ class Options:
             budget=budget,
             precision=precision,
             callback=callback,
-            engine=get_engine(engine),
+            engine=get_engine(engine).serving(*_size(graphs, columns)),
+            asked=get_engine(engine).name,
         )
         require_squares(graphs)
         options.require_finite(given_alpha or 1.0)
@@ -161,6 +163,11 @@ class Options:
             )
         if not alpha * size**2 < _LARGEST_COST:
             raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
+
+
+def _size(graphs: list[Graph], columns: list[Floats]) -> tuple[int, int]:
+    """Vertices of all graphs, and functions."""
+    return sum(g.n for g in graphs), columns[0].shape[1]
 
 
 def checked_times(times: ArrayLike | str) -> Floats | None:

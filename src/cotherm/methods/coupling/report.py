@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import handed_over
 from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.result import Coupling
@@ -40,7 +41,7 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
         alpha=solution.alpha,
         cost=cost,
         distance=solution.distance,
-        coupling_before=coupling_error(options.graphs, columns, times),
+        coupling_before=_before(options, columns, times),
         coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
         mismatch=_mismatch(columns),
         status="stalled" if misled and solution.status == "converged" else solution.status,
@@ -50,6 +51,11 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
+
+
+def _before(options: Options, columns: list[Floats], times: Floats) -> Floats:
+    """The weak coupling error of the graphs as given."""
+    return coupling_error(options.graphs, columns, times, engine=options.engine)
 
 
 def _is_misled(options: Options, solution: Solution, cost: float) -> bool:
@@ -76,6 +82,7 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "max_seconds": options.max_seconds,
         "memory": {"derivatives": plan.description, "precision": plan.precision, "peak": plan.peak},
         "engine": options.engine.name,
+        **handed_over(options.asked, options.engine),
     }
 
 

@@ -96,7 +96,7 @@ def _plan(options: Options) -> MemoryPlan:
 def _searched(
     options: Options, times: Floats, plan: MemoryPlan, callback: Any, deadline: float | None, meter: Meter
 ) -> Solution:
-    reordering = Reordering(options.graphs)
+    reordering = Reordering(options.graphs, options.engine)
     problem = CouplingProblem(
         reordering.graphs,
         reordering.functions(options.weighted_functions),
@@ -144,7 +144,7 @@ def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
     at_once = engine.at_once(problem.largest, len(graphs))
     vertices = [graph.n for graph in graphs]
     amounts = [
-        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once)
+        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once, engine.block_size)
         for free in problem.factors.made
     ]
     return plan.with_factors(min(max(amounts, default=0), plan.factors))

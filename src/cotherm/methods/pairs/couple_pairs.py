@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine, get_engine, handed_over
 from cotherm.errors import CothermError, visible
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
@@ -42,6 +42,8 @@ _ROUGH, _TRIAL_STEPS = 1e-4, 500
 _WORSE = 2.0
 # Part of the allowed time in which agreement is measured.
 _TRIALS_PART = 0.5
+# About how many functions every view brings, to tell which engine such a problem is for.
+_COLUMNS = 10
 _HURRIED = "Time was too short to measure all agreement: the likeliest way to couple was taken."
 _INTERRUPTED = "Interrupted before the coupling by all pairs: a part of them was kept back."
 
@@ -127,7 +129,7 @@ def couple_pairs(
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step of the final coupling. If it returns a true value, the
         search stops.
-    engine : "cpu" or Engine, default "cpu"
+    engine : {"cpu", "gpu"} or Engine, default "cpu"
         What runs the array kernels.
 
     Returns
@@ -205,6 +207,7 @@ class _Given:
     functions: list[Floats] | None
     rigidity: Floats
     engine: Engine
+    asked: str  # the engine that was asked for
 
     @classmethod
     def checked(
@@ -224,7 +227,8 @@ class _Given:
         common = float(np.exp(np.mean(np.log(degrees))))
         units = degrees / common
         scaled = [graph.with_weights(graph.w / unit) for graph, unit in zip(originals, units, strict=True)]
-        return cls(originals, scaled, units, common, found, columns, rho, engine)
+        run_by = engine.serving(sum(graph.n for graph in originals), _COLUMNS * len(originals))
+        return cls(originals, scaled, units, common, found, columns, rho, run_by, engine.name)
 
     def names(self) -> list[str]:
         return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.originals)]
@@ -490,6 +494,7 @@ class _Coupler:
             "max_seconds": numbers.max_seconds,
             "units": self._given.units.tolist(),
             "engine": self._given.engine.name,
+            **handed_over(self._given.asked, self._given.engine),
         }
 
 

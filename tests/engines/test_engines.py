@@ -1,4 +1,7 @@
-"""The interface of engines is complete, and kernels do what it says: all runs on a second engine in plain NumPy."""
+"""The interface of engines is complete, and kernels do what it says: all runs on two more engines.
+
+One is in plain NumPy, the other that for GPUs, whose kernels run on the processor here: see ``emulated/device.py``.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import cotherm as ct
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.interface import Engine
 from tests import problems
+from tests.engines.emulated.device import emulated_engine
 from tests.engines.numpy_engine import NUMPY, DeviceArray
 from tests.problems import refused
 
@@ -19,10 +23,15 @@ CPU = default_engine()
 GRAPH = problems.random_graph(30, 80, seed=3)
 
 
-def both(kernel: str, *arguments: Any) -> None:
+@pytest.fixture(params=["numpy", "gpu"])
+def other(request: pytest.FixtureRequest) -> Engine:
+    return NUMPY if request.param == "numpy" else emulated_engine()
+
+
+def both(other: Engine, kernel: str, *arguments: Any) -> None:
     """The kernel gives the same on both engines; functions among the arguments make them for an engine."""
-    cpu, numpy = (engine.to_numpy(result(engine, kernel, arguments)) for engine in (CPU, NUMPY))
-    assert_allclose(cpu, numpy, atol=1e-12)
+    cpu, found = (engine.to_numpy(result(engine, kernel, arguments)) for engine in (CPU, other))
+    assert_allclose(cpu, found, atol=1e-12)
 
 
 def result(engine: Engine, kernel: str, arguments: tuple[Any, ...]) -> Any:
@@ -49,27 +58,27 @@ ORDER = 12
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_tall_products(dtype: Any) -> None:
+def test_tall_products(dtype: Any, other: Engine) -> None:
     E = EDGES.astype(dtype)
-    both("matvec", device(E), RNG.standard_normal(4))
-    both("rmatvec", device(E), device(RNG.standard_normal(GRAPH.m)))
-    both("row_squares", device(E))
+    both(other, "matvec", device(E), RNG.standard_normal(4))
+    both(other, "rmatvec", device(E), device(RNG.standard_normal(GRAPH.m)))
+    both(other, "row_squares", device(E))
 
 
-def test_vectors() -> None:
+def test_vectors(other: Engine) -> None:
     d, e = RNG.standard_normal((2, GRAPH.m))
-    both("elementwise", lambda _: lambda a, b: np.where(a > 0.0, a * b, -b), device(d), device(e))
-    both("elementwise_sum", lambda _: lambda a, b: float(np.sum(a * b)), device(d), device(e))
-    for one, other in zip(CPU.column_sums(F), NUMPY.column_sums(NUMPY.asarray(F)), strict=True):
-        assert_allclose(one, other, atol=1e-12)
+    both(other, "elementwise", lambda _: lambda a, b: np.where(a > 0.0, a * b, -b), device(d), device(e))
+    both(other, "elementwise_sum", lambda _: lambda a, b: float(np.sum(a * b)), device(d), device(e))
+    for expected, found in zip(CPU.column_sums(F), other.column_sums(other.asarray(F)), strict=True):
+        assert_allclose(found, expected, atol=1e-12)
 
 
-def test_incidence() -> None:
-    both("sums_at_vertices", pattern, device(RNG.standard_normal(GRAPH.m)))
-    both("sums_at_edges", pattern, device(RNG.standard_normal(GRAPH.n)))
+def test_incidence(other: Engine) -> None:
+    both(other, "sums_at_vertices", pattern, device(RNG.standard_normal(GRAPH.m)))
+    both(other, "sums_at_edges", pattern, device(RNG.standard_normal(GRAPH.n)))
     free = RNG.random(GRAPH.m) < 0.7
     sums, solutions = [], []
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         edges = pattern(engine)
         out = engine.asarray(np.ones((GRAPH.n, 4)))
         engine.add_at_vertices(engine.asarray(EDGES), edges.i, edges.j, out)
@@ -80,12 +89,12 @@ def test_incidence() -> None:
     assert_allclose(solutions[0], solutions[1], atol=1e-11)
 
 
-def test_chebyshev_sums_do_not_depend_on_the_layout() -> None:
+def test_chebyshev_sums_do_not_depend_on_the_layout(other: Engine) -> None:
     """Both engines with one bound on the spectrum: series mean nothing without it."""
-    bound = max(laplacian(CPU).bound, laplacian(NUMPY).bound)
+    bound = max(laplacian(CPU).bound, laplacian(other).bound)
     coefficients = RNG.standard_normal((ORDER, 2))
-    both("chebyshev_sums_by_vertex", laplacian, device(F), coefficients, bound)
-    for engine in (CPU, NUMPY):
+    both(other, "chebyshev_sums_by_vertex", laplacian, device(F), coefficients, bound)
+    for engine in (CPU, other):
         L = laplacian(engine)
         assert L.bound >= np.linalg.eigvalsh(GRAPH.laplacian().toarray())[-1]
         by_time = engine.to_numpy(engine.chebyshev_sums(L, engine.asarray(F), coefficients))
@@ -93,10 +102,10 @@ def test_chebyshev_sums_do_not_depend_on_the_layout() -> None:
         assert_allclose(by_time, engine.to_numpy(by_vertex).transpose(1, 0, 2), atol=1e-12)
 
 
-def test_edge_products() -> None:
+def test_edge_products(other: Engine) -> None:
     x, weights, scale = RNG.standard_normal((GRAPH.n, 5, 3)), RNG.standard_normal(2), RNG.random(6)
     written = []
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         edges, out = pattern(engine), engine.asarray(np.zeros((GRAPH.m, 8)))
         engine.edge_products(engine.asarray(x), edges.i, edges.j, weights, 1, scale, out, 2)
         written.append(engine.to_numpy(out))
@@ -105,10 +114,10 @@ def test_edge_products() -> None:
 
 
 @pytest.mark.parametrize("q", [1, 3, 8, 21])
-def test_edge_inner_products(q: int) -> None:
+def test_edge_inner_products(q: int, other: Engine) -> None:
     x, z, weights = RNG.standard_normal((GRAPH.n, 5, q)), RNG.standard_normal((GRAPH.n, 5, q)), RNG.standard_normal(5)
     found = []
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         edges = pattern(engine)
         sums = engine.edge_inner_products(engine.asarray(x), engine.asarray(z), edges.i, edges.j, weights)
         found.append(engine.to_numpy(sums))
@@ -117,13 +126,13 @@ def test_edge_inner_products(q: int) -> None:
 
 @pytest.mark.parametrize("precision", [np.float64, np.float32])
 @pytest.mark.parametrize("q", [1, 3, 8, 21])
-def test_edge_forms(q: int, precision: Any) -> None:
+def test_edge_forms(q: int, precision: Any, other: Engine) -> None:
     """In both engines, in both precisions, and each the adjoint of the other."""
     x: Any = RNG.standard_normal((GRAPH.n, 5, q)).astype(precision)
     S = RNG.standard_normal((q, q))
     S, v, weights = S + S.T, RNG.standard_normal(GRAPH.m), RNG.standard_normal(5)
     forms, sums = [], []
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         edges, terms = pattern(engine), engine.asarray(x)
         forms.append(engine.to_numpy(engine.edge_forms(terms, engine.asarray(S), edges.i, edges.j, weights)))
         sums.append(engine.to_numpy(engine.laplacian_forms(edges, engine.asarray(v), terms, weights)))
@@ -134,26 +143,26 @@ def test_edge_forms(q: int, precision: Any) -> None:
     assert forms[0].dtype == sums[0].dtype == np.float64
 
 
-def test_dense_algebra() -> None:
+def test_dense_algebra(other: Engine) -> None:
     A = F.T @ F + np.eye(3)
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         solve = engine.cholesky_solver(engine.asarray(A))
         assert_allclose(engine.to_numpy(solve(engine.asarray(F.T))), np.linalg.solve(A, F.T))
         with pytest.raises(np.linalg.LinAlgError):
             engine.cholesky_solver(engine.asarray(-A))
 
 
-def test_elimination() -> None:
+def test_elimination(other: Engine) -> None:
     W = GRAPH.adjacency().toarray()
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         X, d = engine.eliminate(W.copy())
         assert_allclose((X * d) @ X.T, GRAPH.laplacian().toarray(), atol=1e-12)
 
 
-def test_jacobi_rotations() -> None:
+def test_jacobi_rotations(other: Engine) -> None:
     basis = np.linalg.qr(RNG.standard_normal((6, 6)))[0]
     matrices = np.array([basis @ np.diag(d) @ basis.T for d in RNG.standard_normal((3, 6))])
-    for engine in (CPU, NUMPY):
+    for engine in (CPU, other):
         A, R = matrices.copy(), np.eye(6)
         for _ in range(10):
             largest = engine.jacobi_sweep(A, R)
@@ -162,18 +171,18 @@ def test_jacobi_rotations() -> None:
         assert_allclose(R @ matrices @ R.T, A, atol=1e-12)
 
 
-def test_distances_and_local_heat() -> None:
-    assert_allclose(CPU.pairwise_distances(F.copy()), NUMPY.pairwise_distances(F.copy()), atol=1e-12)
+def test_distances_and_local_heat(other: Engine) -> None:
+    assert_allclose(CPU.pairwise_distances(F.copy()), other.pairwise_distances(F.copy()), atol=1e-12)
     rows, others = np.arange(4), RNG.integers(0, GRAPH.n, (4, 6))
     squares = [np.ones((4, 6)), np.ones((4, 6))]
-    for engine, out in zip((CPU, NUMPY), squares, strict=True):
+    for engine, out in zip((CPU, other), squares, strict=True):
         engine.add_squared_differences(F, rows, others, out)
     assert_allclose(squares[0], squares[1], atol=1e-12)
-    L, dense = laplacian(CPU), laplacian(NUMPY)
-    assert_allclose(CPU.local_kernel_rows(L, 0.1, rows), NUMPY.local_kernel_rows(dense, 0.1, rows), atol=1e-6)
+    L, dense = laplacian(other), laplacian(NUMPY)
+    assert_allclose(other.local_kernel_rows(L, 0.1, rows), NUMPY.local_kernel_rows(dense, 0.1, rows), atol=1e-6)
     heat = NUMPY.local_self_heat(dense, 0.1, np.arange(GRAPH.n))[0]
-    assert_allclose(CPU.local_self_heat(L, 0.1, np.arange(GRAPH.n))[0], heat, atol=1e-6)
-    near = [engine.local_nearest(m, 0.1, rows, heat, 3) for engine, m in ((CPU, L), (NUMPY, dense))]
+    assert_allclose(other.local_self_heat(L, 0.1, np.arange(GRAPH.n))[0], heat, atol=1e-6)
+    near = [engine.local_nearest(m, 0.1, rows, heat, 3) for engine, m in ((other, L), (NUMPY, dense))]
     assert_allclose(near[0][1], near[1][1], atol=1e-6)
 
 
@@ -187,46 +196,48 @@ def test_arrays_of_the_engine_are_not_those_of_the_host() -> None:
             mixed()
 
 
-def same_on_both(views: ct.datasets.Views, **options: Any) -> None:
+def same_on_both(other: Engine, views: ct.datasets.Views, **options: Any) -> None:
     """Cost, coupling and every weight to 1e-8, and the same edges cut."""
     given = (views.graphs, views.functions, views.times)
-    cpu, numpy = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", NUMPY))
-    assert numpy.settings["engine"] == "numpy"
-    assert_allclose(numpy.cost, cpu.cost, rtol=1e-8)
-    assert_allclose(numpy.coupling, cpu.coupling, rtol=1e-8, atol=1e-8 * float(cpu.coupling_before.max()))
-    for one, other in zip(numpy.graphs, cpu.graphs, strict=True):
-        assert_allclose(one.w, other.w, rtol=0.0, atol=1e-8 * float(other.w.max()))
-    assert [c.counts() for c in numpy.changes()] == [c.counts() for c in cpu.changes()]
+    cpu, found = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", other))
+    assert found.settings["engine"] == other.name
+    assert_allclose(found.cost, cpu.cost, rtol=1e-8)
+    assert_allclose(found.coupling, cpu.coupling, rtol=1e-8, atol=1e-8 * float(cpu.coupling_before.max()))
+    for a, b in zip(found.graphs, cpu.graphs, strict=True):
+        assert_allclose(a.w, b.w, rtol=0.0, atol=1e-8 * float(b.w.max()))
+    assert [c.counts() for c in found.changes()] == [c.counts() for c in cpu.changes()]
 
 
 @pytest.mark.parametrize("name", ["ring", "circles"])
-def test_coupling_is_the_same_on_both_engines(name: str) -> None:
-    same_on_both(getattr(ct.datasets, name)())
+def test_coupling_is_the_same_on_both_engines(name: str, other: Engine) -> None:
+    same_on_both(other, getattr(ct.datasets, name)())
 
 
-def test_coupling_of_images_and_tags_is_the_same_on_both_engines(data_file: Any) -> None:
+def test_coupling_of_images_and_tags_is_the_same_on_both_engines(data_file: Any, other: Engine) -> None:
     data = data_file("nus/NUS_results.mat").parents[1]
-    same_on_both(ct.datasets.nus(data=data))
+    same_on_both(other, ct.datasets.nus(data=data))
 
 
-def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: Any) -> None:
+def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: Any, other: Engine) -> None:
     data = data_file("tosca/michael7.off").parents[1]
-    same_on_both(ct.datasets.man(500, data=data))
+    same_on_both(other, ct.datasets.man(500, data=data))
 
 
-def test_coupling_of_larger_graphs_is_the_same_on_both_engines() -> None:
+def test_coupling_of_larger_graphs_is_the_same_on_both_engines(other: Engine) -> None:
     """Chebyshev series, renumbered vertices and conjugate gradients against dense matrices."""
-    same_on_both(ct.datasets.shortcuts(2_000))
+    same_on_both(other, ct.datasets.shortcuts(2_000 if other.reorders else 700))
 
 
 @pytest.mark.parametrize("way", ["recomputed", "streamed"])
-def test_every_way_to_keep_derivatives_runs_on_both_engines(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_to_keep_derivatives_runs_on_both_engines(
+    way: str, other: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("cotherm.methods.coupling.memory.WAYS", (way,))
-    same_on_both(ct.datasets.ring(30), continuation="times", frozen=[[0, 3], None])
+    same_on_both(other, ct.datasets.ring(30), continuation="times", frozen=[[0, 3], None])
 
 
-def test_heat_flow_on_both_engines() -> None:
-    found = ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="chebyshev", engine=NUMPY)
+def test_heat_flow_on_both_engines(other: Engine) -> None:
+    found = ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="chebyshev", engine=other)
     assert_allclose(found, ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="exact"), atol=1e-8)
 
 

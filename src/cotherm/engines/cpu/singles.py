@@ -61,11 +61,12 @@ def factor_definite(G: Singles) -> Singles:
     return G
 
 
-def solve_lower_in_place(L: Singles, Y: Singles) -> None:
+def solve_lower(L: Singles, Y: Singles) -> Singles:
     """L⁻¹Y in place of Y, L being from :func:`factor_definite`."""
     count, n = Y.shape
     if count:
         _call("blas", "strsm", b"R", b"L", b"T", b"N", n, count, 1.0, L, count, Y, n)
+    return Y
 
 
 def solve_factored(L: Singles, y: Singles) -> Singles:

@@ -1,0 +1,212 @@
+"""Where the GPU engine's arrays live and its kernels run: a GPU through CuPy, or in tests something that stands for it.
+
+Kernels are CUDA C++ in ``kernels/``. They are compiled when they are first used, for the GPU that is there, and CuPy
+keeps them on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.engines.interface import Array
+from cotherm.errors import CothermError
+from cotherm.memory import words
+from cotherm.optional import require
+
+KERNELS = Path(__file__).parent / "kernels"
+# Zeros that are made at once: each is used by one launch.
+_COUNTERS = 4_096
+# What a number is to a kernel.
+_TYPES = {int: np.int32, float: np.float64}
+
+Shape = tuple[int, ...]
+
+
+class Device(Protocol):
+    """A place for arrays, with what the engine needs besides NumPy's functions."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def xp(self) -> Any:
+        """NumPy's functions that make new arrays."""
+
+    @property
+    def processors(self) -> int:
+        """Blocks of threads that run at the same time, at least."""
+
+    def asarray(self, x: Any) -> Array: ...
+
+    def to_numpy(self, x: Array) -> NDArray[Any]: ...
+
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        real: Any = np.float64,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        """Run a kernel of a file in ``kernels/``; ``together``: all blocks at the same time, for they wait for others.
+
+        Whole numbers are ``int``, or NumPy's where they are longer; ``real`` is the type of tall matrices.
+        """
+
+    def counter(self) -> Array:
+        """A zero, by which blocks that wait for each other are counted."""
+
+    def sort(self, keys: Array) -> Array:
+        """Ascending."""
+
+    def cholesky(self, A: Array) -> Array:
+        """L with A = LLᵀ, lower triangular; ``numpy.linalg.LinAlgError`` if there is none."""
+
+    def solve_triangular(self, L: Array, Y: Array, *, transposed: bool = False) -> Array:
+        """L⁻¹Y, or L⁻ᵀY."""
+
+    def memory(self) -> tuple[int, int]:
+        """Bytes that are free, and bytes that our arrays take."""
+
+    def return_free_memory(self) -> None: ...
+
+    def guarded(self) -> Any:
+        """A context in which a lack of memory is an error that says what would fit."""
+
+
+def source(file: str) -> str:
+    """A file of kernels with what it includes."""
+    text = (KERNELS / file).read_text(encoding="utf-8")
+    for header in ("common.cuh", "grid.cuh"):
+        text = text.replace(f'#include "{header}"\n', (KERNELS / header).read_text(encoding="utf-8"))
+    return text
+
+
+def typed(argument: Any) -> Any:
+    """Numbers as kernels take them."""
+    kind = _TYPES.get(type(argument))
+    return argument if kind is None else kind(argument)
+
+
+class CudaDevice:
+    """The current GPU of CuPy."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self.xp = cupy
+        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+        self.name = str(properties["name"].decode())
+        self.processors = int(properties["multiProcessorCount"])
+        self._kernels: dict[tuple[Any, ...], Callable[..., None]] = {}
+        self._zeros = cupy.zeros(0, dtype=np.uint32)
+
+    def asarray(self, x: Any) -> Array:
+        if isinstance(x, self._cupy.ndarray) and x.device != self._cupy.cuda.Device():
+            raise CothermError(
+                "engine",
+                f"an array on {x.device}, with {self._cupy.cuda.Device()} in use",
+                "all arrays on the same GPU",
+                "Use `with cupy.cuda.Device(number):` around all of it.",
+            )
+        return self._cupy.asarray(x)
+
+    def to_numpy(self, x: Array) -> NDArray[Any]:
+        return x if isinstance(x, np.ndarray) else self._cupy.asnumpy(x)
+
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        real: Any = np.float64,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        key = (file, kernel, np.dtype(real).char, together)
+        function = self._kernels.get(key)
+        if function is None:
+            function = self._kernels[key] = self._compiled(*key)
+        function(grid, block, tuple(map(typed, arguments)), shared_mem=shared)
+
+    def _compiled(self, file: str, kernel: str, real: str, together: bool) -> Callable[..., None]:
+        options = ("-std=c++17", f"-DREAL={'float' if real == 'f' else 'double'}")
+        module = self._cupy.RawModule(code=source(file), options=options, enable_cooperative_groups=together)
+        return module.get_function(kernel)
+
+    def counter(self) -> Array:
+        if not len(self._zeros):
+            self._zeros = self._cupy.zeros(_COUNTERS, dtype=np.uint32)
+        counter, self._zeros = self._zeros[:1], self._zeros[1:]
+        return counter
+
+    def sort(self, keys: Array) -> Array:
+        return self._cupy.sort(keys)
+
+    def cholesky(self, A: Array) -> Array:
+        import cupyx
+
+        with cupyx.errstate(linalg="raise"):
+            return self._cupy.linalg.cholesky(A)
+
+    def solve_triangular(self, L: Array, Y: Array, *, transposed: bool = False) -> Array:
+        from cupyx.scipy.linalg import solve_triangular
+
+        return solve_triangular(L, Y, trans=1 if transposed else 0, lower=True, check_finite=False)
+
+    def memory(self) -> tuple[int, int]:
+        pool = self._cupy.get_default_memory_pool()
+        free, _ = self._cupy.cuda.runtime.memGetInfo()
+        return int(free + pool.free_bytes()), int(pool.used_bytes())
+
+    def return_free_memory(self) -> None:
+        self._cupy.get_default_memory_pool().free_all_blocks()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            self.return_free_memory()
+            free, used = self.memory()
+            raise CothermError(
+                "engine",
+                f"'gpu' with {words(free)} free on {self.name} and {words(used)} in use ({error})",
+                "more memory on the GPU, or a smaller problem",
+                "Other programs may use the GPU too. Use fewer functions or times, or engine='cpu'.",
+            ) from None
+
+
+@cache
+def cuda_device() -> CudaDevice:
+    """The GPU, or an error that says what is missing."""
+    cupy = require("cupy", "gpu")
+    try:
+        count = int(cupy.cuda.runtime.getDeviceCount())
+    except Exception as error:  # CuPy's own errors, and those of a driver that cannot be loaded
+        raise _no_device(str(error)) from None
+    if not count:
+        raise _no_device("no device")
+    return CudaDevice(cupy)
+
+
+def _no_device(reason: str) -> CothermError:
+    return CothermError(
+        "engine",
+        f"'gpu', but CuPy finds no GPU here ({reason})",
+        "an NVIDIA GPU with its driver, and the CuPy that belongs to its CUDA",
+        "See `nvidia-smi`. Without one: engine='cpu'.",
+    )

@@ -1,0 +1,245 @@
+"""The engine for one NVIDIA GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import limits
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.engine import CPU
+from cotherm.engines.gpu import chebyshev, distances, edges, incidence
+from cotherm.engines.gpu.device import Device
+from cotherm.engines.gpu.layout import THREADS, GpuLaplacian, GpuPattern, blocks, column_sums, spectral_bound
+from cotherm.engines.interface import Array, ColumnSums, Engine, SystemSolver
+from cotherm.engines.one_place import OnePlace
+from cotherm.engines.threads import limited_blas
+
+T = TypeVar("T")
+
+# Numbers of a matrix of single precision that are made double at a time.
+_WIDENED = 2**26
+
+
+class GpuEngine(OnePlace):
+    """See :class:`cotherm.engines.interface.Engine`; each kernel is described where it is defined."""
+
+    name = "gpu"
+    # A block of rows is 256 MiB: small ones leave the GPU waiting.
+    block_size = 2**25
+    reorders = False
+    joins = True
+
+    def __init__(self, device: Device, *, smallest: int | None = None, together: int = 2_000_000) -> None:
+        """Problems of fewer than ``smallest`` numbers are handed to the processor.
+
+        Up to ``together`` numbers of functions a recurrence is one launch: a step takes no longer than a launch.
+        """
+        self.device, self._smallest, self._together = device, smallest, together
+
+    @property
+    def xp(self) -> Any:
+        return self.device.xp
+
+    # Arrays in and out, and the resources of a run
+
+    def asarray(self, x: Any) -> Array:
+        return self.device.asarray(x)
+
+    def to_numpy(self, x: Array) -> NDArray[Any]:
+        return self.device.to_numpy(x)
+
+    def serving(self, n: int, columns: int) -> Engine:
+        """Itself, unless launching kernels would take longer than the processor takes for all of it."""
+        least = limits.GPU_NUMBERS if self._smallest is None else self._smallest
+        return self if n * columns >= least else CPU
+
+    def available_memory(self) -> int | None:
+        return self.device.memory()[0]
+
+    def memory_in_use(self) -> int:
+        return self.device.memory()[1]
+
+    @contextmanager
+    def session(self, n: int, memory: float) -> Iterator[None]:  # noqa: ARG002, memory is kept by CuPy anyway
+        with limited_blas(n), self.device.guarded():
+            yield
+
+    def return_free_memory(self) -> None:
+        self.device.return_free_memory()
+
+    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
+        return list(map(task, *arguments))
+
+    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
+        return 1
+
+    # Long vectors
+
+    def elementwise(self, formula: Callable[..., Any], /, *vectors: Array) -> Array:
+        return formula(*vectors)
+
+    def elementwise_sum(self, formula: Callable[..., Any], /, *vectors: Array) -> float:
+        return float(formula(*vectors))
+
+    def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
+        x = self.xp.ascontiguousarray(self.asarray(F))
+        return ColumnSums(*self.to_numpy(column_sums(self.device, x, units)))
+
+    # Tall matrices
+
+    def matvec(self, E: Array, x: Floats, /) -> Array:
+        factors = self.asarray(x)
+        if E.dtype == np.float64:
+            return E @ factors
+        parts = [E[rows].astype(np.float64) @ factors for rows in _row_slices(E)]
+        return np.concatenate(parts) if parts else self.xp.zeros(0)
+
+    def rmatvec(self, E: Array, y: Array, /) -> Floats:
+        if E.dtype == np.float64:
+            return self.to_numpy(y @ E)
+        total = self.xp.zeros(E.shape[1])
+        for rows in _row_slices(E):
+            total += y[rows] @ E[rows].astype(np.float64)
+        return self.to_numpy(total)
+
+    def row_squares(self, E: Array, /) -> Array:
+        out = self.xp.empty(len(E))
+        arguments = (*E.shape, self.xp.ascontiguousarray(E), out)
+        self.device.launch("rows.cu", "row_squares", blocks(len(E)), (THREADS,), arguments, real=E.dtype)
+        return out
+
+    # Laplacians and heat
+
+    def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any], /) -> GpuPattern:
+        return GpuPattern.of(self.device, n, i, j)
+
+    def laplacian(self, pattern: GpuPattern, w: Array, /) -> GpuLaplacian:
+        weights, degrees = pattern.filled(w)
+        return GpuLaplacian(self, pattern, weights, degrees, spectral_bound(pattern, weights, degrees))
+
+    def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> GpuLaplacian:
+        """In the given order: to find a better one takes longer than the few products that would gain from it."""
+        return self.laplacian(self.pattern(n, i, j), self.asarray(np.asarray(w, dtype=np.float64)))
+
+    def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, /) -> Array:
+        return chebyshev.sums(L, self.asarray(F), coefficients, L.bound, by_vertex=False, together=self._together)
+
+    def chebyshev_sums_by_vertex(self, L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, /) -> Array:
+        return chebyshev.sums(L, self.asarray(F), coefficients, bound, by_vertex=True, together=self._together)
+
+    def edge_products(
+        self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
+    ) -> None:
+        edges.edge_products(self.device, x, i, j, weights, first, scale, out, column)
+
+    def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
+        return edges.edge_inner_products(self.device, x, z, i, j, weights)
+
+    def edge_forms(self, x: Array, S: Array, i: Array, j: Array, weights: Floats, /) -> Array:
+        return edges.edge_forms(self.device, x, S, i, j, weights)
+
+    def laplacian_forms(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
+        return edges.laplacian_forms(pattern, v, x, weights)
+
+    def laplacian_products(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
+        return edges.laplacian_products(pattern, v, x, weights)
+
+    # The unsigned incidence matrix
+
+    def sums_at_vertices(self, pattern: GpuPattern, d: Array, /) -> Array:
+        return incidence.sums_at_vertices(pattern, d)
+
+    def sums_at_edges(self, pattern: GpuPattern, y: Array, /) -> Array:
+        return incidence.sums_at_edges(pattern, y)
+
+    def add_at_vertices(self, rows: Array, i: Array, j: Array, out: Array, /) -> None:
+        incidence.add_at_vertices(self.device, rows, i, j, out)
+
+    def signless_solver(self, pattern: GpuPattern, free: Array, /) -> SystemSolver:
+        return incidence.signless_solver(pattern, free)
+
+    def signless_panel(self, columns: int, /) -> int:
+        return min(columns, incidence.WIDEST)
+
+    # Dense algebra
+
+    def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
+        L = self.device.cholesky(A)
+
+        def solve(Y: Array) -> Array:
+            return self.device.solve_triangular(L, self.device.solve_triangular(L, Y), transposed=True)
+
+        return solve
+
+    def add_square(self, G: Array, rows: Array, sign: float = 1.0, /) -> None:
+        block = rows.astype(np.float32, copy=False)
+        product = block.T @ block
+        if sign > 0.0:
+            G += product
+        else:
+            G -= product
+
+    def add_multiple(self, G: Array, W: Array, factor: float, /) -> None:
+        G += np.float32(factor) * W
+
+    def row_gram(self, E: Array, /) -> Array:
+        return E @ E.T
+
+    def add_columns_square(self, G: Array, E: Array, first: int, last: int, factor: float, /) -> None:
+        G[first:last, first:] += np.float32(factor) * (E[:, first:last].T @ E[:, first:])
+
+    def factor_definite(self, G: Array, /) -> Array:
+        return self.device.cholesky(self.xp.ascontiguousarray(G.T)) if len(G) else G
+
+    def solve_lower(self, factor: Array, Y: Array, /) -> Array:
+        return self.device.solve_triangular(factor, Y) if len(Y) else Y
+
+    def solve_factored(self, factor: Array, y: Array, /) -> Array:
+        return self.device.solve_triangular(factor, self.device.solve_triangular(factor, y), transposed=True)
+
+    def inverse_definite(self, G: Array, /) -> Array:
+        L = self.device.cholesky(G)
+        identity = self.xp.zeros(G.shape, dtype=G.dtype)
+        diagonal = self.xp.arange(len(G))
+        identity[diagonal, diagonal] = 1.0
+        half = self.device.solve_triangular(L, identity)
+        return half.T @ half
+
+    def half_solution(self, S: Array, Y: Array, /) -> Array:
+        return self.device.solve_triangular(self.device.cholesky(S), Y)
+
+    # On the host: small, or one thing after the other
+
+    def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
+        return CPU.jacobi_sweep(A, R)
+
+    def eliminate(self, W: Floats, /) -> tuple[Floats, Floats]:
+        return CPU.eliminate(W)
+
+    # Distances; local heat is followed on the processor
+
+    def pairwise_distances(self, Y: Array, /) -> Floats:
+        return distances.pairwise_distances(self.device, self.asarray(Y))
+
+    def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
+        squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), rows, others))
+
+    def local_self_heat(self, L: GpuLaplacian, t: float, rows: Any, /) -> tuple[Floats, float]:
+        return CPU.local_self_heat(L.on_host, t, rows)
+
+    def local_kernel_rows(self, L: GpuLaplacian, t: float, rows: Any, /) -> Floats:
+        return CPU.local_kernel_rows(L.on_host, t, rows)
+
+    def local_nearest(self, L: GpuLaplacian, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
+        return CPU.local_nearest(L.on_host, t, rows, heat, k)
+
+
+def _row_slices(E: Array) -> Iterator[slice]:
+    """Rows to be made double at a time."""
+    step = max(1, _WIDENED // max(1, E.shape[1]))
+    return (slice(first, first + step) for first in range(0, len(E), step))

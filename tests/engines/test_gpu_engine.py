@@ -1,0 +1,271 @@
+"""The GPU engine, its kernels on the processor: what the tests that all engines share do not reach.
+
+See ``test_engines.py`` for kernels and couplings that are compared on all engines, and ``emulated/device.py`` for how.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import cotherm as ct
+from cotherm import limits
+from cotherm.engines import default_engine, get_engine
+from cotherm.engines.gpu import device as gpu_device
+from cotherm.engines.gpu.device import KERNELS, CudaDevice, cuda_device, source
+from cotherm.engines.gpu.engine import GpuEngine
+from cotherm.functions import smooth_modes
+from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
+from cotherm.methods.coupling.joint_jacobian import JointJacobian
+from cotherm.methods.coupling.memory import MemoryPlan
+from cotherm.methods.coupling.problem import CouplingProblem
+from tests.engines.emulated.device import EmulatedDevice, emulated_engine
+from tests.problems import refused
+
+CPU = default_engine()
+RNG = np.random.default_rng(0)
+N = 300
+
+
+def edges_with_a_hub() -> tuple[Any, Any, Any]:
+    """Vertex 0 has more neighbors than are added up in one part."""
+    a, b = RNG.integers(0, N, (2, 1_500))
+    a[:200] = 0
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    keys = np.unique((low * N + high)[low < high])
+    return keys // N, keys % N, RNG.random(len(keys))
+
+
+@pytest.mark.parametrize("together", [0, 10**9])
+@pytest.mark.parametrize("q", [1, 2, 5, 6, 21, 40])
+def test_recurrences_step_by_step_and_in_one_launch(together: int, q: int) -> None:
+    engine = emulated_engine(together)
+    i, j, w = edges_with_a_hub()
+    cpu, gpu = (e.laplacian(e.pattern(N, i, j), e.asarray(w)) for e in (CPU, engine))
+    assert gpu.bound == pytest.approx(cpu.bound, rel=1e-14)
+    F = RNG.standard_normal((N, q))
+    for degree in (0, 1, 2, 3, 11):
+        c = RNG.standard_normal((degree + 1, 2))
+        c[2:, 0] = 0.0  # the series of one time ends before the other's
+        for kernel, more in (("chebyshev_sums_by_vertex", (cpu.bound,)), ("chebyshev_sums", ())):
+            expected = getattr(CPU, kernel)(cpu, F, c, *more)
+            found = [engine.to_numpy(getattr(engine, kernel)(gpu, engine.asarray(F), c, *more)) for _ in range(2)]
+            assert_allclose(found[0], expected, atol=1e-11 * np.abs(expected).max())
+            assert np.array_equal(found[0], found[1])
+
+
+def test_recurrences_without_weights() -> None:
+    engine = emulated_engine()
+    L = engine.laplacian(engine.pattern(3, np.array([0]), np.array([1])), engine.asarray(np.zeros(1)))
+    assert L.bound == 0.0
+    F = np.eye(3)
+    flow = engine.to_numpy(engine.chebyshev_sums(L, engine.asarray(F), np.ones((3, 1))))
+    assert_allclose(flow[0], F)  # T_0 − T_1 + T_2 at −1
+
+
+@pytest.mark.parametrize("columns", [1, 3, 16, 37])
+def test_systems_in_panels_from_any_start(columns: int) -> None:
+    engine = emulated_engine()
+    i, j, _ = edges_with_a_hub()
+    free, Y, start = RNG.random(len(i)) < 0.6, RNG.standard_normal((N, columns)), RNG.standard_normal((N, columns))
+    expected = CPU.signless_solver(CPU.pattern(N, i, j), free)(Y, 1e-13, None)
+    solve = engine.signless_solver(engine.pattern(N, i, j), engine.asarray(free))
+    for begin in (None, engine.asarray(start)):
+        found = [engine.to_numpy(solve(engine.asarray(Y), 1e-13, begin)) for _ in range(2)]
+        assert_allclose(found[0], expected, atol=1e-11)
+        assert np.array_equal(found[0], found[1])
+
+
+def test_single_precision() -> None:
+    engine = emulated_engine()
+    rows = RNG.standard_normal((40, 7)).astype(np.float32)
+    results = []
+    for e in (CPU, engine):
+        G = e.asarray(np.eye(7, dtype=np.float32))
+        e.add_square(G, e.asarray(rows))
+        e.add_square(G, e.asarray(rows[:5]), -1.0)
+        e.add_multiple(G, e.asarray(np.eye(7, dtype=np.float32)), 3.0)
+        S = e.asarray(np.eye(40, dtype=np.float32) * 4.0)
+        half = e.to_numpy(e.half_solution(S, e.asarray(rows)))
+        results.append((e.to_numpy(e.inverse_definite(G)), half))
+    for one, other in zip(*results, strict=True):
+        assert one.dtype == other.dtype == np.float32
+        assert_allclose(one, other, atol=1e-6)
+    with pytest.raises(np.linalg.LinAlgError):
+        engine.inverse_definite(engine.asarray(-np.eye(3, dtype=np.float32)))
+
+
+def many_functions(views: int) -> tuple[list[Any], list[Any]]:
+    points = RNG.standard_normal((limits.SPECTRAL_CORRELATION + 20, 3))
+    graphs = [ct.knn_graph(points + 0.2 * RNG.standard_normal(points.shape), 8) for _ in range(views)]
+    modes = np.hstack([smooth_modes(graph, 30 // views) for graph in graphs])
+    return graphs, [modes] * views
+
+
+@pytest.mark.parametrize("held", [0.3, 0.9])
+@pytest.mark.parametrize("views", [2, 3])
+def test_products_and_factors_of_all_graphs_at_once(views: int, held: float) -> None:
+    """Against graph by graph on the processor: by equations, or by free edges where these are fewer."""
+    graphs, functions = many_functions(views)
+    ones, times = np.ones(views), np.array([0.2])
+    active = np.random.default_rng(1).random(sum(g.m for g in graphs)) < held
+    found = []
+    for engine in (CPU, emulated_engine()):
+        problem = CouplingProblem(
+            *(graphs, functions, times, 10.0),
+            free=[np.arange(g.m) for g in graphs],
+            rigidity=ones,
+            graph_weights=ones,
+            plan=MemoryPlan(applied=True),
+            engine=engine,
+        )
+        J, metric = problem.at(problem.center).jacobian, problem.metric(problem.center)
+        assert isinstance(J, JointJacobian if engine.joins else ImplicitJacobian)
+        rng, host = np.random.default_rng(2), engine.to_numpy
+        x, y = rng.standard_normal(J.shape[1]), rng.standard_normal(J.shape[0])
+        solve = J.factored(metric, engine.asarray(active), 2.0)
+        assert solve is not None
+        part = metric.restricted(engine.asarray(active))
+        products = (host(J.matvec(x)), J.rmatvec(engine.asarray(y)), host(part.inverse(engine.asarray(y))))
+        rough = (host(J.rough.matvec(x)), J.rough.rmatvec(engine.asarray(y)), solve(x))
+        found.append((products, rough, host(metric.apply(engine.asarray(y)))))
+    (products, rough, applied), (joint_products, joint_rough, joint_applied) = found
+    for one, other in zip((*products, applied), (*joint_products, joint_applied), strict=True):
+        assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
+    for one, other in zip(rough, joint_rough, strict=True):
+        assert_allclose(other, one, atol=1e-3 * np.abs(one).max())
+
+
+@pytest.mark.parametrize("views", [2, 3])
+def test_graphs_with_many_functions_are_coupled_as_parts_of_one(views: int) -> None:
+    """The same minimum, to what the tolerance of the search leaves, and bit for bit the same from run to run."""
+    graphs, functions = many_functions(views)
+    engine = emulated_engine()
+    given: Any = (graphs, functions, [0.2], 1e3)
+    options: Any = {"continuation": "direct", "tolerance": 1e-7}
+    cpu, once, twice = (ct.couple(*given, **options, engine=e) for e in ("cpu", engine, engine))
+    assert "applied" in once.settings["memory"]["derivatives"]
+    assert once.cost == pytest.approx(cpu.cost, rel=1e-10)
+    for a, b, c in zip(once.graphs, cpu.graphs, twice.graphs, strict=True):
+        assert_allclose(a.w, b.w, atol=1e-5 * float(b.w.max()))
+        assert np.array_equal(a.w, c.w)
+
+
+def test_distances_and_modes() -> None:
+    engine = emulated_engine()
+    graph = ct.knn_graph(RNG.standard_normal((120, 2)), 6)
+    exact = ct.diffusion_distance(graph, 0.5)
+    assert_allclose(ct.diffusion_distance(graph, 0.5, engine=engine), exact, atol=1e-12)
+    for options in ({"method": "sketch", "probes": 64}, {"method": "local"}, {"method": "sketch", "nearest": 3}):
+        given: dict[str, Any] = {"sources": [3, 50], **options}
+        cpu, gpu = (ct.diffusion_distance(graph, 0.5, **given, engine=e) for e in ("cpu", engine))
+        assert_allclose(gpu, cpu, atol=1e-7)
+
+
+def test_modes_of_large_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DENSE", 50)
+    views = ct.datasets.ring()
+    cpu, gpu = (ct.coupled_bases(views.graphs, views.functions, 5, engine=e) for e in ("cpu", emulated_engine()))
+    assert gpu.cost == pytest.approx(cpu.cost, rel=1e-6)
+
+
+def test_pairs_are_coupled() -> None:
+    graphs, _ = many_functions(2)
+    cpu, gpu = (ct.couple_pairs(graphs, n_modes=4, max_iterations=10, engine=e) for e in ("cpu", emulated_engine()))
+    assert gpu.settings["engine"] == "gpu"
+    assert gpu.cost == pytest.approx(cpu.cost, rel=1e-6)
+
+
+def test_small_problems_are_handed_to_the_processor_and_say_so() -> None:
+    views = ct.datasets.ring(30)
+    engine = GpuEngine(EmulatedDevice())
+    result = ct.couple(views.graphs, views.functions, views.times, engine=engine, max_iterations=2)
+    assert result.settings["engine"] == "cpu"
+    assert "asked for" in result.settings["engine_notice"]
+    assert "engine_notice" not in ct.couple(views.graphs, views.functions, views.times, max_iterations=2).settings
+    assert engine.serving(10**6, 8) is engine
+
+
+def test_memory_is_that_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = ct.datasets.ring(30)
+    device = EmulatedDevice()
+    monkeypatch.setattr(device, "memory", lambda: (1_000_000, 5_000))
+    given: Any = (views.graphs, views.functions, views.times)
+    assert refused(lambda: ct.couple(*given, engine=GpuEngine(device, smallest=0))) == "memory"
+
+
+def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    cuda_device.cache_clear()
+    with pytest.raises(ct.CothermError, match=r"cotherm\[gpu\]"):
+        get_engine("gpu")
+    views = ct.datasets.ring(30)
+    assert refused(lambda: ct.couple(views.graphs, views.functions, engine="gpu")) == "cupy"
+
+
+class OutOfMemoryError(MemoryError):
+    """As CuPy's."""
+
+
+def fake_cupy(count: int, device: int = 0) -> Any:
+    """What the engine asks of CuPy before it computes anything."""
+    runtime = SimpleNamespace(
+        getDeviceCount=lambda: count,
+        getDeviceProperties=lambda _: {"name": b"A chip", "multiProcessorCount": 3},
+        memGetInfo=lambda: (7_000, 9_000),
+    )
+    pool = SimpleNamespace(free_bytes=lambda: 500, used_bytes=lambda: 1_500, free_all_blocks=lambda: None)
+    cuda = SimpleNamespace(
+        runtime=runtime,
+        Device=lambda: SimpleNamespace(id=device),
+        memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+    )
+    return SimpleNamespace(
+        cuda=cuda, get_default_memory_pool=lambda: pool, zeros=np.zeros, ndarray=np.ndarray, asarray=np.asarray
+    )
+
+
+@pytest.mark.parametrize("count", [0, None])
+def test_without_a_gpu(count: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy = fake_cupy(0)
+    if count is None:
+
+        def broken() -> int:
+            raise RuntimeError("no driver")
+
+        cupy.cuda.runtime.getDeviceCount = broken
+    monkeypatch.setattr(gpu_device, "require", lambda *_: cupy)
+    cuda_device.cache_clear()
+    with pytest.raises(ct.CothermError, match="finds no GPU here"):
+        cuda_device()
+    cuda_device.cache_clear()
+
+
+def test_a_lack_of_memory_says_what_there_is() -> None:
+    device = CudaDevice(fake_cupy(1))
+    assert device.memory() == (7_500, 1_500)
+    with pytest.raises(ct.CothermError, match="free on A chip") as caught, device.guarded():
+        raise OutOfMemoryError("9 GB")
+    assert caught.value.argument == "engine"
+
+
+def test_arrays_of_another_gpu_are_refused() -> None:
+    class Elsewhere(np.ndarray):
+        device: Any = "GPU 1"
+
+    cupy = fake_cupy(2)
+    x = np.zeros(3).view(Elsewhere)
+    assert refused(lambda: CudaDevice(cupy).asarray(x)) == "engine"
+
+
+def test_every_kernel_has_its_source() -> None:
+    files = sorted(path.name for path in KERNELS.iterdir())
+    assert files == [
+        *("chebyshev.cu", "common.cuh", "conjugate_gradients.cu", "distances.cu", "edges.cu", "grid.cuh", "rows.cu"),
+        "sums.cu",
+    ]
+    assert all("#include" not in source(name) for name in files if name.endswith(".cu"))
