@@ -168,7 +168,8 @@ def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int, blo
         lasting, making = _inverse_memory(n, free, own, block_size)
         return lasting + (lasting + making if is_by_unknowns(free, own) else lasting + at_once * making)
     parts = [_inverse_memory(n, free, own, block_size) for n, free in sizes]
-    return 4 * own**2 + sum(lasting for lasting, _ in parts) + at_once * max(making for _, making in parts)
+    meeting, making = 4 * own**2, at_once * max(making for _, making in parts)  # the one after the other
+    return sum(lasting for lasting, _ in parts) + max(meeting, making)
 
 
 def _inverse_memory(n: int, free: int, own: int, block_size: int) -> tuple[int, int]:
