@@ -282,10 +282,6 @@ class NumpyEngine(OnePlace):
         factor = scipy.linalg.cho_factor(G.values.astype(np.float64))
         return DeviceArray(scipy.linalg.cho_solve(factor, np.eye(len(G))).astype(np.float32))
 
-    def half_solution(self, S: Any, Y: Any) -> Any:
-        L = np.linalg.cholesky(S.values.astype(np.float64))
-        return DeviceArray(scipy.linalg.solve_triangular(L, Y.values, lower=True).astype(np.float32))
-
     def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
         largest = 0.0
         for p, q in combinations(range(A.shape[1]), 2):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
-from cotherm.engines.cpu.singles import add_multiple, add_square, half_solution, inverse_definite
+from cotherm.engines.cpu.singles import add_multiple, add_square, factor_definite, inverse_definite, solve_lower
 from cotherm.solve import iterated_system, nearest_point
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
@@ -147,7 +147,7 @@ def test_single_precision_squares_inverses_and_solutions() -> None:
     add_square(G, A[200:])
     assert_allclose(G, np.triu(A.T @ A), atol=1e-3)  # the upper triangle is all that counts
     Y = rng.standard_normal((300, 40)).astype(np.float32)
-    half = half_solution(G.copy(), Y)
+    half = solve_lower(factor_definite(G.copy()), Y.copy())
     assert_allclose(half.T @ half, Y.T @ np.linalg.solve(A.T @ A, Y), rtol=1e-3, atol=1e-3)
     add_square(G, A[200:], sign=-1.0)
     assert_allclose(G, np.triu(A[:200].T @ A[:200]), atol=1e-3)

@@ -304,9 +304,6 @@ class Engine(Protocol):
     def inverse_definite(self, G: Array, /) -> Array:
         """G⁻¹ for G positive definite of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
 
-    def half_solution(self, S: Array, Y: Array, /) -> Array:
-        """L⁻¹Y, whose square is YᵀS⁻¹Y, with S = LLᵀ positive definite of float32, which may be overwritten."""
-
     def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
         """Rotate the symmetric matrices A (k, n, n) once through all pairs of indices, in place, and R with them.
 

@@ -90,8 +90,8 @@ class Incidence:
             inside = self.solver(active)(Y, _ROUGH, None).astype(np.float32)
             gram -= Y.astype(np.float32).T @ inside
         else:
-            S = self.engine.signless_matrix(self._pattern, ~active).astype(np.float32)
-            self.engine.add_square(gram, self.engine.half_solution(S, Y.astype(np.float32)), -1.0)
+            L = self.engine.factor_definite(self.engine.signless_matrix(self._pattern, ~active).astype(np.float32))
+            self.engine.add_square(gram, self.engine.solve_lower(L, Y.astype(np.float32)), -1.0)
 
 
 def joined(incidences: Sequence[Incidence]) -> Incidence:

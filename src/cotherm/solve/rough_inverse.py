@@ -89,10 +89,10 @@ def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> Rou
     total, *others = for_each(gram, terms)
     for other in others:
         engine.add_multiple(total, other, 1.0)
-    return Square(inverse_shifted(engine, total, shift), engine)
+    return Square(_inverse_shifted(engine, total, shift), engine)
 
 
-def inverse_shifted(engine: Engine, G: Array, shift: float) -> Array:
+def _inverse_shifted(engine: Engine, G: Array, shift: float) -> Array:
     """(shift·I + G)⁻¹ in place of G, of which only the upper triangle counts."""
     diagonal = G.reshape(-1)[:: len(G) + 1]
     diagonal += np.float32(shift + _LOST * float(np.max(diagonal)))
@@ -118,9 +118,14 @@ def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Roug
         to = at + term.free
         M[at:to, at:to] += np.float32(shift) * term.metric.rough_form(term.active)
         at = to
-    diagonal = engine.xp.arange(len(M))
-    M[diagonal, diagonal] *= np.float32(1.0 + _LOST)
-    return Thin(engine.solve_lower(engine.factor_definite(M), Y), shift, engine)
+    return Thin(engine.solve_lower(rough_factor(engine, M), Y), shift, engine)
+
+
+def rough_factor(engine: Engine, G: Array) -> Array:
+    """L with LLᵀ = G but for rounding, in place of G, of which only the upper triangle counts."""
+    diagonal = G.reshape(-1)[:: len(G) + 1]
+    diagonal *= np.float32(1.0 + _LOST)
+    return engine.factor_definite(G)
 
 
 @dataclass(frozen=True)

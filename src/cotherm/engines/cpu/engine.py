@@ -31,7 +31,6 @@ from cotherm.engines.cpu.singles import (
     add_multiple,
     add_square,
     factor_definite,
-    half_solution,
     inverse_definite,
     row_gram,
     solve_factored,
@@ -82,7 +81,6 @@ class CpuEngine(OnePlace):
     solve_lower = staticmethod(solve_lower)
     solve_factored = staticmethod(solve_factored)
     inverse_definite = staticmethod(inverse_definite)
-    half_solution = staticmethod(half_solution)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
     pairwise_distances = staticmethod(pairwise_distances)

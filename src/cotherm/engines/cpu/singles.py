@@ -80,19 +80,10 @@ def solve_factored(L: Singles, y: Singles) -> Singles:
 def inverse_definite(G: Singles) -> Singles:
     """G⁻¹, whole, in place of G; raises LinAlgError where rounding has made G something else than positive definite."""
     n = len(G)
-    _lapack("spotrf", b"L", n, G, n)
+    factor_definite(G)
     _lapack("spotri", b"L", n, G, n)
     _mirror_upper(G)
     return G
-
-
-def half_solution(S: Singles, Y: Singles) -> Singles:
-    """L⁻¹Y, whose square is YᵀS⁻¹Y, with S = LLᵀ symmetric positive definite; S is overwritten."""
-    n = len(S)
-    _lapack("spotrf", b"L", n, S, n)
-    columns = np.asfortranarray(Y)
-    _lapack("strtrs", b"L", b"N", b"N", n, Y.shape[1], S, n, columns, n)
-    return columns
 
 
 def _lapack(name: str, *arguments: bytes | int | Singles) -> None:

@@ -210,9 +210,6 @@ class GpuEngine(OnePlace):
         half = self.device.solve_triangular(L, identity)
         return half.T @ half
 
-    def half_solution(self, S: Array, Y: Array, /) -> Array:
-        return self.device.solve_triangular(self.device.cholesky(S), Y)
-
     # On the host: small, or one thing after the other
 
     def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:

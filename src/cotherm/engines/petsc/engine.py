@@ -339,9 +339,6 @@ class PetscEngine:
         """Of the rows here: the sum over ranks is taken by :meth:`total`."""
         CPU.add_square(G, self.to_numpy(rows), sign)
 
-    def half_solution(self, S: Any, Y: Any) -> Any:
-        return CPU.half_solution(self.to_numpy(S), self.to_numpy(Y))
-
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))
         return lambda Y: solve(self.to_numpy(Y))

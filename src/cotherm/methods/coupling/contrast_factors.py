@@ -25,10 +25,8 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.rough_inverse import RoughInverse, Term, rough_inverse
+from cotherm.solve.rough_inverse import RoughInverse, Term, rough_factor, rough_inverse
 
-# What float32 loses beside the largest eigenvalue is put on the diagonal.
-_LOST = 1e-6
 # Rows of the matrix where the graphs meet that are added up at a time.
 _ROWS = 1_024
 
@@ -83,6 +81,4 @@ def _meeting(engine: Engine, inverses: Sequence[RoughInverse], weights: Floats, 
             inverse.add_rows(first, min(first + _ROWS, p), weight, S)
 
     for_each(add, range(0, p, _ROWS))
-    diagonal = S.reshape(-1)
-    diagonal[:: p + 1] *= np.float32(1.0 + _LOST)
-    return engine.factor_definite(S)
+    return rough_factor(engine, S)
