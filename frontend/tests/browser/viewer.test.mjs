@@ -337,7 +337,9 @@ test("a page inside of another page, which may do little, shows its heat too", a
     document.body.append(frame);
   }, text);
   const frame = await (await page.waitForSelector("iframe")).contentFrame();
-  await frame.waitForFunction(() => window.cotherm?.state().progress >= 1, null, { timeout: 30_000 });
+  await frame.waitForFunction(() => window.cotherm, null, { timeout: 30_000 });
+  await frame.evaluate(() => window.cotherm.ready);
+  await heated(frame);
   await frame.getByRole("slider").fill("7");
   assert.equal(await frame.evaluate(() => window.cotherm.state().stop), 7);
   await page.waitForTimeout(500);
