@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,11 @@ def run(engine: Any, *, quick: bool, data: Any) -> dict[str, Any]:
     for name, expected, found, again in _results(everything, 600 if quick else 5_000):
         error = float(np.abs(found - expected).max() / np.abs(expected).max())
         kernels[name] = max(kernels.get(name, 0.0), error if np.array_equal(found, again) else np.inf)
-    return {"kernels": kernels, "couplings": [_coupled(everything, *case) for case in _cases(quick, data)]}
+    return {
+        "kernels": kernels,
+        "couplings": [_coupled(everything, *case) for case in _cases(quick, data)],
+        "verbs": [_verb(everything, *case) for case in _verbs(quick)],
+    }
 
 
 def lines(report: dict[str, Any]) -> list[str]:
@@ -36,6 +41,9 @@ def lines(report: dict[str, Any]) -> list[str]:
     for row in report["couplings"]:
         same = f"{'yes' if row['same'] else 'NO'}, {'equal' if row['repeats'] else 'DIFFERENT'}"
         found.append(f"  {row['problem']:<40}{row['cost']:>16.1e}{row['weights']:>12.1e}  {same}")
+    found.append(f"  {'other functions, against the processor':<40}{'differ by':>16}{'':12}  run to run")
+    for row in report["verbs"]:
+        found.append(f"  {row['verb']:<40}{row['differs']:>16.1e}{'':12}  {'equal' if row['repeats'] else 'DIFFERENT'}")
     return found
 
 
@@ -142,3 +150,43 @@ def _coupled(gpu: Any, name: str, views: Any) -> dict[str, Any]:
         "same": [c.counts() for c in once.changes()] == [c.counts() for c in cpu.changes()],
         "repeats": all(np.array_equal(a.w, b.w) for a, b in zip(once.graphs, twice.graphs, strict=True)),
     }
+
+
+def _verbs(quick: bool) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    """Names, and calls with an engine that return numbers to compare."""
+    n = 600 if quick else 6_000
+    views = ct.datasets.shortcuts(n)
+    graph, F = views.graphs[0], views.functions[0]
+    some = np.random.default_rng(0).choice(graph.n, 50, replace=False)
+    yield "heat_flow", lambda e: ct.heat_flow(graph, F, [0.1, 1.0, 10.0], method="chebyshev", engine=e)
+    for method in ("sketch", "local"):
+        given: dict[str, Any] = {"sources": some, "nearest": 10, "method": method}
+        yield f"diffusion_distance, nearest, {method}", partial(_nearest, graph, given)
+    yield "diffusion_distance, all pairs", lambda e: ct.diffusion_distance(graph, 0.5, sources=some, engine=e)
+    small = ct.datasets.shortcuts(400)
+    yield "coupled_bases", lambda e: _cost(ct.coupled_bases(views.graphs, views.functions, 6, engine=e))
+    yield "couple_pairs", lambda e: _cost(ct.couple_pairs(small.graphs, n_modes=4, max_iterations=20, engine=e))
+    single: dict[str, Any] = {"precision": "float32", "continuation": "direct"}
+    yield (
+        "couple, precision float32",
+        lambda e: _weights(ct.couple(views.graphs, views.functions, views.times, 1e3, **single, engine=e)),
+    )
+
+
+def _nearest(graph: Any, given: dict[str, Any], engine: Any) -> Any:
+    nearest: Any = ct.diffusion_distance(graph, 0.5, **given, engine=engine)
+    return nearest.distances
+
+
+def _cost(result: Any) -> Any:
+    return np.array([result.cost])
+
+
+def _weights(result: Any) -> Any:
+    return np.concatenate([graph.w for graph in result.graphs])
+
+
+def _verb(gpu: Any, name: str, call: Callable[[Any], Any]) -> dict[str, Any]:
+    cpu, once, twice = (call(engine) for engine in (CPU, gpu, gpu))
+    differs = float(np.abs(once - cpu).max() / np.abs(cpu).max())
+    return {"verb": name, "differs": differs, "repeats": bool(np.array_equal(once, twice))}

@@ -138,6 +138,8 @@ class NumpyEngine(OnePlace):
     block_size = 1_000_000
     reorders = True
     joins = False
+    overhead = 1.0
+    waiting = 0.0
 
     def serving(self, n: int, columns: int) -> Engine:
         return self
@@ -154,7 +156,7 @@ class NumpyEngine(OnePlace):
     def to_numpy(self, x: Any) -> np.ndarray:
         return x.values if isinstance(x, DeviceArray) else np.asarray(x)
 
-    def session(self, n: int, memory: float) -> AbstractContextManager[None]:
+    def session(self, n: int, memory: float, budget: int | None = None) -> AbstractContextManager[None]:
         return limited_blas(n)
 
     def return_free_memory(self) -> None:
@@ -275,8 +277,9 @@ class NumpyEngine(OnePlace):
     def solve_lower(self, factor: Any, Y: Any) -> Any:
         return DeviceArray(np.linalg.solve(factor.values, Y.values)) if len(Y) else Y
 
-    def solve_factored(self, factor: Any, y: Any) -> Any:
-        return DeviceArray(np.linalg.solve(factor.values @ factor.values.T, y.values))
+    def definite_solver(self, G: Any) -> Callable[[Any], Any]:
+        upper = np.triu(G.values)
+        return lambda y: DeviceArray(np.linalg.solve(upper + np.triu(upper, 1).T, y.values))
 
     def inverse_definite(self, G: Any) -> Any:
         factor = scipy.linalg.cho_factor(G.values.astype(np.float64))

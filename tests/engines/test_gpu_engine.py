@@ -5,6 +5,8 @@ See ``test_engines.py`` for kernels and couplings that are compared on all engin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,6 +60,25 @@ def test_recurrences_step_by_step_and_in_one_launch(together: int, q: int) -> No
             assert np.array_equal(found[0], found[1])
 
 
+@pytest.mark.parametrize("has_hub", [True, False])
+def test_eight_functions_and_one_time_have_a_kernel_of_their_own(has_hub: bool) -> None:
+    """Unless a vertex has more neighbors than are added up in one part."""
+    device = EmulatedDevice()
+    i, j, w = edges_with_a_hub()
+    kept = np.flatnonzero(i >= (0 if has_hub else 1))
+    i, j, w = i[kept], j[kept], w[kept]
+    engine: Any = GpuEngine(device, smallest=0, together=0)
+    cpu, gpu = (e.laplacian(e.pattern(N, i, j), e.asarray(w)) for e in (CPU, engine))
+    F = RNG.standard_normal((N, 8))
+    for degree in (1, 2, 3, 11):
+        c = RNG.standard_normal((degree + 1, 1))
+        expected = CPU.chebyshev_sums_by_vertex(cpu, F, c, cpu.bound)
+        found = engine.to_numpy(engine.chebyshev_sums_by_vertex(gpu, engine.asarray(F), c, cpu.bound))
+        assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    assert ("chebyshev_step_of_8" in device.launches) is not has_hub
+    assert ("chebyshev_step" in device.launches) is has_hub
+
+
 def test_recurrences_without_weights() -> None:
     engine = emulated_engine()
     L = engine.laplacian(engine.pattern(3, np.array([0]), np.array([1])), engine.asarray(np.zeros(1)))
@@ -103,14 +124,18 @@ def many_functions(views: int) -> tuple[list[Any], list[Any]]:
     points = RNG.standard_normal((limits.SPECTRAL_CORRELATION + 20, 3))
     graphs = [ct.knn_graph(points + 0.2 * RNG.standard_normal(points.shape), 8) for _ in range(views)]
     modes = np.hstack([smooth_modes(graph, 30 // views) for graph in graphs])
-    return graphs, [modes] * views
+    return graphs, [modes for _ in graphs]
 
 
+@pytest.mark.parametrize("are_even", [True, False])
 @pytest.mark.parametrize("held", [0.3, 0.9])
 @pytest.mark.parametrize("views", [2, 3])
-def test_products_and_factors_of_all_graphs_at_once(views: int, held: float) -> None:
+def test_products_and_factors_of_all_graphs_at_once(views: int, held: float, are_even: bool) -> None:
     """Against graph by graph on the processor: by equations, or by free edges where these are fewer."""
     graphs, functions = many_functions(views)
+    if not are_even:
+        rest = np.arange(graphs[0].n - 7)
+        graphs[0], functions[0] = graphs[0].subgraph(rest), functions[0][rest]
     ones, times = np.ones(views), np.array([0.2])
     active = np.random.default_rng(1).random(sum(g.m for g in graphs)) < held
     found = []
@@ -131,7 +156,7 @@ def test_products_and_factors_of_all_graphs_at_once(views: int, held: float) -> 
         assert solve is not None
         part = metric.restricted(engine.asarray(active))
         products = (host(J.matvec(x)), J.rmatvec(engine.asarray(y)), host(part.inverse(engine.asarray(y))))
-        rough = (host(J.rough.matvec(x)), J.rough.rmatvec(engine.asarray(y)), solve(x))
+        rough = (host(J.rough.matvec(x)), J.rough.rmatvec(engine.asarray(y)), host(solve(engine.asarray(x))))
         found.append((products, rough, host(metric.apply(engine.asarray(y)))))
     (products, rough, applied), (joint_products, joint_rough, joint_applied) = found
     for one, other in zip((*products, applied), (*joint_products, joint_applied), strict=True):
@@ -195,7 +220,12 @@ def test_memory_is_that_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     device = EmulatedDevice()
     monkeypatch.setattr(device, "memory", lambda: (1_000_000, 5_000))
     given: Any = (views.graphs, views.functions, views.times)
-    assert refused(lambda: ct.couple(*given, engine=GpuEngine(device, smallest=0))) == "memory"
+    engine = GpuEngine(device, smallest=0)
+    assert refused(lambda: ct.couple(*given, engine=engine)) == "memory"
+    needs, on_cpu = ct.coupling_memory(*given, engine=engine), ct.coupling_memory(*given)
+    assert needs.in_use == 5_000
+    assert needs.stored > on_cpu.recomputed
+    assert ct.coupling_memory(*given, engine=GpuEngine(device)).recomputed == on_cpu.recomputed  # it would run there
 
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,6 +241,37 @@ class OutOfMemoryError(MemoryError):
     """As CuPy's."""
 
 
+class FakePool:
+    """Of a GPU with 10,000 bytes, of which 1,500 are used and 500 kept for reuse."""
+
+    def __init__(self) -> None:
+        self.limit, self.used = 0, 1_500
+
+    def free_bytes(self) -> int:
+        return 500
+
+    def used_bytes(self) -> int:
+        return self.used
+
+    def total_bytes(self) -> int:
+        return self.used + 500
+
+    def free_all_blocks(self) -> None:
+        pass
+
+    def get_limit(self) -> int:
+        return self.limit
+
+    def set_limit(self, *, size: int) -> None:
+        self.limit = size
+
+    def malloc(self, size: int) -> int:
+        if self.used + size > (self.limit or 10_000):
+            raise OutOfMemoryError(f"{size} bytes")
+        self.used += size
+        return size
+
+
 def fake_cupy(count: int, device: int = 0) -> Any:
     """What the engine asks of CuPy before it computes anything."""
     runtime = SimpleNamespace(
@@ -218,12 +279,22 @@ def fake_cupy(count: int, device: int = 0) -> Any:
         getDeviceProperties=lambda _: {"name": b"A chip", "multiProcessorCount": 3},
         memGetInfo=lambda: (7_000, 9_000),
     )
-    pool = SimpleNamespace(free_bytes=lambda: 500, used_bytes=lambda: 1_500, free_all_blocks=lambda: None)
+    allocators: list[Any] = []
+
+    @contextmanager
+    def using_allocator(allocate: Any) -> Iterator[None]:
+        allocators.append(allocate)
+        yield
+        allocators.pop()
+
     cuda = SimpleNamespace(
         runtime=runtime,
         Device=lambda: SimpleNamespace(id=device),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        using_allocator=using_allocator,
+        allocators=allocators,
     )
+    pool = FakePool()
     return SimpleNamespace(
         cuda=cuda, get_default_memory_pool=lambda: pool, zeros=np.zeros, ndarray=np.ndarray, asarray=np.asarray
     )
@@ -248,9 +319,54 @@ def test_without_a_gpu(count: int | None, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_lack_of_memory_says_what_there_is() -> None:
     device = CudaDevice(fake_cupy(1))
     assert device.memory() == (7_500, 1_500)
-    with pytest.raises(ct.CothermError, match="free on A chip") as caught, device.guarded():
+    with pytest.raises(ct.CothermError, match="free on A chip") as caught, device.guarded(0.0, None):
         raise OutOfMemoryError("9 GB")
     assert caught.value.argument == "engine"
+
+
+def test_a_budget_is_kept_and_an_expectation_is_not() -> None:
+    cupy = fake_cupy(1)
+    device, pool = CudaDevice(cupy), cupy.get_default_memory_pool()
+
+    def allocate(*sizes: int) -> None:
+        for size in sizes:
+            cupy.cuda.allocators[-1](size)
+
+    with device.guarded(1_000, None):
+        assert pool.limit == 2_500  # what is free beyond is returned
+        allocate(600, 600)
+        assert pool.limit > 2_600  # no more than it takes
+    assert pool.limit == 0
+    with (
+        pytest.raises(ct.CothermError, match=r"3 kB on A chip, which is not enough") as caught,
+        device.guarded(9, 3_000),
+    ):
+        allocate(200, 600)
+    assert caught.value.argument == "memory"
+    assert pool.limit == 0
+    with device.guarded(0.0, None):
+        assert pool.limit == 0
+
+
+class OnGpu:
+    """An array that says where it is, and is copied only if asked to, as CuPy's and Numba's."""
+
+    def __init__(self, values: Any, copy: str) -> None:
+        self.__cuda_array_interface__: dict[str, Any] = {}
+        setattr(self, copy, lambda: values)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("implicit conversion to a NumPy array is not allowed")
+
+
+@pytest.mark.parametrize("library", ["cupy", "numba", "torch"])
+def test_arrays_on_a_gpu_are_copied(library: str) -> None:
+    graph, F = ct.datasets.ring(30).graphs[0], RNG.standard_normal((30, 2))
+    given: Any = OnGpu(F, "get" if library == "cupy" else "copy_to_host")
+    if library == "torch":
+        given = OnGpu(F, "other")
+        given.detach = lambda: SimpleNamespace(cpu=lambda: F)
+    assert_allclose(ct.heat_flow(graph, given, 1.0), ct.heat_flow(graph, F, 1.0))
 
 
 def test_arrays_of_another_gpu_are_refused() -> None:

@@ -16,6 +16,7 @@
 #define EMULATED
 #define __global__ static
 #define __device__ static
+#define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
 #define SHARED(type, name) type *name = (type *)emulated::now->block->shared

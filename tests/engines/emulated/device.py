@@ -2,7 +2,7 @@
 
 The source of the kernels is the same; ``cuda.h`` supplies the part of CUDA that they use. The arrays are those of
 ``numpy_engine.py``, which refuse to be mixed with NumPy's, as CuPy's do. Without a compiler, tests are skipped; with
-COTHERM_COMPILER=1, as in continuous integration, they fail instead.
+COTHERM_COMPILER=1, as in continuous integration, they fail instead. With COTHERM_GPU=1 the same tests run on a GPU.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -25,7 +24,7 @@ import pytest
 import scipy.linalg
 
 from cotherm import memory
-from cotherm.engines.gpu.device import source, typed
+from cotherm.engines.gpu.device import Device, Launch, cuda_device, source, typed
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.engines.interface import Engine
 from tests.engines.numpy_engine import DeviceArray
@@ -48,7 +47,7 @@ class _Namespace:
     """The functions of CuPy that make new arrays."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in {"arange", "ascontiguousarray", "empty", "full", "ones", "zeros"}:
+        if name not in {"arange", "ascontiguousarray", "empty", "eye", "full", "ones", "zeros"}:
             raise AttributeError(name)
 
         def make(*args: Any, **options: Any) -> DeviceArray:
@@ -60,7 +59,7 @@ class _Namespace:
         return make
 
 
-class EmulatedDevice:
+class EmulatedDevice(Device):
     """See :class:`cotherm.engines.gpu.device.Device`."""
 
     name = "emulated"
@@ -76,27 +75,17 @@ class EmulatedDevice:
     def to_numpy(self, x: Any) -> np.ndarray:
         return x.values if isinstance(x, DeviceArray) else np.asarray(x)
 
-    def launch(
-        self,
-        file: str,
-        kernel: str,
-        grid: tuple[int, ...],
-        block: tuple[int, ...],
-        arguments: Sequence[Any],
-        *,
-        real: Any = np.float64,
-        shared: int = 0,
-        together: bool = False,
-    ) -> None:
-        assert np.prod(block) <= 1_024
+    def run(self, launch: Launch) -> None:
+        kernel, shared = launch.kernel, launch.shared
+        assert np.prod(launch.block) <= 1_024
         assert shared <= 48 * 1_024
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        library, barriers = self._compiled(file, np.dtype(real).char)
-        values = [_argument(argument) for argument in arguments]
+        library, barriers = self._compiled(launch.file, np.dtype(launch.real).char)
+        values = [_argument(argument) for argument in launch.arguments]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (grid, block)]
+        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (launch.grid, launch.block)]
         run = getattr(library, f"emulate_{kernel}")
-        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(together))
+        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(launch.together))
 
     @cache  # noqa: B019, there is one of them
     def _compiled(self, file: str, real: str) -> tuple[Any, set[str]]:
@@ -132,7 +121,7 @@ class EmulatedDevice:
     def return_free_memory(self) -> None:
         pass
 
-    def guarded(self) -> AbstractContextManager[None]:
+    def guarded(self, expected: float, budget: int | None) -> AbstractContextManager[None]:
         return nullcontext()
 
 
@@ -163,6 +152,8 @@ def _argument(argument: Any) -> Any:
 
 @cache
 def emulated_engine(together: int = 2_000) -> Engine:
-    """The GPU engine on this processor, also for the smallest problems."""
+    """The GPU engine on this processor, also for the smallest problems; with COTHERM_GPU=1 on the GPU that is there."""
+    if os.environ.get("COTHERM_GPU"):
+        return GpuEngine(cuda_device(), smallest=0, together=together)
     compiler()
     return GpuEngine(EmulatedDevice(), smallest=0, together=together)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, blocks
 from cotherm.engines.interface import Array
 
 # Columns of a panel, and threads of a block: where every step is a launch, and where all are one.
 _WIDEST, _THREADS, _TOGETHER = 16, 64, 256
+# Columns for which there is a kernel of its own, and neighbors up to which it is right: PART in common.cuh.
+_USUAL, _PART = 8, 64
 # Blocks for each of the GPU's processors that wait for each other.
 _WAITING = 3
 
@@ -27,8 +32,8 @@ def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, by_ve
         out[:] = c[:, np.newaxis] * F[:, np.newaxis] if by_vertex else c[:, np.newaxis, np.newaxis] * F
         return out
     width = q + q % 2  # a thread has two columns
-    current, previous = device.xp.zeros((n, width)), device.xp.zeros((n, width))
-    current[:, :q] = F
+    current, previous = _padded(device, F, width), None
+    rooms = [device.xp.empty((n, width)) for _ in range(2)]
     panels = -(-width // _WIDEST)
     lanes = -(-width // (2 * panels))
     due, is_due = _terms_due(coefficients)
@@ -38,24 +43,38 @@ def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, by_ve
     if n * q <= together:
         rows = _TOGETHER // lanes
         (tiles,) = blocks(n, rows)
-        arguments = (n, width, panels, *matrix, scale, last, current, previous, times, q, table, out, *strides)
+        arguments = (n, width, panels, *matrix, scale, last, current, *rooms, times, q, table, out, *strides)
         grid = (min(tiles * panels, _WAITING * device.processors),)
         device.launch(
             "chebyshev.cu", "chebyshev_sweep", grid, (lanes, rows), (*arguments, device.counter()), together=True
         )
         return out
     rows, is_first = _THREADS // lanes, True
+    # A kernel of its own for the case that is measured, and most common on large graphs.
+    is_usual = q == _USUAL and times == 1 and L.pattern.longest <= _PART
     for k in range(1, last + 1):
-        # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
-        gain = 1.0 if k == 1 else 2.0
-        arguments = (
-            *(n, width, *matrix, gain * scale, gain, current, previous, times, q),
-            *(table[k], int(is_due[k]), int(is_first), out, *strides),
-        )
-        device.launch("chebyshev.cu", "chebyshev_step", (*blocks(n, rows), panels), (lanes, rows), arguments)
+        # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}, which takes the place of T_{k−2}, unless that is F.
+        gain, room = 1.0 if k == 1 else 2.0, rooms[(k - 1) % 2]
+        step: tuple[Any, ...] = (*matrix, gain * scale, gain, current, previous, room)
+        done: tuple[Any, ...] = (table[k], int(is_due[k]), int(is_first), out)
+        if is_usual:
+            device.launch("chebyshev.cu", "chebyshev_step_of_8", blocks(n, rows), (lanes, rows), (n, *step, *done))
+        else:
+            arguments = (n, width, *step, times, q, *done, *strides)
+            device.launch("chebyshev.cu", "chebyshev_step", (*blocks(n, rows), panels), (lanes, rows), arguments)
         is_first = is_first and not is_due[k]
-        current, previous = previous, current
+        current, previous = room, current
     return out
+
+
+def _padded(device: Device, F: Array, width: int) -> Array:
+    """F, contiguous, with columns of zeros up to the width."""
+    n, q = F.shape
+    if q == width:
+        return device.xp.ascontiguousarray(F.astype(np.float64, copy=False))
+    wide = device.xp.zeros((n, width))
+    wide[:, :q] = F
+    return wide
 
 
 def _terms_due(coefficients: Floats) -> tuple[Floats, list[bool]]:

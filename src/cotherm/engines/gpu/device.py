@@ -6,11 +6,13 @@ keeps them on disk.
 
 from __future__ import annotations
 
+import gc
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,28 +25,41 @@ from cotherm.optional import require
 KERNELS = Path(__file__).parent / "kernels"
 # Zeros that are made at once: each is used by one launch.
 _COUNTERS = 4_096
+# Sizes of arrays are rounded up to a multiple of less than this.
+_BLOCK = 2**20
 # What a number is to a kernel.
 _TYPES = {int: np.int32, float: np.float64}
 
 Shape = tuple[int, ...]
 
 
-class Device(Protocol):
-    """A place for arrays, with what the engine needs besides NumPy's functions."""
+class Launch(NamedTuple):
+    """Of a kernel in a file of ``kernels/``: see :meth:`Device.launch`."""
 
-    @property
-    def name(self) -> str: ...
+    file: str
+    kernel: str
+    grid: Shape
+    block: Shape
+    arguments: Sequence[Any]
+    real: Any
+    shared: int
+    together: bool
 
-    @property
-    def xp(self) -> Any:
-        """NumPy's functions that make new arrays."""
 
-    @property
-    def processors(self) -> int:
-        """Blocks of threads that run at the same time, at least."""
+class Device(ABC):
+    """A place for arrays, with what the engine needs besides NumPy's functions.
 
+    ``xp`` has NumPy's functions that make new arrays; at least ``processors`` blocks of threads run at the same time.
+    """
+
+    name: str
+    xp: Any
+    processors: int
+
+    @abstractmethod
     def asarray(self, x: Any) -> Array: ...
 
+    @abstractmethod
     def to_numpy(self, x: Array) -> NDArray[Any]: ...
 
     def launch(
@@ -63,26 +78,41 @@ class Device(Protocol):
 
         Whole numbers are ``int``, or NumPy's where they are longer; ``real`` is the type of tall matrices.
         """
+        self.run(Launch(file, kernel, grid, block, arguments, real, shared, together))
 
+    @abstractmethod
+    def run(self, launch: Launch) -> None: ...
+
+    @abstractmethod
     def counter(self) -> Array:
         """A zero, by which blocks that wait for each other are counted."""
 
+    @abstractmethod
     def sort(self, keys: Array) -> Array:
         """Ascending."""
 
+    @abstractmethod
     def cholesky(self, A: Array) -> Array:
         """L with A = LLᵀ, lower triangular; ``numpy.linalg.LinAlgError`` if there is none."""
 
+    @abstractmethod
     def solve_triangular(self, L: Array, Y: Array, *, transposed: bool = False) -> Array:
         """L⁻¹Y, or L⁻ᵀY."""
 
+    @abstractmethod
     def memory(self) -> tuple[int, int]:
         """Bytes that are free, and bytes that our arrays take."""
 
+    @abstractmethod
     def return_free_memory(self) -> None: ...
 
-    def guarded(self) -> Any:
-        """A context in which a lack of memory is an error that says what would fit."""
+    @abstractmethod
+    def guarded(self, expected: float, budget: int | None) -> AbstractContextManager[None]:
+        """A context in which our arrays take no more than the budget: a lack of memory is an error that says so.
+
+        Without one they take what they need. Blocks that are free are kept for reuse up to what is ``expected``, if
+        that is not zero.
+        """
 
 
 def source(file: str) -> str:
@@ -94,12 +124,14 @@ def source(file: str) -> str:
 
 
 def typed(argument: Any) -> Any:
-    """Numbers as kernels take them."""
+    """Numbers as kernels take them; None is the address of no array."""
+    if argument is None:
+        return np.intp(0)
     kind = _TYPES.get(type(argument))
     return argument if kind is None else kind(argument)
 
 
-class CudaDevice:
+class CudaDevice(Device):
     """The current GPU of CuPy."""
 
     def __init__(self, cupy: Any) -> None:
@@ -124,23 +156,12 @@ class CudaDevice:
     def to_numpy(self, x: Array) -> NDArray[Any]:
         return x if isinstance(x, np.ndarray) else self._cupy.asnumpy(x)
 
-    def launch(
-        self,
-        file: str,
-        kernel: str,
-        grid: Shape,
-        block: Shape,
-        arguments: Sequence[Any],
-        *,
-        real: Any = np.float64,
-        shared: int = 0,
-        together: bool = False,
-    ) -> None:
-        key = (file, kernel, np.dtype(real).char, together)
+    def run(self, launch: Launch) -> None:
+        key = (launch.file, launch.kernel, np.dtype(launch.real).char, launch.together)
         function = self._kernels.get(key)
         if function is None:
             function = self._kernels[key] = self._compiled(*key)
-        function(grid, block, tuple(map(typed, arguments)), shared_mem=shared)
+        function(launch.grid, launch.block, tuple(map(typed, launch.arguments)), shared_mem=launch.shared)
 
     def _compiled(self, file: str, kernel: str, real: str, together: bool) -> Callable[..., None]:
         options = ("-std=c++17", f"-DREAL={'float' if real == 'f' else 'double'}")
@@ -176,18 +197,48 @@ class CudaDevice:
         self._cupy.get_default_memory_pool().free_all_blocks()
 
     @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def guarded(self, expected: float, budget: int | None) -> Iterator[None]:
+        pool, lacks = self._cupy.get_default_memory_pool(), self._cupy.cuda.memory.OutOfMemoryError
+        before, used = pool.get_limit(), pool.used_bytes()
+        if budget is not None or expected:
+            pool.set_limit(size=int(used + expected) if budget is None else budget)
+
+        def allocate(size: int) -> Any:
+            try:
+                return pool.malloc(size)
+            except lacks:
+                if budget is not None:
+                    raise
+                # More than expected, or in pieces that do not fit: but no one forbids it.
+                pool.set_limit(size=pool.total_bytes() + size + _BLOCK)
+                return pool.malloc(size)
+
         try:
-            yield
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
-            self.return_free_memory()
-            free, used = self.memory()
-            raise CothermError(
-                "engine",
-                f"'gpu' with {words(free)} free on {self.name} and {words(used)} in use ({error})",
-                "more memory on the GPU, or a smaller problem",
-                "Other programs may use the GPU too. Use fewer functions or times, or engine='cpu'.",
-            ) from None
+            with self._cupy.cuda.using_allocator(allocate):
+                yield
+        except lacks as error:
+            error.__traceback__ = None  # and with it the arrays of the calls that failed
+            raise self._lack(budget, str(error)) from None
+        finally:
+            pool.set_limit(size=before)
+
+    def _lack(self, budget: int | None, reason: str) -> CothermError:
+        gc.collect()
+        self.return_free_memory()
+        free, used = self.memory()
+        if budget is not None:
+            return CothermError(
+                "memory",
+                f"{words(budget)} on {self.name}, which is not enough ({reason})",
+                "more memory",
+                "Use fewer functions or times, or allow more: without a limit the whole GPU may be used.",
+            )
+        return CothermError(
+            "engine",
+            f"'gpu' with {words(free)} free on {self.name} and {words(used)} in use ({reason})",
+            "more memory on the GPU, or a smaller problem",
+            "Other programs may use the GPU too. Use fewer functions or times, or engine='cpu'.",
+        )
 
 
 @cache

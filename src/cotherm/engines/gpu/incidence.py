@@ -15,7 +15,7 @@ WIDEST, _THREADS, _BLOCKS, _ROUNDS = 16, 256, 4, 500
 def sums_at_vertices(pattern: GpuPattern, d: Array) -> Array:
     """C d."""
     out = pattern.device.xp.empty(pattern.n)
-    arguments = (pattern.n, pattern.offsets, pattern.edges, d, out)
+    arguments = (pattern.n, pattern.offsets, pattern.edges, pattern.device.xp.ascontiguousarray(d), out)
     pattern.device.launch("rows.cu", "sum_rows", blocks(pattern.n), (THREADS,), arguments)
     return out
 
@@ -23,7 +23,7 @@ def sums_at_vertices(pattern: GpuPattern, d: Array) -> Array:
 def sums_at_edges(pattern: GpuPattern, y: Array) -> Array:
     """Cᵀy."""
     out = pattern.device.xp.empty(pattern.m)
-    arguments = (pattern.m, pattern.i, pattern.j, y, out)
+    arguments = (pattern.m, pattern.i, pattern.j, pattern.device.xp.ascontiguousarray(y), out)
     pattern.device.launch("rows.cu", "sum_ends", blocks(pattern.m), (THREADS,), arguments)
     return out
 
@@ -38,6 +38,15 @@ def add_at_vertices(device: Device, rows: Array, i: Array, j: Array, out: Array)
     at_once = THREADS // lanes
     arguments = (count, columns, keys, device.xp.ascontiguousarray(rows.astype(np.float64, copy=False)), out)
     device.launch("rows.cu", "add_rows", blocks(count, at_once), (lanes, at_once), arguments)
+
+
+def edge_gram(pattern: GpuPattern, free: Array) -> Array:
+    """C_FᵀC_F: for every two of some edges how many ends they share."""
+    i, j = pattern.i[free], pattern.j[free]
+    out = pattern.device.xp.empty((len(i), len(i)), dtype=np.float32)
+    if len(i):
+        pattern.device.launch("edges.cu", "shared_ends", blocks(len(i) ** 2), (THREADS,), (len(i), i, j, out))
+    return out
 
 
 def signless_solver(pattern: GpuPattern, free: Array) -> SystemSolver:

@@ -65,6 +65,11 @@ class GpuPattern:
     def m(self) -> int:
         return len(self.i)
 
+    @lazy
+    def longest(self) -> int:
+        """The most neighbors of a vertex."""
+        return int((self.offsets[1:] - self.offsets[:-1]).max()) if self.n else 0
+
     def filled(self, w: Array) -> tuple[Array, Array]:
         """The weights of the edges, by rows, and their sums at the vertices."""
         xp = self.device.xp
