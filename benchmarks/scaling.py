@@ -1,8 +1,9 @@
 """Coupling by several processes: time, memory and traffic of ranks beside the processor's engine with one thread.
 
-Planted short cuts (six bumps, ten neighbors), coupled through shards. *Strong*: one size on 1, 2 and 4 ranks. *Weak*:
-as many vertices for each rank. Every row is a run of its own; compiling is not counted. Traffic is counted where PETSc
-is called. From it, and from the halo that each rank has, a model of larger machines is made: see :func:`model`.
+Planted short cuts (six bumps, ten neighbors), coupled through shards that PETSc's partitioner cuts. *Strong*: one size
+on 1, 2 and 4 ranks. *Weak*: as many vertices for each rank. Every row is a run of its own; compiling is not counted.
+Traffic is counted where PETSc is called. From it, and from the halo that each rank has, a model of larger machines is
+made, and compared with the rows: see :func:`model` and :func:`checked`.
 
 Needs PETSc (``make .venv-mpi/.ready``): ``.venv-mpi/bin/python -m benchmarks scaling``.
 """
@@ -29,15 +30,19 @@ STRONG, WEAK, RANKS = 200_000, 50_000, (1, 2, 4)
 QUICK = 3_000
 # A coupling that has been compiled for before any is measured.
 _WARM = 2_500
-# Products that are timed together.
-_REPEATS = 20
+# Products, and messages, that are timed together.
+_REPEATS, _MESSAGES = 20, 200
+# Of the data set.
+_NEIGHBORS, _FUNCTIONS = 10, 6
+_SHARDS = 8
 # The machine of the model: bytes a second and seconds a message between nodes, and ranks a node.
 BANDWIDTH, LATENCY, PER_NODE = 12.5e9, 2e-6, 64
-_MPI = {
+MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OPENBLAS_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
 }
@@ -45,14 +50,28 @@ _MPI = {
 
 def run(*, quick: bool = False) -> dict[str, Any]:
     """Measure all rows; the report that ``table`` prints."""
-    if shutil.which("mpiexec") is None:
-        raise CothermError("mpiexec", "not found", "an MPI and PETSc", "Run: make .venv-mpi/.ready")
+    required_launcher()
     strong, weak = (QUICK, QUICK) if quick else (STRONG, WEAK)
     with tempfile.TemporaryDirectory() as folder:
         alone = _measured(folder, "cpu", strong, 1)
-        ranks = [_measured(folder, "petsc", strong, size) for size in RANKS]
-        growing = [_measured(folder, "petsc", weak * size, size) for size in RANKS]
-    return {"alone": alone, "strong": ranks, "weak": growing, "memory": _memory(ranks), "model": model(ranks)}
+        sizes = RANKS[:2] if quick else RANKS
+        ranks = [_measured(folder, "petsc", strong, size) for size in sizes]
+        growing = [_measured(folder, "petsc", weak * size, size) for size in sizes]
+    fitted = _memory(ranks)
+    return {
+        "alone": alone,
+        "strong": ranks,
+        "weak": growing,
+        "memory": fitted,
+        "checked": checked([*ranks, *growing], os.cpu_count() or 1),
+        "model": model(ranks, fitted),
+    }
+
+
+def required_launcher() -> None:
+    """Refuse where there is no mpiexec."""
+    if shutil.which("mpiexec") is None:
+        raise CothermError("mpiexec", "not found", "an MPI and PETSc", "Run: make .venv-mpi/.ready")
 
 
 def _memory(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -64,7 +83,39 @@ def _memory(rows: list[dict[str, Any]]) -> dict[str, float]:
     return {"constant": float(constant), "part": float(part), "off": float(off)}
 
 
-def model(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
+def checked(rows: list[dict[str, Any]], processors: int) -> list[dict[str, float]]:
+    """Seconds a step by the model, with what an exchange and a sum take on this machine, beside those measured.
+
+    Ranks beyond the processors wait for their turn. What the others do meanwhile is not in the model: they share caches
+    and memory.
+    """
+    one = rows[0]
+    work = one["seconds"] / max(one["steps"], 1) / one["edges"]
+    found = []
+    for row in rows:
+        steps, turns = max(row["steps"], 1), max(1.0, row["ranks"] / processors)
+        waiting = row["exchanges"] * row["exchange_us"] + row["sums"] * row["sum_us"]
+        arithmetic = work * row["edges"] / row["ranks"] * turns
+        found.append(
+            {
+                "vertices": row["vertices"],
+                "ranks": row["ranks"],
+                "modeled": arithmetic + 1e-6 * waiting / steps,
+                "measured": row["seconds"] / steps,
+            }
+        )
+    return found
+
+
+def expected_halo(vertices: int, ranks: int) -> float:
+    """Rows that a straight cut through both strips brings to a rank with two neighbors, or one.
+
+    A strip of n points, one apart, is √(n/4) wide, and the farthest of ten neighbors is some √(10/π) away.
+    """
+    return 2 * min(ranks - 1, 2) * np.sqrt(vertices / 4) * np.sqrt(_NEIGHBORS / np.pi)
+
+
+def model(rows: list[dict[str, Any]], fitted: dict[str, float]) -> list[dict[str, float]]:
     """Seconds a step, memory and ranks for large graphs of this kind, on a machine of which the numbers are stated.
 
     A step takes c·m/P seconds of arithmetic, c from one rank here; an exchange sends the halo of a rank, which in two
@@ -74,10 +125,10 @@ def model(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
     one, most = rows[0], rows[-1]
     steps = max(one["steps"], 1)
     work = one["seconds"] / steps / one["edges"]
-    exchanges, sums = most["exchanges"] / steps, most["sums"] / steps
+    exchanges, sums = (most[name] / max(most["steps"], 1) for name in ("exchanges", "sums"))
     rows_exchanged = most["exchanged_bytes"] / max(most["exchanges"], 1)
     border = rows_exchanged / np.sqrt(most["vertices"] / most["ranks"])
-    share = one["peak"] / one["edges"]
+    share = fitted["part"] / one["edges"]
     found = []
     for edges in (1e9, 1e10):
         vertices = edges * one["vertices"] / one["edges"]
@@ -90,7 +141,7 @@ def model(rows: list[dict[str, Any]]) -> list[dict[str, float]]:
                 {
                     "edges": edges,
                     "ranks": ranks,
-                    "gigabytes_a_rank": share * edges / ranks / 1e9,
+                    "gigabytes_a_rank": (fitted["constant"] + share * edges / ranks) / 1e9,
                     "seconds_a_step": arithmetic + halo + waiting,
                     "arithmetic": arithmetic / (arithmetic + halo + waiting),
                 }
@@ -111,6 +162,14 @@ def table(report: dict[str, Any]) -> str:
         "A step of the recurrence, and PETSc's product alone, in ms: "
         + "; ".join(f"{row['step_ms']:.1f} and {row['petsc_ms']:.1f} on {row['ranks']}" for row in report["strong"]),
         "Memory of a rank: {constant:.3g} + {part:.3g}/P bytes, within {off:.0%}.".format(**report["memory"]),
+        *map(_traffic_line, [row for row in (*report["strong"], *report["weak"]) if row["ranks"] > 1]),
+        "",
+        "The model beside what was measured here, seconds a step",
+        "  vertices  ranks  modeled  measured",
+        *(
+            f"  {row['vertices']:>8}  {row['ranks']:>5}  {row['modeled']:>7.3f}  {row['measured']:>8.3f}"
+            for row in report["checked"]
+        ),
         "",
         "Model of larger machines (not measured): "
         f"{BANDWIDTH / 1e9:g} GB/s a node of {PER_NODE} ranks, {LATENCY * 1e6:g} µs a message",
@@ -122,6 +181,20 @@ def table(report: dict[str, Any]) -> str:
         for row in report["model"]
     ]
     return "\n".join(lines)
+
+
+def _traffic_line(row: dict[str, Any]) -> str:
+    """What is sent a step, and an exchange, beside theory."""
+    steps, exchanges, sent = max(row["steps"], 1), max(row["exchanges"], 1), row["exchanged_bytes"]
+    straight, wide = expected_halo(row["vertices"], row["ranks"]), 8 * _FUNCTIONS * row["halo"] / 2
+    parts = [
+        f"{row['vertices']} vertices, {row['ranks']} ranks: {row['halo']} halo rows ({straight:.0f} for straight cuts)",
+        f"{row['exchanges'] / steps:.0f} exchanges a step, alone {row['exchange_us']:.0f} µs each",
+        f"{row['sums'] / steps:.0f} sums, {row['sum_us']:.0f} µs",
+        f"{sent / steps / 1e6:.2f} MB",
+        f"{sent / exchanges / 1e3:.1f} kB an exchange ({wide / 1e3:.1f} kB for {_FUNCTIONS} columns of one graph)",
+    ]
+    return "; ".join(parts)
 
 
 def _line(name: str, row: dict[str, Any]) -> str:
@@ -143,7 +216,7 @@ def _child(arguments: list[str], ranks: int, *, launch: bool) -> str:
     command = [sys.executable, "-m", "benchmarks.scaling", *arguments]
     if launch:
         command = ["mpiexec", "-n", str(ranks), *command]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment(), **_MPI})
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment(), **MPI})
     if done.returncode:
         raise CothermError("scaling", done.stderr[-500:], "a run that ends", "Run: make .venv-mpi/.ready")
     return done.stdout
@@ -153,17 +226,15 @@ def _child(arguments: list[str], ranks: int, *, launch: bool) -> str:
 
 
 def prepare(folder: Path, n: int) -> None:
-    """Graphs in the order in which the processor's engine would couple them, as shards, and their functions."""
+    """Graphs as shards, and their functions."""
     import cotherm as ct
-    from cotherm.methods.coupling.reordering import reordered
 
     folder.mkdir(parents=True)
     for size, name in ((n, ""), (_WARM, "warm")):
-        views = ct.datasets.shortcuts(size)
+        views = ct.datasets.shortcuts(size, k=_NEIGHBORS, functions=_FUNCTIONS)
         for k, (graph, F) in enumerate(zip(views.graphs, views.functions, strict=True)):
-            moved = reordered(graph)
-            ct.shard_graph(moved.graph, folder / f"{name}{k}.shards", parts=8)
-            np.save(folder / f"{name}{k}.npy", F[moved.vertices])
+            ct.shard_graph(graph, folder / f"{name}{k}.shards", _SHARDS, order="partition")
+            np.save(folder / f"{name}{k}.npy", F)
 
 
 def measure_alone(folder: Path) -> dict[str, Any]:
@@ -172,8 +243,10 @@ def measure_alone(folder: Path) -> dict[str, Any]:
     from cotherm.graphs.sharded.store import ShardedGraph
 
     def given(name: str) -> tuple[list[Any], list[Any]]:
-        graphs = [ShardedGraph.open(folder / f"{name}{k}.shards").to_graph() for k in range(2)]
-        return graphs, [np.load(folder / f"{name}{k}.npy") for k in range(2)]
+        sharded = [ShardedGraph.open(folder / f"{name}{k}.shards") for k in range(2)]
+        functions = [np.load(folder / f"{name}{k}.npy") for k in range(2)]
+        numbers = [one.read_vertices("original", 0, one.n) if one.has("original") else slice(None) for one in sharded]
+        return [one.to_graph() for one in sharded], [F[some] for F, some in zip(functions, numbers, strict=True)]
 
     ct.couple(*given("warm"))
     before = peak() or 0
@@ -184,8 +257,8 @@ def measure_alone(folder: Path) -> dict[str, Any]:
     return {**row, "vertices": graphs[0].n, "edges": sum(g.m for g in graphs)}
 
 
-def measure_ranks(folder: Path) -> dict[str, Any] | None:
-    """By ranks, from shards; one of them reports the largest of what they took."""
+def measure_ranks(folder: Path, steps: int) -> dict[str, Any] | None:
+    """By ranks, from shards, in at most so many steps; one of them reports the largest of what they took."""
     import cotherm as ct
     from cotherm.engines import get_engine
     from cotherm.engines.petsc.communicator import Traffic
@@ -206,15 +279,16 @@ def measure_ranks(folder: Path) -> dict[str, Any] | None:
     before = peak() or 0
     ranks.gather(None)
     began = time.perf_counter()
-    result = ct.couple_shards(**given(""))
+    result = ct.couple_shards(**given(""), max_iterations=steps)
     row = _row(result, time.perf_counter() - began, ranks.size, max((peak() or 0) - before, 0))
     traffic = result.traffic
     halo = _halo(result)
     row |= {"halo": halo, **{name: traffic[name] for name in ("exchanges", "exchanged_bytes", "sums")}}
     row |= {"vertices": result.graphs[0].n, "edges": sum(g.m for g in result.graphs)}
     row |= _products(engine, result)
+    row |= _messages(engine, result)
     rows = ranks.gather(row)
-    most = ("seconds", "peak", "halo", "exchanged_bytes", "step_ms", "petsc_ms")
+    most = ("seconds", "peak", "halo", "exchanged_bytes", "step_ms", "petsc_ms", "exchange_us", "sum_us")
     largest = {name: max(one[name] for one in rows) for name in most}
     return {**row, **largest} if ranks.rank == 0 else None
 
@@ -254,6 +328,27 @@ def _products(engine: Any, result: Any) -> dict[str, float]:
     return {"step_ms": 1e3 * step, "petsc_ms": 1e3 * _best(engine, products) / _REPEATS}
 
 
+def _messages(engine: Any, result: Any) -> dict[str, float]:
+    """Microseconds of an exchange of all functions of one graph, and of a sum over all ranks, each alone."""
+    from cotherm.methods.coupling.shard_views import read_view
+
+    pattern = read_view(engine.ranks, engine, result.graphs[0]).pattern
+    rows, few = np.ones((pattern.n + pattern.halo.count, _FUNCTIONS)), np.ones(_FUNCTIONS)
+
+    def exchange() -> None:
+        for _ in range(_MESSAGES):
+            pattern.halo.fetch(rows)
+
+    def add() -> None:
+        for _ in range(_MESSAGES):
+            engine.communicator.sum(few)
+
+    return {
+        "exchange_us": 1e6 * _best(engine, exchange) / _MESSAGES,
+        "sum_us": 1e6 * _best(engine, add) / _MESSAGES,
+    }
+
+
 def _best(engine: Any, task: Any) -> float:
     """Seconds, the best of three."""
     seconds = []
@@ -288,16 +383,19 @@ def _row(result: Any, seconds: float, ranks: int, used: int) -> dict[str, Any]:
         "sums": 0,
         "step_ms": 0.0,
         "petsc_ms": 0.0,
+        "exchange_us": 0.0,
+        "sum_us": 0.0,
     }
 
 
 def main(arguments: list[str]) -> None:
-    """What a process of the benchmark does."""
+    """What a process of the benchmark does; a fourth argument is the most steps that ranks take."""
     what, folder, n = arguments[0], Path(arguments[1]), int(arguments[2])
+    steps = int(arguments[3]) if len(arguments) > 3 else 2_000
     if what == "prepare":
         prepare(folder, n)
         return
-    row = measure_alone(folder) if what == "cpu" else measure_ranks(folder)
+    row = measure_alone(folder) if what == "cpu" else measure_ranks(folder, steps)
     if row is not None:
         sys.stdout.write(json.dumps(row) + os.linesep)
 

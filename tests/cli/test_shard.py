@@ -64,7 +64,7 @@ def test_points(run: Run, tmp_path: Path, points: np.ndarray) -> None:
     [
         (("graph.npz", "--metric", "cosine"), "--metric: given with"),
         (("graph.npz", "graph.npz"), "2 files; needed: one graph, or points"),
-        (("graph.npz", "--order", "cells"), "--order: cells; needed: given or curve"),
+        (("graph.npz", "--order", "cells"), "--order: cells; needed: given, curve or partition"),
         (("points.npy", "--order", "curve"), "--order: curve; needed: given or cells"),
         (("points.npy", "--probes", "3"), "--probes: 3 for an exact search"),
         (("points.npy", "--neighbors", "0"), "k: 0; needed"),

@@ -28,6 +28,10 @@ _ENVIRONMENT = {
 }
 
 
+# Seconds that a launcher has to end its ranks.
+_GRACE = 15.0
+
+
 def mpiexec() -> str | None:
     """The launcher: that of the environment of this Python, which fits its mpi4py, or the system's."""
     beside = Path(sys.executable).parent / "mpiexec"
@@ -46,12 +50,22 @@ def run_ranks(size: int, *arguments: str | Path, seconds: float = 120) -> subpro
     assert launcher is not None
     environment = {**os.environ, **_ENVIRONMENT}
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), environment.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [launcher, "-n", str(size), sys.executable, *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        env=environment,
-        cwd=ROOT,
-    )
+    command = [launcher, "-n", str(size), sys.executable, *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+    ) as process:
+        try:
+            out, error = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ask the launcher to end its ranks: one that is killed leaves them behind."""
+    process.terminate()
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -127,10 +128,49 @@ def limited_conversion(source: str, target: str, bytes_more: str, how: str) -> N
         ct.shard_graph(source, target, 64, ranks=world)
 
 
+def limited_coupling(folder: str, bytes_more: str, how: str) -> None:
+    """Two graphs coupled where each process may take only so many bytes more, as with ulimit -v; "whole" in memory."""
+    world, paths = ranks.world(), [f"{folder}/{k}.shards" for k in range(2)]
+    marks = np.column_stack([np.arange(3) * ShardedGraph.open(paths[0]).n // 3] * 2)
+    small = [grid(50, 50), grid(50, 50)]
+    for engine in ("cpu", "petsc"):  # loads compiled kernels and PETSc
+        ct.couple(small, [ct.landmark_functions(g, [3, 999]) for g in small], max_iterations=2, engine=engine)
+    limit = _bytes_of("VmSize") + int(bytes_more)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    if how == "whole":
+        graphs = [ShardedGraph.open(path).to_graph() for path in paths]
+        ct.couple(graphs, [ct.landmark_functions(g, marks[:, 0]) for g in graphs], max_iterations=2)
+        return
+    found = ct.couple_shards(paths, f"{folder}/{world.size}", landmarks=marks, max_iterations=2)
+    most = max(world.gather(max(len(part.w) + len(part.mirror_w) for part in found.parts)))
+    if world.rank == 0:
+        sys.stdout.write(json.dumps({"most": most, "cost": found.cost}))
+
+
+def grid(rows: int, columns: int, seed: int = 0) -> ct.Graph:
+    """A grid with diagonals, of random weights."""
+    v = np.arange(rows * columns).reshape(rows, columns)
+    i = np.concatenate([v[:, :-1].ravel(), v[:-1].ravel(), v[:-1, :-1].ravel()])
+    j = np.concatenate([v[:, 1:].ravel(), v[1:].ravel(), v[1:, 1:].ravel()])
+    return ct.Graph(v.size, i, j, 0.5 + np.random.default_rng(seed).random(len(i)))
+
+
 def _private_bytes() -> int:
     """What the limit of data counts."""
+    return _bytes_of("VmData")
+
+
+def _bytes_of(name: str) -> int:
     with open("/proc/self/status") as status:  # noqa: PTH123
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(name))
+
+
+def endless(pid: str) -> None:
+    """Never ends; each rank leaves its number."""
+    world = ranks.world()
+    Path(f"{pid}{world.rank}").write_text(str(os.getpid()))
+    while True:
+        pass
 
 
 def death_while_merging(source: str, target: str) -> None:

@@ -30,8 +30,12 @@ CHECKS = [
     "many_functions",
     "by_pairs",
     "shards",
+    "checkpoints",
+    "more_options_of_shards",
 ]
 WITH_DATA = ["man", "nus_by_pairs"]
+# Checks that take minutes, where COTHERM_LARGE is set.
+LARGE = ["large_shortcuts"]
 # All ranks have ended so many seconds after one has failed; most of them go into starting Python.
 SOON = 40.0
 
@@ -39,8 +43,8 @@ SOON = 40.0
 @pytest.fixture(scope="module", params=SIZES)
 def passed(request: pytest.FixtureRequest) -> tuple[set[str], str]:
     """The checks that passed on so many ranks, all in one program, and what it said."""
-    names = CHECKS + (WITH_DATA if "COTHERM_DATA" in os.environ else [])
-    done = run_ranks(request.param, "-m", "tests.distributed.engine_programs", *names, seconds=900)
+    more = (WITH_DATA if "COTHERM_DATA" in os.environ else []) + (LARGE if "COTHERM_LARGE" in os.environ else [])
+    done = run_ranks(request.param, "-m", "tests.distributed.engine_programs", *CHECKS, *more, seconds=1_800)
     return {line.split()[1] for line in done.stdout.splitlines() if line.startswith("passed")}, done.stderr[-3000:]
 
 
@@ -53,6 +57,13 @@ def test_engine(passed: tuple[set[str], str], name: str) -> None:
 def test_engine_on_real_data(passed: tuple[set[str], str], name: str) -> None:
     if "COTHERM_DATA" not in os.environ:
         pytest.skip("real data: set COTHERM_DATA to the directory that holds it")
+    assert name in passed[0], passed[1]
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_engine_on_large_graphs(passed: tuple[set[str], str], name: str) -> None:
+    if "COTHERM_LARGE" not in os.environ:
+        pytest.skip("minutes: set COTHERM_LARGE=1")
     assert name in passed[0], passed[1]
 
 

@@ -219,6 +219,18 @@ def test_ranks_convert_what_one_process_cannot_read(tmp_path: Path, suffix: str)
         assert ShardedGraph.open(target).m == int(inside.sum())
 
 
+def test_a_launcher_that_runs_out_of_time_leaves_no_rank(tmp_path: Path) -> None:
+    """What tests rely on: ranks that never end are gone with their launcher."""
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_ranks(2, *PROGRAMS, "endless", tmp_path / "pid", seconds=6)
+    began = [int(one.read_text()) for one in tmp_path.iterdir()]
+    assert len(began) == 2
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in began) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in began)
+
+
 def test_bad_input_while_converting(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("0,1\n1,2\n2,1\n")
     said = refused(tmp_path, "convert", tmp_path / "g.csv", tmp_path / "g.shards", "4")

@@ -15,6 +15,7 @@ from cotherm.graphs.graph import Graph
 from tests.fuzz import seeds
 from tests.fuzz.commands import FILES, judge_command
 from tests.fuzz.mutations import mutate, splice
+from tests.fuzz.shards import judge_shards
 from tests.fuzz.tables import judge_labels, judge_numbers, numbers_table
 
 Judge = Callable[[Random, Path], str | None]
@@ -76,6 +77,7 @@ _KINDS: tuple[tuple[Judge, int], ...] = (
     (judge_numbers, 3),
     (judge_labels, 2),
     (judge_command, 2),
+    (judge_shards, 2),
 )
 _ORDER = [judge for judge, share in _KINDS for _ in range(share)]
 

@@ -8,25 +8,38 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cotherm.cli import outputs
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.io.text_table import open_text_table
+from cotherm.io.titles import titles_over_landmarks
 from cotherm.ranks import Ranks, together
 
+if TYPE_CHECKING:
+    from cotherm.graphs.sharded.store import ShardedGraph
+    from cotherm.methods.coupling.couple_shards import ShardedCoupling
+
 _STORED = "stored"
+_MAKE = "Make them: cotherm shard FILE --out DIRECTORY"
+# Names by which it is judged whether a row holds any.
+_NAMES = 1_000
 
 
 def are_shards(views: list[str]) -> bool:
-    """Whether all views are directories of shards; some of them are refused."""
+    """Whether all views are directories of shards; some of them are refused, and what only is called so."""
     from cotherm.graphs.sharded.header import FILE
 
+    for view in views:
+        place = Path(view)
+        if not (place / FILE).is_file() and (place.is_dir() or (place.suffix == ".shards" and not place.exists())):
+            given = f"a directory without {FILE}" if place.is_dir() else "no such directory"
+            raise CothermError(view, given, "files, or directories of shards", _MAKE)
     directories = [(Path(one) / FILE).is_file() for one in views]
     if any(directories) and not all(directories):
         other = views[directories.index(False)]
-        raise CothermError(other, "a file beside shards", "shards too", "Make them: cotherm shard FILE --out DIRECTORY")
+        raise CothermError(other, "a file beside shards", "shards too", _MAKE)
     return all(directories)
 
 
@@ -47,29 +60,16 @@ def one_speaks(world: Ranks) -> Iterator[None]:
 
 def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
+    from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
     from cotherm.graphs.sharded.staging import require_free_directory
-    from cotherm.methods.coupling.couple_shards import couple_shards
 
     with together(world):
         _refuse_others(options)
         require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
     sources = _sources(options, world)
-    result = couple_shards(
-        options.views,
-        options.out,
-        **sources,
-        times=options.times,
-        alpha=options.alpha,
-        rigidity=options.rigidity,
-        graph_weights=options.graph_weights,
-        continuation=options.continuation,
-        tolerance=1e-6 if options.tolerance is None else options.tolerance,
-        max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
-        max_seconds=options.max_seconds,
-        memory=options.memory,
-        precision=options.precision,
-        overwrite=options.force,
-    )
+    with told_of_checkpoint(options.checkpoint):
+        result = _coupled(options, sources)
+    drop_checkpoint(options.checkpoint, result.status, world)
     report = {"out": str(options.out), **result.summary()}
     before, after = (", ".join(f"{x:.4g}" for x in one) for one in (result.coupling_before, result.coupling))
     lines = [
@@ -83,17 +83,45 @@ def run(options: argparse.Namespace, world: Ranks) -> None:
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 
+def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCoupling:
+    from cotherm.methods.coupling.couple_shards import couple_shards
+
+    return couple_shards(
+        options.views,
+        options.out,
+        **sources,
+        times=options.times,
+        alpha=options.alpha,
+        rigidity=options.rigidity,
+        graph_weights=options.graph_weights,
+        function_weights=options.function_weights,
+        continuation=options.continuation,
+        tolerance=1e-6 if options.tolerance is None else options.tolerance,
+        max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
+        max_seconds=options.max_seconds,
+        memory=options.memory,
+        precision=options.precision,
+        overwrite=options.force,
+        checkpoint=options.checkpoint,
+    )
+
+
 def _refuse_others(options: argparse.Namespace) -> None:
     if not (options.labels or options.landmarks or options.functions):
         raise CothermError(
             "--landmarks", "nothing that says what corresponds", "--landmarks, --functions or --labels stored"
         )
-    for name in ("function_weights", "known", "column"):
+    for name in ("known", "column"):
         if getattr(options, name) is not None:
             given = str(getattr(options, name))
             raise CothermError(f"--{name.replace('_', '-')}", given, "to be left out: sharded graphs do not take it")
     if options.paired:
-        raise CothermError("--paired", "sharded graphs", "--landmarks, --functions or --labels stored")
+        raise CothermError(
+            "--paired",
+            "sharded graphs",
+            "--landmarks, --functions or --labels stored",
+            "Coupling by pairs holds whole graphs: give files instead of shards.",
+        )
     if options.labels and options.labels != [_STORED]:
         given = " ".join(options.labels)
         raise CothermError("--labels", given, f"the word {_STORED}: sharded graphs hold their labels")
@@ -113,13 +141,30 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
     with together(world):
         place = atomic.as_path(options.landmarks)
         rows = [row.cells for row in open_text_table(place).rows()]
-        if header_of(options).said(place):
-            rows = rows[1:]
         graphs = [ShardedGraph.open(one) for one in options.views]
         if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
             raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")
+        said = header_of(options).said(place)
+        if said or (said is None and titles_over_landmarks(rows[0], _some_names(graphs, len(rows[0])))):
+            rows = rows[1:]
+        if not rows:
+            raise CothermError(str(place), "no landmarks", "a row for each")
     columns = []
     for k, graph in enumerate(graphs):
         cells = [row[k if len(row) > 1 else 0] for row in rows]
         columns.append(find_vertices(world, graph, cells, str(place)))
     return {"landmarks": np.column_stack(columns)}
+
+
+def _some_names(graphs: list[ShardedGraph], columns: int) -> list[set[str] | None]:
+    """For every column of landmarks some of the names its cells may be, None where vertices have numbers only."""
+    names: list[set[str] | None] = [
+        set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))
+        if graph.has("vertex_names")
+        else None
+        for graph in graphs
+    ]
+    if columns == len(graphs):
+        return names
+    known = [one for one in names if one is not None]
+    return [set().union(*known) if known else None]

@@ -131,6 +131,7 @@ BAD_MATRICES = {
     "too few": ("symmetric", "3 3 2\n2 1 1\n", "the file ends after 1 edges; needed: 2"),
     "not square": ("symmetric", "3 2 1\n2 1 1\n", "a square matrix"),
     "a complex one": ("hermitian", "3 3 1\n2 1 1\n", "line 1"),
+    "a part of one": ("integer symmetric", "3 3 2\n2 1 1\n3 1 2.5\n", "line 4: '3 1 2.5'; needed: a whole number"),
 }  # fmt: skip
 
 
@@ -139,7 +140,8 @@ BAD_MATRICES = {
 def test_bad_matrices_are_refused_by_line(tmp_path: Path, case: str) -> None:
     symmetry, text, message = BAD_MATRICES[case]
     source = tmp_path / "g.mtx"
-    source.write_text(f"%%MatrixMarket matrix coordinate real {symmetry}\n{text}")
+    field = "" if " " in symmetry else "real "
+    source.write_text(f"%%MatrixMarket matrix coordinate {field}{symmetry}\n{text}")
     with pytest.raises(ct.CothermError) as caught:
         ct.shard_graph(source, tmp_path / "g.shards", 1)
     assert message in str(caught.value)
@@ -178,6 +180,7 @@ def test_forged_archives_are_refused(tmp_path: Path) -> None:
     names[7] = names[31]
     nowhere = graph.coordinates.copy()  # type: ignore[union-attr]
     nowhere[3, 0] = np.nan
+    unreadable = np.full(50, 2**32 - 1, np.uint32).view("<U1")  # no character has this number
     for field, values, message in (
         ("i", np.full(100, 50, np.int32), "edge 0: an edge between 50 and"),
         ("w", np.full(100, -1.0), "edge 0: an edge between"),
@@ -186,6 +189,7 @@ def test_forged_archives_are_refused(tmp_path: Path) -> None:
         ("vertex_names", names, "vertex_names: the name"),
         ("coordinates", nowhere, "of vertex 3; needed: finite numbers"),
         ("labels", np.zeros(49, int), "labels: an array of shape (49,)"),
+        ("labels", unreadable, "a character of number 4294967295, past the last"),
     ):
         forged(field, values)
         with pytest.raises(ct.CothermError) as caught:

@@ -46,10 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--order",
-        choices=["given", "curve", "cells"],
+        choices=["given", "curve", "partition", "cells"],
         default="given",
-        help="numbers of vertices: as given, along a curve through their coordinates, or for points by cells of space;"
-        " near ones then share a shard (given)",
+        help="numbers of vertices: as given, along a curve through their coordinates, by PETSc's graph partitioner, or"
+        " for points by cells of space; near ones then share a shard (given)",
     )
     parser.add_argument("--name", metavar="NAME", help="name of the graph (that of the file)")
     group = parser.add_argument_group("graphs from points")
@@ -109,7 +109,7 @@ def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tupl
     if len(places) > 1:
         raise CothermError("FILE", f"{len(places)} files", "one graph, or points in .npy files")
     if options.order == "cells":
-        raise CothermError("--order", "cells", "given or curve, for a graph")
+        raise CothermError("--order", "cells", "given, curve or partition, for a graph")
     graph = shard_graph(
         places[0],
         options.out,
@@ -126,8 +126,8 @@ def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tupl
 def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) -> tuple[ShardedGraph, float | None]:
     from cotherm.graphs.sharded.knn.build import shard_knn_graph
 
-    if options.order == "curve":
-        raise CothermError("--order", "curve", "given or cells, for points")
+    if options.order not in ("given", "cells"):
+        raise CothermError("--order", options.order, "given or cells, for points")
     said = {one: getattr(options, one) for one in _POINTS}
     chosen: dict[str, Any] = {one: _POINTS[one] if value is None else value for one, value in said.items()}
     if chosen["scale"] == "none":

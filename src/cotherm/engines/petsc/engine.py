@@ -20,9 +20,11 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.edge_forms import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
+from cotherm.engines.one_place import OnePlace
 from cotherm.engines.petsc.array import DistributedArray
 from cotherm.engines.petsc.chebyshev import chebyshev_sums
 from cotherm.engines.petsc.communicator import Communicator
+from cotherm.engines.petsc.halo import loaded
 from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edges, sums_at_vertices
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
@@ -59,8 +61,12 @@ class PetscEngine:
     block_size = CPU.block_size
     reorders = True
     joins = False
+    overhead = CPU.overhead
+    waiting = CPU.waiting
 
     signless_panel = staticmethod(CPU.signless_panel)
+    edge_gram = OnePlace.edge_gram
+    guarded = OnePlace.guarded
     jacobi_sweep = staticmethod(CPU.jacobi_sweep)
     eliminate = staticmethod(CPU.eliminate)
     pairwise_distances = staticmethod(CPU.pairwise_distances)
@@ -69,6 +75,7 @@ class PetscEngine:
     def __init__(self, comm: Any = None) -> None:
         """``comm``: an mpi4py communicator, by default that of all processes."""
         self.communicator = Communicator(comm)
+        loaded(self.communicator)  # before memory is counted
         self.ranks = of(self.communicator.comm)
         self.xp = _Namespace(self.communicator)
         end_together()
@@ -97,9 +104,9 @@ class PetscEngine:
         return memory.in_use() or 0
 
     @contextmanager
-    def session(self, n: int, memory: float) -> Iterator[None]:
+    def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:
         """With one BLAS thread where ranks have one processor each."""
-        with CPU.session(0 if numba.config.NUMBA_NUM_THREADS == 1 else n, memory):
+        with CPU.session(0 if numba.config.NUMBA_NUM_THREADS == 1 else n, memory, budget):
             yield
 
     def return_free_memory(self) -> None:
@@ -332,7 +339,7 @@ class PetscEngine:
     row_gram = staticmethod(CPU.row_gram)
     factor_definite = staticmethod(CPU.factor_definite)
     solve_lower = staticmethod(CPU.solve_lower)
-    solve_factored = staticmethod(CPU.solve_factored)
+    definite_solver = staticmethod(CPU.definite_solver)
     inverse_definite = staticmethod(CPU.inverse_definite)
 
     def add_square(self, G: Any, rows: Any, sign: float = 1.0) -> None:

@@ -13,16 +13,22 @@ from cotherm.engines.petsc.communicator import Communicator
 from cotherm.optional import require
 
 
+def loaded(communicator: Communicator) -> Any:
+    """PETSc, which takes memory of its own from now on."""
+    petsc4py = require("petsc4py", "petsc")
+    # PETSc would report signals in its own way, at length and on every rank.
+    petsc4py.init(["cotherm", "-no_signal_handler"], comm=communicator.mpi.COMM_WORLD)
+    from petsc4py import PETSc
+
+    return PETSc
+
+
 class Halo:
     """Some rows of other ranks beside this rank's own: ``count`` of them, after ``own`` of its own."""
 
     def __init__(self, communicator: Communicator, own: int, owners: NDArray[Any], places: NDArray[Any]) -> None:
         """Row k is row ``places[k]`` of the rank ``owners[k]``. Collective."""
-        petsc4py = require("petsc4py", "petsc")
-        # PETSc would report signals in its own way, at length and on every rank.
-        petsc4py.init(["cotherm", "-no_signal_handler"], comm=communicator.mpi.COMM_WORLD)
-        from petsc4py import PETSc
-
+        PETSc = loaded(communicator)
         self._communicator, self.own, self.count = communicator, own, len(owners)
         self._units: dict[tuple[str, int], Any] = {}
         self._forest: Any = None

@@ -33,6 +33,8 @@ from cotherm.io.text import (
     utf8,
 )
 
+# The largest whole number that a float holds with all before it.
+MOST_INTEGER = 2**53 - 1
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
 ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
 
@@ -87,7 +89,7 @@ def entries_of(lines: Lines, numbers: Floats, field: str, n: int) -> Ints:
     """Checked rows and columns, numbered from 0, of some lines of entries."""
     ends = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
     if field == "integer":
-        as_integers(lines, numbers[:, 2], least=0, most=2**53 - 1, needed="a whole number from 0 to 2**53 - 1")
+        as_integers(lines, numbers[:, 2], least=0, most=MOST_INTEGER, needed="a whole number from 0 to 2**53 - 1")
     return ends
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from cotherm import limits, validation
 from cotherm.arrays import Indices, Ints
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.files import read_graph
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded import merging, vertex_rows
@@ -20,6 +21,7 @@ from cotherm.graphs.sharded.assembly import Files, assemble, dealt
 from cotherm.graphs.sharded.buckets import EDGE, Buckets, shard_of
 from cotherm.graphs.sharded.curve import curve_order
 from cotherm.graphs.sharded.header import EXTRAS, MOST_SHARDS
+from cotherm.graphs.sharded.partition import Partition, partitioned, partitioner
 from cotherm.graphs.sharded.ranges import EndCounts
 from cotherm.graphs.sharded.sources import EdgeSource, MemoryRows, Records, Rows, of_graph, of_npz
 from cotherm.graphs.sharded.staging import OVERWRITE, staged
@@ -62,9 +64,11 @@ def shard_graph(
     parts : int, optional
         Number of shards. By default as many as make shards of some eight million edges, and at least one for each
         rank. Any number of processes may read the result.
-    order : {"given", "curve"}, default "given"
+    order : {"given", "curve", "partition"}, default "given"
         Numbers of the vertices. "curve" renumbers them along a space-filling curve through their coordinates, which
-        they must have: few edges then join different shards.
+        they must have: few edges then join different shards. "partition" needs no coordinates: each shard is a part
+        that PETSc's graph partitioner finds (ParMETIS or PT-Scotch; where PETSc has neither, the order is "curve" or
+        "given", with a warning).
     name : str, optional
         Name of the graph. By default that in the file, else the name of the file.
     overwrite : bool, default False
@@ -93,8 +97,9 @@ def shard_graph(
     Notes
     -----
     Memory: the records of one shard at a time while they are sorted, about 84 bytes an edge, and some hundred
-    megabytes. With ``order="curve"``, 24 bytes a vertex, and with names of vertices 16 bytes a vertex. Disk: up to 64
-    bytes an edge until it is done, then 16 to 40.
+    megabytes. With ``order="curve"``, 24 bytes a vertex, and with names of vertices 16 bytes a vertex. With
+    ``order="partition"``, 24 bytes a vertex and, divided by the number of ranks, some 100 bytes an edge. Disk: up to
+    64 bytes an edge until it is done, then 16 to 40.
 
     Edges are stored sorted by (i, j). The order of those of a :class:`Graph` is not kept.
 
@@ -109,7 +114,7 @@ def shard_graph(
     ...     sharded.n, sharded.m, sharded.shards
     (3, 3, 2)
     """
-    order = validation.choice("order", order, ("given", "curve"))
+    order = validation.choice("order", order, ("given", "curve", "partition"))
     if parts is not None:
         parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
     given = source if isinstance(source, Graph) else atomic.as_path(source)
@@ -194,12 +199,16 @@ def _write(
             if ranks.rank == 0:
                 vertex_rows.check(extra, rows, edges.n)
     extras: dict[str, Rows] = dict(edges.extras)
-    sequence = _sequence(ranks, edges, scratch) if order == "curve" else None
+    shards = parts or max(ranks.size, -(-edges.m // limits.SHARD_EDGES))
+    found: Partition | None = None
+    if order == "partition":
+        order, found = _partition(ranks, edges, shards, scratch)
+    sequence = _sequence(ranks, edges, scratch) if order == "curve" else None if found is None else found.sequence
     if sequence is not None:
         extras["original"] = MemoryRows(np.arange(edges.n))
     number = None if sequence is None else _inverse(sequence)
-    starts = _ranges(ranks, edges, parts, number)
-    shards = len(starts) - 1
+    starts = _ranges(ranks, edges, shards, number)
+    starts = starts if found is None else found.starts
     buckets = Buckets(scratch, "edges", shards, EDGE, ranks.rank)
     with together(ranks):
         for block in _blocks(ranks, edges, number, label="edges to shards"):
@@ -240,9 +249,25 @@ def _inverse(sequence: Ints) -> Indices:
     return number
 
 
-def _ranges(ranks: Ranks, edges: EdgeSource, parts: int | None, number: Indices | None) -> Ints:
+def _partition(ranks: Ranks, edges: EdgeSource, shards: int, scratch: Path) -> tuple[str, Partition | None]:
+    """Parts that few edges join, and what the order is: another one where PETSc has no partitioner."""
+    with together(ranks):
+        name = partitioner()
+    if name is None:
+        order = "curve" if "coordinates" in edges.extras else "given"
+        if ranks.rank == 0:
+            told = f"order 'partition': this PETSc has neither ParMETIS nor PT-Scotch; the order is {order!r} instead"
+            warnings.warn(told, CothermWarning, stacklevel=4)
+        return order, None
+
+    def blocks() -> Iterator[Records]:
+        return _blocks(ranks, edges, None, label="edges to parts")
+
+    return "partition", partitioned(ranks, edges.n, blocks, shards, name, scratch)
+
+
+def _ranges(ranks: Ranks, edges: EdgeSource, shards: int, number: Indices | None) -> Ints:
     """Where the vertices are cut; all edges are looked at for it."""
-    shards = parts or max(ranks.size, -(-edges.m // limits.SHARD_EDGES))
     counts = EndCounts(edges.n)
     total = 0.0
     with together(ranks):

@@ -39,7 +39,7 @@ MOST_SHARDS = 65_536
 
 # What the rows of a shard's vertices may hold. ``original`` are their numbers before they were put in another order.
 EXTRAS = ("coordinates", "labels", "vertex_names", "original")
-ORDERS = ("given", "curve", "cells")
+ORDERS = ("given", "curve", "cells", "partition")
 
 OWN: dict[str, np.dtype[Any]] = {"i": np.dtype("<i4"), "j": np.dtype("<i4"), "w": np.dtype("<f8")}
 MIRROR: dict[str, np.dtype[Any]] = {

@@ -21,8 +21,10 @@ from cotherm.io import atomic
 from cotherm.ranks import Ranks, together
 
 OVERWRITE = "Pass overwrite=True to replace it."
+# The file beside coupled graphs.
+COUPLED = "coupling.json"
 # A directory that holds one of these is ours, and may be replaced.
-_MARKS = (header.FILE, "coupling.json")
+_MARKS = (header.FILE, COUPLED)
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 

@@ -24,6 +24,8 @@ from cotherm.io.array_file import ArrayFile
 # Edges looked at together: what is read beyond a part takes no more memory than these.
 _EDGES_AT_ONCE = 2**20
 
+# Processes may have so much more work than others if parts of a graph then stay whole.
+_UNEVEN = 0.05
 _DAMAGED = "The shard is damaged: make the directory again."
 
 
@@ -201,6 +203,8 @@ class ShardedGraph:
         work = np.diff(self.starts) + self.header.edges + self.header.mirrors
         total = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
         aims = total[-1] * np.arange(size + 1) / size
+        if self.header.order == "partition":
+            aims = _at_parts(aims, total)
         # Within a shard work is taken to be spread evenly.
         ranges = np.rint(np.interp(aims, total, self.starts.astype(np.float64))).astype(np.int64)
         ranges[0], ranges[-1] = 0, self.n
@@ -512,3 +516,11 @@ def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:
     if len(array) < 2 or array[0] != 0 or array[-1] != n or np.any(np.diff(array) < 0):
         raise CothermError("ranges", validation.describe(ranges), f"ascending numbers from 0 to {n}")
     return array
+
+
+def _at_parts(aims: Floats, ends: Floats) -> Floats:
+    """Where to cut work that lies in parts with few edges between them: at the end of one, if that is near enough."""
+    after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
+    before = after - 1
+    near = np.where(aims - ends[before] < ends[after] - aims, ends[before], ends[after])
+    return np.where(np.abs(near - aims) <= _UNEVEN * aims[-1] / (len(aims) - 1), near, aims)

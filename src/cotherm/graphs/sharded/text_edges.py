@@ -43,6 +43,7 @@ class Layout(NamedTuple):
     base: int
     ends: Ends
     twice: bool = False
+    most_weight: float = np.inf  # where weights must be whole numbers, the largest
 
 
 class NamedVerticesError(Exception):
@@ -121,7 +122,7 @@ def _records(path: Path, layout: Layout, first: int, text: bytes) -> Iterator[Re
             text, first, layout.columns, layout.needed, delimiter=layout.mark, comment=layout.comment
         )
         for lines, numbers, values in rows:
-            if lines is None and not _plain_ends(values, layout.base, n):
+            if lines is None and not _is_plain(values, layout, n):
                 yield from (of(*some) for some in ask())  # this names the line
             else:
                 yield of(Lines([], []) if lines is None else lines, numbers, values)
@@ -131,10 +132,14 @@ def _records(path: Path, layout: Layout, first: int, text: bytes) -> Iterator[Re
         raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None
 
 
-def _plain_ends(values: Floats, base: int, n: int) -> bool:
-    """Whether all ends are whole numbers in their range, so that no line need be named."""
+def _is_plain(values: Floats, layout: Layout, n: int) -> bool:
+    """Whether all ends, and weights that must be, are whole numbers in their range, so that no line need be named."""
     ends = values[:, :2]
-    return bool(np.all((ends == np.floor(ends)) & (ends >= base) & (ends < n + base)))
+    plain = bool(np.all((ends == np.floor(ends)) & (ends >= layout.base) & (ends < n + layout.base)))
+    if plain and np.isfinite(layout.most_weight):
+        w = values[:, 2]
+        plain = bool(np.all((w == np.floor(w)) & (w >= 0.0) & (w <= layout.most_weight)))
+    return plain
 
 
 def edge_list_form(path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
@@ -178,8 +183,20 @@ def matrix_form(_path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
         return matrix_market.entries_of(lines, values, field, n)
 
     name = None if head is None else head.name
+    most = matrix_market.MOST_INTEGER if field == "integer" else np.inf
     layout = Layout(
-        n, entries, name, head is not None, columns, needed, None, "%", 1, ends, twice=symmetry == "general"
+        n,
+        entries,
+        name,
+        head is not None,
+        columns,
+        needed,
+        None,
+        "%",
+        1,
+        ends,
+        twice=symmetry == "general",
+        most_weight=most,
     )
     return layout, rows.before, _behind(chunk, rows.before)
 

@@ -6,8 +6,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +20,31 @@ from cotherm.arrays import Floats
 from cotherm.engines import get_engine
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.errors import CothermError
-from cotherm.graphs.sharded.staging import require_free_directory, staged, write_file
+from cotherm.graphs.sharded.staging import COUPLED, require_free_directory, staged, write_file
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.graphs.sharded.weights import write_weights
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
+from cotherm.methods.checkpoint import Checkpoint, checked_place, hashed
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, fewer_times, times_count_for
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import checked_precision, checked_seconds, checked_times, routes_of
 from cotherm.methods.coupling.problem import CouplingProblem
-from cotherm.methods.coupling.search import Found, Search
+from cotherm.methods.coupling.search import Found, Search, Step
 from cotherm.methods.coupling.shard_views import (
     ShardView,
+    free_edges,
     label_rows,
     landmark_rows,
     median_degree,
     read_view,
+    start_weights,
 )
 from cotherm.methods.coupling.solve import share_of, shown_once
 from cotherm.methods.validation import is_auto, positive, versions
 from cotherm.progress import Meter
 from cotherm.ranks import Ranks, together
 
-# The file beside the coupled graphs.
-FILE = "coupling.json"
 _EXACT = 1e-12
 
 
@@ -141,16 +142,21 @@ def couple_shards(
     functions: Sequence[Any] | None = None,
     times: ArrayLike | str = "auto",
     alpha: float | str = "auto",
+    frozen: Sequence[Any] | None = None,
     rigidity: ArrayLike | None = None,
     graph_weights: ArrayLike | None = None,
+    function_weights: ArrayLike | None = None,
     continuation: str = "auto",
+    start: Sequence[str | os.PathLike[str] | ShardedGraph] | str | os.PathLike[str] | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 2_000,
     max_seconds: float | None = None,
     memory: str | float = "auto",
     precision: str = "float64",
+    callback: Callable[[Step], Any] | None = None,
     overwrite: bool = False,
     engine: Any = "petsc",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> ShardedCoupling:
     """Couple sharded graphs, each rank holding a part of them, as :func:`cotherm.couple` does in memory.
 
@@ -176,12 +182,20 @@ def couple_shards(
         As for :func:`cotherm.couple`, like everything up to `precision`.
     alpha : "auto" or float, default "auto"
         Weight of the coupling term.
+    frozen : sequence of {None, bool, array_like}, optional
+        Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, or a mask
+        or numbers of the own edges of this rank's part.
     rigidity : array_like of float, optional
         Penalty on changing each graph.
     graph_weights : array_like of float, optional
         Weight of each graph in the coupling term.
+    function_weights : array_like of float, optional
+        Weight of each function.
     continuation : {"auto", "direct", "times", "alpha"}, default "auto"
         Sequence of easier problems to solve first.
+    start : path-like or sequence of path-like or ShardedGraph, optional
+        Weights to start from: the directory of an earlier result, or sharded graphs with the same edges. With a start,
+        "auto" continuation means "direct".
     tolerance : float, default 1e-6
         Relative projected gradient at which to stop.
     max_iterations : int, default 2000
@@ -192,10 +206,18 @@ def couple_shards(
         Memory that each process may use.
     precision : {"float64", "float32"}, default "float64"
         Precision of stored derivatives.
+    callback : callable, optional
+        Called on every rank with a :class:`cotherm.Step` after every step, whose weights are those of the own edges of
+        this rank's part (of graphs of up to 2,000 vertices, of all edges). If it returns a true value on some rank,
+        the search stops.
     overwrite : bool, default False
         Whether to replace an existing `out`.
     engine : "petsc" or Engine, default "petsc"
         The distributed engine, or one for a communicator of your own.
+    checkpoint : path-like, optional
+        File for the state of the run, from which the same call on as many processes goes on, as for
+        :func:`cotherm.couple`. Each process but the first writes its part into two files beside it, by turns: all
+        need to see the same directory.
 
     Returns
     -------
@@ -230,12 +252,53 @@ def couple_shards(
         if out is not None:
             require_free_directory(out, overwrite=overwrite)
     processes.require_equal(world, "graphs", [_digest(one) for one in opened])
+    room = _Room(chosen, opened, given)
+    room.plan(1)  # what cannot fit is refused before anything is read
     views = [read_view(world, chosen, one) for one in opened]
     rows = _functions(world, chosen, views, landmarks, labels, functions)
+    with together(world):
+        omega = positive("function_weights", function_weights, rows[0].shape[1], "functions")
+    processes.require_equal(world, "function_weights", omega.tolist())
+    free, begin = free_edges(world, chosen, views, frozen), start_weights(world, chosen, views, start)
+    kept: Checkpoint | None = None
+    if checkpoint is not None:
+        arrays: dict[str, Sequence[NDArray[Any]]] = {"functions": rows, "function_weights": [omega], "free": free}
+        kept = _opened(checkpoint, world, chosen, opened, {**arrays, "start": begin or []}, given)
     with shown_once(chosen), Meter(limit=given.max_seconds) as meter:
         meter.advance("coupling: preparing")
-        result = _Run(world, chosen, views, rows, given, began).result(meter)
+        plan = room.plan(rows[0].shape[1])
+        run = _Run(world, chosen, views, rows, omega, given, plan, began, kept)
+        result = run.result(meter, free, begin, callback)
     return result if out is None else _written(world, result, out, overwrite=overwrite)
+
+
+def _opened(
+    checkpoint: str | os.PathLike[str],
+    world: Ranks,
+    engine: PetscEngine,
+    graphs: Sequence[ShardedGraph],
+    arrays: dict[str, Sequence[NDArray[Any]]],
+    given: _Given,
+) -> Checkpoint:
+    """The checkpoint of this run, with what the file holds already; what is given must be the same on all ranks."""
+    with together(world):
+        place = checked_place(checkpoint)
+    digests = {
+        f"{name}[{k}]": world.gather(hashed(array)) for name, some in arrays.items() for k, array in enumerate(some)
+    }
+    limits_of_time = ("max_seconds",)
+    arguments = {
+        "method": "couple_shards",
+        **{f"graphs[{k}]": f"sha256:{_digest(one)}" for k, one in enumerate(graphs)},
+        **{name: hashed(*map(_letters, parts)) for name, parts in digests.items()},
+        **{name: repr(value) for name, value in asdict(given).items() if name not in limits_of_time},
+        "engine": engine.name,
+    }
+    return Checkpoint(place, arguments, engine, world)
+
+
+def _letters(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -342,6 +405,24 @@ def _rows_of_file(path: Path, view: ShardView) -> Floats:
     return validation.functions(str(path), np.array(rows), view.rows)
 
 
+class _Room:
+    """The memory that there is before graphs are read, for they are within the forecast."""
+
+    def __init__(self, engine: PetscEngine, graphs: Sequence[ShardedGraph], given: _Given) -> None:
+        self._engine, self._given = engine, given
+        self._free, self._in_use = engine.available_memory(), engine.memory_in_use()
+        self._sizes = [share_of(engine, graph.n, graph.m) for graph in graphs]
+        self._largest = max(graph.n for graph in graphs)
+
+    def plan(self, q: int) -> MemoryPlan:
+        """For so many functions; refuses what does not fit, on all ranks."""
+        given, engine = self._given, self._engine
+        count = times_count_for(self._largest) if given.times is None else int(np.sum(np.array(given.times) > 0.0))
+        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=given.times is None)
+        needs = replace(needs, in_use=self._in_use)
+        return planned(needs, given.budget, given.precision, engine, free=self._free)
+
+
 class _Run:
     """One coupling."""
 
@@ -351,25 +432,35 @@ class _Run:
         engine: PetscEngine,
         views: Sequence[ShardView],
         rows: Sequence[Floats],
+        omega: Floats,
         given: _Given,
+        plan: MemoryPlan,
         began: float,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
-        self._world, self._engine, self._views, self._rows = world, engine, views, rows
-        self._given, self._began = given, began
+        self._checkpoint = checkpoint
+        self._world, self._engine, self._views, self._rows, self._omega = world, engine, views, rows, omega
+        self._given, self.plan, self._began = given, plan, began
         self._functions = [view.functions(engine, F) for view, F in zip(views, rows, strict=True)]
         degree = median_degree(engine, views)
         self._move = 1.0 / degree if degree > 0.0 else np.inf
-        self.plan = self._plan()
         self._times = self._chosen_times() if given.times is None else np.array(given.times)
 
-    def result(self, meter: Meter) -> ShardedCoupling:
+    def result(
+        self,
+        meter: Meter,
+        free: Sequence[NDArray[np.intp]],
+        start: Sequence[Floats] | None,
+        callback: Callable[[Step], Any] | None,
+    ) -> ShardedCoupling:
         given, engine = self._given, self._engine
         with engine.session(max(view.graph.n for view in self._views), self.plan.added):
-            problem, found, history = self._searched(meter)
+            problem, found, history = self._searched(meter, free, start, callback)
             weights = problem.weights(found.u)
         before, after = (self._correlations(w) for w in ([self._given_weights(v) for v in self._views], weights))
         ones, importance = np.ones(len(self._views)), np.array(given.graph_weights)
         distance = problem.distance(found.u)
+        weighted = after * np.sqrt(np.outer(self._omega, self._omega))
         views = list(zip(self._views, weights, strict=True))
         return ShardedCoupling(
             graphs=tuple(view.sharded for view in self._views),
@@ -378,26 +469,39 @@ class _Run:
             functions=tuple(self._rows),
             times=tuple(self._times.tolist()),
             alpha=problem.alpha,
-            cost=distance + problem.alpha * float(coupling_terms(after, importance).sum()),
+            cost=distance + problem.alpha * float(coupling_terms(weighted, importance).sum()),
             distance=distance,
             coupling_before=np.sqrt(coupling_terms(before, ones)),
             coupling=np.sqrt(coupling_terms(after, ones)),
             status=found.status,
             optimality=found.optimality,
             history=history,
-            settings={**asdict(given), "memory": self.plan.description, "ranks": self._world.size, "engine": "petsc"},
+            settings={
+                **asdict(given),
+                "function_weights": self._omega.tolist(),
+                "started": start is not None,
+                "memory": self.plan.description,
+                "ranks": self._world.size,
+                "engine": "petsc",
+            },
             seconds=time.perf_counter() - self._began,
             traffic=asdict(engine.communicator.traffic),
         )
 
-    def _searched(self, meter: Meter) -> tuple[CouplingProblem, Found, tuple[dict[str, Any], ...]]:
+    def _searched(
+        self,
+        meter: Meter,
+        free: Sequence[NDArray[np.intp]],
+        start: Sequence[Floats] | None,
+        callback: Callable[[Step], Any] | None,
+    ) -> tuple[CouplingProblem, Found, tuple[dict[str, Any], ...]]:
         given, graphs = self._given, [view.graph for view in self._views]
         problem = CouplingProblem(
             graphs,  # type: ignore[arg-type]
-            self._functions,
+            self._functions if np.all(self._omega == 1.0) else [F * np.sqrt(self._omega) for F in self._functions],
             self._times,
             given.alpha or 1.0,
-            free=[np.arange(graph.m) for graph in graphs],
+            free=free,
             rigidity=np.array(given.rigidity),
             graph_weights=np.array(given.graph_weights),
             plan=self.plan,
@@ -408,17 +512,19 @@ class _Run:
         if given.alpha is None:
             problem = problem.restated(self._times, chosen_alpha(problem), None)
         deadline = None if given.max_seconds is None else self._began + given.max_seconds
-        routes = routes_of(given.continuation, graphs, warm=False)  # type: ignore[arg-type]
-        search = Search(problem, routes, given.tolerance, given.max_iterations, None, deadline, meter)
-        return problem, search.run(problem.center), tuple(search.history)
-
-    def _plan(self) -> MemoryPlan:
-        given = self._given
-        count = times_count_for(self._largest) if given.times is None else int(np.sum(np.array(given.times) > 0.0))
-        sizes = [share_of(self._engine, view.sharded.n, view.sharded.m) for view in self._views]
-        q = self._rows[0].shape[1]
-        needs = predicted(sizes, q, count, given.precision, self._engine, choosing=given.times is None)
-        return planned(needs, given.budget, given.precision, self._engine)
+        routes = routes_of(given.continuation, graphs, warm=start is not None)  # type: ignore[arg-type]
+        search = Search(
+            problem,
+            routes,
+            given.tolerance,
+            given.max_iterations,
+            callback,
+            deadline,
+            meter,
+            self._checkpoint,
+        )
+        begin = problem.center if start is None else problem.free_part(start)
+        return problem, search.run(begin), tuple(search.history)
 
     @property
     def _largest(self) -> int:
@@ -434,7 +540,8 @@ class _Run:
             return fewer_times(self._move)
         with together(self._world):
             wholes = [view.sharded.to_graph() for view in self._views]
-        return chosen_times(wholes, [self._engine.communicator.rows(F) for F in self._rows])
+        weighted = [F * np.sqrt(self._omega) for F in self._rows]
+        return chosen_times(wholes, [self._engine.communicator.rows(F) for F in weighted])
 
     def _given_weights(self, view: ShardView) -> Any:
         return self._engine.edge_rows(view.pattern, view.graph.w)
@@ -457,7 +564,7 @@ def _written(world: Ranks, result: ShardedCoupling, out: Any, *, overwrite: bool
             write_weights(world, folder / str(k), graph, part, u)
         with together(world):
             if world.rank == 0:
-                write_file(folder / FILE, json.dumps(result.summary(), indent=1).encode())
+                write_file(folder / COUPLED, json.dumps(result.summary(), indent=1).encode())
     with together(world):
         graphs = tuple(ShardedGraph.open(Path(out) / str(k)) for k in range(len(result.graphs)))
     values = {name: getattr(result, name) for name in result.__dataclass_fields__}

@@ -5,6 +5,7 @@ Graphs that are small enough for dense algebra are held whole by every rank, as 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import limits
+from cotherm import limits, validation
+from cotherm import ranks as processes
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.engines.petsc.part import Part, owners_of
@@ -20,8 +22,11 @@ from cotherm.engines.petsc.pattern import Pattern
 from cotherm.errors import CothermError
 from cotherm.functions import landmark_functions
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
+from cotherm.io import atomic
+from cotherm.methods.coupling import options
 from cotherm.ranks import Ranks, together
 
 # Moves along edges that make a bump of a landmark, as in cotherm.functions.
@@ -98,6 +103,58 @@ def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> Shard
     )
     graph = PartOfGraph(sharded.n, part.i, part.j, part.w)
     return ShardView(sharded, part, graph, engine.pattern_of_part(layout))
+
+
+def free_edges(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], frozen: Any) -> list[NDArray[np.intp]]:
+    """Edges whose weights may change, as the solver numbers them; ``frozen`` is about the own edges of each part."""
+    with together(ranks):
+        own = options.free_edges(frozen, [_OwnEdges(len(view.part.w)) for view in views])  # type: ignore[misc]
+    return [
+        engine.communicator.rows(edges + view.part.first_edge) if view.is_whole else edges
+        for view, edges in zip(views, own, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _OwnEdges:
+    """How many there are."""
+
+    m: int
+
+
+def start_weights(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], start: Any) -> list[Floats] | None:
+    """Weights to start from, as the solver has them: those of an earlier result, or of graphs with the same edges."""
+    processes.require_equal(ranks, "start", start is None)
+    if start is None:
+        return None
+    with together(ranks):
+        weights = [
+            _weights_at(f"start[{k}]", one, view, ranks)
+            for k, (one, view) in enumerate(zip(_started(start, len(views)), views, strict=True))
+        ]
+    return [engine.communicator.rows(w) if view.is_whole else w for view, w in zip(views, weights, strict=True)]
+
+
+def _started(start: Any, count: int) -> list[Any]:
+    if isinstance(start, str | os.PathLike):
+        folder = atomic.as_path(start)
+        if not (folder / COUPLED).is_file():
+            raise CothermError("start", f"{folder}, without {COUPLED}", "the directory of an earlier result")
+        return [folder / str(k) for k in range(count)]
+    if not isinstance(start, Sequence) or len(start) != count:
+        raise CothermError("start", validation.describe(start), f"one sharded graph for each of {count} graphs")
+    return list(start)
+
+
+def _weights_at(argument: str, given: Any, view: ShardView, ranks: Ranks) -> Floats:
+    graph = given if isinstance(given, ShardedGraph) else ShardedGraph.open(given)
+    if (graph.n, graph.m) != (view.sharded.n, view.sharded.m):
+        found, needed = f"{graph.n} vertices and {graph.m} edges", f"{view.sharded.n} and {view.sharded.m}"
+        raise CothermError(argument, found, f"{needed}, as the graph has")
+    part = graph.part(ranks.rank, ranges=view.sharded.vertex_ranges(ranks.size))
+    if not (np.array_equal(part.i, view.part.i) and np.array_equal(part.j, view.part.j)):
+        raise CothermError(argument, f"other edges in {graph.path}", "the edges of the graph")
+    return part.w
 
 
 def median_degree(engine: PetscEngine, views: Sequence[ShardView]) -> float:
