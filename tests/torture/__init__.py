@@ -1,0 +1,1 @@
+"""Faults on purpose: processes killed, disks full, memory taken away, files damaged (``python -m tests.torture``)."""
