@@ -7,13 +7,15 @@ DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
 MPI := .venv-mpi/.ready
 
-.PHONY: help demo test test-mpi fuzz lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
+.PHONY: help demo test test-mpi fuzz torture torture-short torture-mpi release-check lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
 	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
 	@echo "make test   lint, type check and test everything"
 	@echo "make test-mpi  the tests of the distributed engine with 1, 2 and 4 ranks; installs PETSc (Debian, as root or by sudo)"
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
+	@echo "make torture  processes killed, disks full, memory taken away, files damaged: counts of what was lost, in half an hour"
+	@echo "make release-check  the checklist of a release: builds twice, installs, tests from the wheel"
 	@echo "make lint   ruff, mypy and import-linter only"
 	@echo "make reproduce  the paper's experiments: figures, tables, a page in out/results"
 	@echo "make figures  the figures of docs/figures.md; some need real data (COTHERM_DATA); one of them: FIGURE=wine"
@@ -103,6 +105,21 @@ CASES ?= 50000
 SEED ?= 0
 fuzz: $(DEV)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
+
+# Faults on purpose. The part with ranks of MPI needs the environment of test-mpi: torture-mpi.
+torture: $(DEV)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.torture --seed $(SEED)
+
+torture-short: $(DEV)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.torture --short
+
+torture-mpi: $(MPI)
+	@.venv-mpi/bin/python -m tests.torture --part ranks
+
+# With other Pythons: make release-check PYTHONS="python3.11 python3.13".
+PYTHONS ?= $(PYTHON)
+release-check: $(DEV)
+	@$(BIN)/python tools/release_check.py $(PYTHONS)
 
 lint: $(DEV)
 	@$(BIN)/ruff check .

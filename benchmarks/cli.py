@@ -40,7 +40,9 @@ ABOUT = {
     "scale": "planted short cuts on up to a million vertices, and a body in two poses",
     "many": "many functions and many views, against the solver that formed all derivatives; growth of time and memory",
     "few": "few functions: the problems that were fast before, beside the version of that time",
+    "checkpoints": "what a checkpoint costs: processor time with and without one",
     "scaling": "coupling by several processes with PETSc: time, memory and traffic, and a model of larger machines",
+    "largest": "the largest graphs that couple: one process beside ranks through shards, with as much memory each",
     "profile": "where a coupling of a million vertices spends its time",
     "gpu": "the GPU engine: right first, then beside what the chip can do and beside CuPy and PyTorch",
     "routes": "how often each continuation of couple finds the best minimum known",
@@ -57,6 +59,7 @@ ABOUT = {
 }
 NAMES = tuple(ABOUT)
 _WITH_DATA = ("couple", "scale", "many", "gpu", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
+_WITH_PETSC = ("scaling", "largest")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",
@@ -84,8 +87,8 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 
 def names_here() -> list[str]:
-    """All that can run here: one needs PETSc, which has an environment of its own (make .venv-mpi/.ready)."""
-    return [name for name in NAMES if name != "scaling" or find_spec("petsc4py") is not None]
+    """All that can run here: some need PETSc, which has an environment of its own (make .venv-mpi/.ready)."""
+    return [name for name in NAMES if name not in _WITH_PETSC or find_spec("petsc4py") is not None]
 
 
 def _run_all(options: argparse.Namespace) -> None:
@@ -109,6 +112,9 @@ def _measured(name: str, options: argparse.Namespace) -> tuple[dict[str, Any], s
         given |= {option: getattr(options, option) for option in _OF_PAIRS}
     elif name == "many" and options.name == "many":
         given |= {"out": options.out}
+    if options.name == "largest":
+        limit = None if options.memory is None else amount("--memory", options.memory)
+        given |= {"limit": 0 if options.machine else limit, "ranks": options.ranks, "seconds": options.seconds}
     if name in ("suite", "pairs"):
         given |= {"memory": None if options.memory is None else amount("--memory", options.memory), "log": _log}
     with known_as("families", "--family"):
@@ -145,8 +151,20 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
         _add_options_of_suite(parser.add_argument_group("options of the suite"))
     if name == "pairs":
         _add_options_of_pairs(parser)
+    if name == "largest":
+        _add_options_of_largest(parser)
     if name == "many":
         parser.add_argument("--out", type=Path, metavar="DIR", help="draw the growth there")
+
+
+def _add_options_of_largest(parser: argparse.ArgumentParser) -> None:
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--memory", metavar="AMOUNT", help="memory for every process (1GB)")
+    limit.add_argument("--machine", action="store_true", help="no limit but the memory of this machine")
+    parser.add_argument("--ranks", type=options_of.integer, default=4, metavar="N", help="number of ranks (4)")
+    parser.add_argument(
+        "--seconds", type=options_of.number, default=600.0, metavar="S", help="a coupling stops after so many (600)"
+    )
 
 
 def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:

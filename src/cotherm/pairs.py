@@ -271,7 +271,8 @@ def _index_arrays(arrays: Sequence[ArrayLike], argument: str) -> Ints:
 
 
 def _table(table: Any, graphs: int, argument: str) -> Ints:
-    array = np.ma.filled(table, MISSING) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
+    is_masked = isinstance(table, np.ma.MaskedArray)
+    array = np.ma.filled(table, MISSING) if is_masked else validation.as_array(argument, table)
     if array.ndim != 2 or array.shape[1] != graphs:
         shape = f"an array of shape {array.shape}"
         raise CothermError(argument, shape, f"{_NEEDED} ({graphs} graphs)")

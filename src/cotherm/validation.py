@@ -201,8 +201,20 @@ def _digits(number: int) -> str:
         return f"a number of some {int(number.bit_length() * math.log10(2)) + 1} digits"
 
 
+def _on_host(value: Any) -> Any:
+    """A copy of what lives on a GPU, by the method that its library has for it: CuPy, PyTorch or Numba; else itself."""
+    if not hasattr(value, "__cuda_array_interface__"):
+        return value
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    for copy in ("get", "copy_to_host"):
+        if hasattr(value, copy):
+            return getattr(value, copy)()
+    return value
+
+
 def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
-    """A plain array; sparse, masked and ragged data are refused."""
+    """A plain array; sparse, masked and ragged data are refused, arrays on a GPU are copied."""
     if hasattr(value, "tocsr"):
         raise CothermError(argument, "a sparse matrix", "a dense array", "Call .toarray() on it.")
     if isinstance(value, np.ma.MaskedArray):
@@ -213,7 +225,7 @@ def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
             "Call .filled(value) or .compressed().",
         )
     try:
-        array: NDArray[Any] = np.asarray(value)
+        array: NDArray[Any] = np.asarray(_on_host(value))
     except (ValueError, TypeError) as error:
         raise CothermError(argument, f"nested data of uneven shape ({error})", "a rectangular array") from None
     except Exception as error:  # an object's own way to become an array may fail in any way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cotherm.cli.tables import tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
+from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.io import atomic
 from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
@@ -29,7 +31,31 @@ Described = tuple[dict[str, Any], str]
 
 def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
     place = atomic.as_path(path)
+    if (place / COUPLED).is_file():
+        return _about_coupled_shards(place)
     return about_shards(ShardedGraph.open(place)) if place.is_dir() else _about_plain_file(place, header)
+
+
+def _about_coupled_shards(place: Path) -> Described:
+    """What couple_shards wrote beside the graphs."""
+    try:
+        report = json.loads((place / COUPLED).read_bytes())
+        text = _coupled_text(place, report)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise CothermError(str(place / COUPLED), "no such text", "what a coupling of shards wrote") from None
+    return {"kind": "coupled shards", **report}, text
+
+
+def _coupled_text(place: Path, report: dict[str, Any]) -> str:
+    graphs = [ShardedGraph.open(place / str(k)) for k in range(len(report["graphs"]))]
+    before, after = (", ".join(f"{x:.4g}" for x in report[name]) for name in ("coupling_before", "coupling"))
+    lines = [
+        f"Coupling of {len(graphs)} sharded graphs: {visible(str(report['status']))}, cost {report['cost']:.6g}",
+        *(f"  {visible(str(graph.path))}: {graph.n:,} vertices, {graph.m:,} edges" for graph in graphs),
+        f"  α = {report['alpha']:.4g}",
+        f"  coupling error at t = {', '.join(f'{t:.4g}' for t in report['times'])}: {before} before, {after} after",
+    ]
+    return "\n".join(lines)
 
 
 def _about_plain_file(place: Path, header: Header) -> Described:

@@ -101,6 +101,14 @@ class Engine(Protocol):
         """Whether it pays to renumber the vertices of large graphs, so that neighbors are close in memory."""
 
     @property
+    def overhead(self) -> float:
+        """How many times the memory of all arrays is needed, for copies on the way and for blocks that do not fit."""
+
+    @property
+    def waiting(self) -> float:
+        """What an iteration takes however small it is, in multiply-adds of dense algebra: launches, and answers."""
+
+    @property
     def joins(self) -> bool:
         """Whether graphs with many functions are worked on all at once, as parts of one, rather than one by one."""
 
@@ -121,8 +129,14 @@ class Engine(Protocol):
     def memory_in_use(self) -> int:
         """Bytes that are used there already, by this process; 0 if unknown."""
 
-    def session(self, n: int, memory: float) -> AbstractContextManager[None]:
-        """Set up threads and memory for a long computation, with dense algebra of up to n rows and so many bytes."""
+    def session(self, n: int, memory: float, budget: int | None = None) -> AbstractContextManager[None]:
+        """Set up threads and memory for a long computation, with dense algebra of up to n rows and so many bytes.
+
+        An engine with memory of its own takes no more of it than the budget, what is in use already included.
+        """
+
+    def guarded(self) -> AbstractContextManager[None]:
+        """For short computations: a lack of memory where the engine's arrays live is an error that says so."""
 
     def return_free_memory(self) -> None:
         """Within a session, return memory that is free to the system: sizes of arrays are about to change."""
@@ -272,6 +286,9 @@ class Engine(Protocol):
     def dense_signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
         """The same as :meth:`signless_solver` by the factors of that matrix, exactly: for small graphs."""
 
+    def edge_gram(self, pattern: Any, free: Array, /) -> Array:
+        """C_FᵀC_F of float32, for few edges of this rank: how many ends each two of them share."""
+
     def signless_panel(self, columns: int, /) -> int:
         """How many of so many right-hand sides that solver works on at a time, for estimates of memory."""
 
@@ -298,8 +315,8 @@ class Engine(Protocol):
     def solve_lower(self, factor: Array, Y: Array, /) -> Array:
         """L⁻¹Y for the factor of LLᵀ; Y may be overwritten."""
 
-    def solve_factored(self, factor: Array, y: Array, /) -> Array:
-        """(LLᵀ)⁻¹y for a factor and one vector."""
+    def definite_solver(self, G: Array, /) -> Callable[[Array], Array]:
+        """y ↦ G⁻¹y for G of float32 by its upper triangle; it may be overwritten. Else ``numpy.linalg.LinAlgError``."""
 
     def inverse_definite(self, G: Array, /) -> Array:
         """G⁻¹ for G positive definite of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""

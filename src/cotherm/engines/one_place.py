@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from cotherm.engines.interface import Array, SystemSolver
 
@@ -25,6 +26,9 @@ class OnePlace:
         return part
 
     def checking(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def require_equal(self, argument: str, *values: Any) -> None:
@@ -74,6 +78,12 @@ class OnePlace:
         diagonal = self.xp.arange(pattern.n)
         S[diagonal, diagonal] = 2.0 + S.sum(axis=1)
         return S
+
+    def edge_gram(self, pattern: Any, free: Array) -> Array:
+        i, j = (self.to_numpy(ends[free]) for ends in (pattern.i, pattern.j))
+        edges = np.tile(np.arange(len(i)), 2)
+        C = csr_array((np.ones(len(edges), dtype=np.float32), (np.concatenate([i, j]), edges)), (pattern.n, len(i)))
+        return self.asarray((C.T @ C).toarray())
 
     def dense_signless_solver(self, pattern: Any, free: Array) -> SystemSolver:
         exact = self.cholesky_solver(self.signless_matrix(pattern, free))

@@ -95,12 +95,14 @@ def coupling_error(
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]
     if correspondence is None:
-        Q = all_correlations(graphs, columns, checked, tolerance, run_by)
+        with run_by.guarded():
+            Q = all_correlations(graphs, columns, checked, tolerance, run_by)
         return _in_units(np.sqrt(coupling_terms(Q, np.ones(len(graphs)))), unit, unit)
     if len(graphs) != 2:
         raise CothermError("correspondence", f"one, for {len(graphs)} graphs", "two graphs", "Compare them in pairs.")
     T = _as_matrix(correspondence, graphs)
-    first, second = (flow(g, F, checked, "auto", tolerance, run_by) for g, F in zip(graphs, columns, strict=True))
+    with run_by.guarded():
+        first, second = (flow(g, F, checked, "auto", tolerance, run_by) for g, F in zip(graphs, columns, strict=True))
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.array([np.linalg.norm(T @ x - y) for x, y in zip(first, second, strict=True)])
     return _in_units(errors, unit)

@@ -209,7 +209,7 @@ def diffusion_distance(
     if not len(rows):
         empty = np.empty((0, graph.n if nearest is None else nearest))
         return empty if nearest is None else Nearest(empty.astype(np.int64), empty)
-    with known_as("times", "t"), known_as("k", "nearest"):
+    with known_as("times", "t"), known_as("k", "nearest"), run_by.guarded():
         if method == "exact":
             return _exactly(graph, time, rows, nearest, run_by)
         return _by_route(graph, time, rows, nearest, method, budget, seed, run_by)

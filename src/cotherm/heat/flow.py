@@ -109,8 +109,9 @@ def heat_flow(
         )
     if F.shape[1] == 0:
         return np.empty((len(times), graph.n, 0))
-    with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."):
-        result = flow(graph, F, times, method, tolerance, get_engine(engine))
+    run_by = get_engine(engine)
+    with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."), run_by.guarded():
+        result = flow(graph, F, times, method, tolerance, run_by)
     if not _is_exact(graph, F, times, method):
         _warn_of_rounding(graph, F, times, result, tolerance)
     return result

@@ -17,9 +17,13 @@ from cotherm.engines.interface import Array
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.correlation import Batch, derivative_batches, filtered
-from cotherm.heat.correlation_map import SCATTERED, Filtered, symmetric
+from cotherm.heat.correlation_map import SCATTERED, Filtered
 from cotherm.heat.correlation_model import DERIVATIVE, EXACT, CorrelationModel
 from cotherm.lazy import lazy
+
+# Into so many pieces the rows of a graph are split, the first that divides them: short sums leave more of them to be
+# computed at the same time.
+_PIECES = (16, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 
 # Writes rows of the derivative, by the numbers of edges, into an array.
 RowWriter = Callable[[Array, Array], None]
@@ -37,6 +41,41 @@ class JointModel:
             whole = CorrelationModel(_disjoint([model.graph for model in models]), F, first.times, self.engine)
         self.whole = whole
 
+    @lazy
+    def entries(self) -> Entries:
+        """Of symmetric matrices, all times and graphs alike."""
+        return Entries(self.whole)
+
+    @lazy
+    def _pieces(self) -> int:
+        """Of how many pieces of equal length the vertices are, each within a graph; 0 if graphs differ in size."""
+        sizes = {model.graph.n for model in self.models}
+        if len(sizes) > 1:
+            return 0
+        (n,) = sizes
+        return len(self.models) * next(count for count in _PIECES if n % count == 0)
+
+    def squares(self, x: Array, y: Array) -> Array:
+        """x_kᵀy_k for the rows k of every graph, (graphs, …); x and y are (vertices · terms, q), or many of these."""
+        *times, rows, q = x.shape
+        if not self._pieces:
+            terms = rows // self.vertices[-1].stop
+            parts = [slice(terms * at.start, terms * at.stop) for at in self.vertices]
+            return np.stack([np.moveaxis(x[..., at, :], -1, -2) @ y[..., at, :] for at in parts])
+        shape = (*times, self._pieces, rows // self._pieces, q)
+        products = np.moveaxis(x.reshape(shape), -1, -2) @ y.reshape(shape)
+        graphs = (*times, len(self.models), -1, q, q)
+        return np.moveaxis(products.reshape(graphs).sum(axis=-3), -3, 0)
+
+    def times_each(self, x: Array, S: Array) -> Array:
+        """x_k S_k for the rows k of every graph: x is (vertices, terms, q), S (graphs, q, q)."""
+        if self._pieces:
+            return (x.reshape(len(S), -1, x.shape[2]) @ S).reshape(x.shape)
+        z = self.engine.xp.empty(x.shape, x.dtype)
+        for at, factor in zip(self.vertices, S, strict=True):
+            z[at] = x[at] @ factor
+        return z
+
     def at_times(self, models: Sequence[CorrelationModel]) -> JointModel:
         """The same graphs and functions, at the times of these models."""
         return JointModel(models, self.whole.at_times(models[0].times))
@@ -44,6 +83,32 @@ class JointModel:
     def at(self, weights: Sequence[Array]) -> JointCorrelation:
         """Q with the edge weights of every graph."""
         return JointCorrelation(self, np.concatenate(weights))
+
+
+class Entries:
+    """Between symmetric matrices (…, q, q) and vectors of entries (…, pairs), √2 Q_ab for a < b, on the engine."""
+
+    def __init__(self, model: CorrelationModel) -> None:
+        (a, b), asarray = model.pairs, model.engine.asarray
+        q, self._count = model.F.shape[1], len(a)
+        places = np.empty((q, q), dtype=np.int64)
+        places[a, b] = places[b, a] = np.arange(len(a))
+        self._upper, self._lower = asarray(a * q + b), asarray(b * q + a)
+        self._places = asarray(places.ravel())
+        self._half = asarray(0.5 * model.scale)
+        # Q_ab and Q_ba each have half of what the vector has for a < b.
+        self._shares = asarray(np.where(np.eye(q, dtype=bool), 1.0, 0.5 * np.sqrt(2.0)))
+
+    def vectors(self, Q: Array) -> Array:
+        """From matrices that are symmetric but for rounding."""
+        flat = Q.reshape(*Q.shape[:-2], -1)
+        return (flat[..., self._upper] + flat[..., self._lower]) * self._half
+
+    def matrices(self, x: Array) -> Array:
+        """Whose inner products with symmetric ones are those of the vectors: (…, times · pairs) to (…, times, q, q)."""
+        *others, _ = x.shape
+        entries = x.reshape(*others, -1, self._count)[..., self._places]
+        return entries.reshape(*others, -1, *self._shares.shape) * self._shares
 
 
 class JointCorrelation:
@@ -60,13 +125,10 @@ class JointCorrelation:
 
     def values(self) -> Floats:
         """(graphs, times · pairs)."""
-        whole, parts = self.model.whole, self.model.vertices
-        a, b = whole.pairs
+        model, whole, graphs = self.model, self.model.whole, len(self.model.vertices)
         # Errors are relative to the functions of all graphs together.
-        half = chebyshev_flow(self._matrix, whole.engine_functions, 0.5 * whole.times, EXACT / len(parts))
-        Q = np.stack([half[:, at].transpose(0, 2, 1) @ half[:, at] for at in parts])
-        found = self.model.engine.to_numpy(Q)[:, :, a, b] * whole.scale
-        return found.reshape(len(parts), -1)
+        half = chebyshev_flow(self._matrix, whole.engine_functions, 0.5 * whole.times, EXACT / graphs)
+        return model.engine.to_numpy(model.entries.vectors(model.squares(half, half)).reshape(graphs, -1))
 
     @lazy
     def _terms(self) -> list[tuple[Batch, Array]]:
@@ -119,31 +181,27 @@ class JointMap:
         terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
         return 2.0 * terms * (n * q**2 + SCATTERED * (len(self._pattern.i) + len(self._i)) * q)
 
-    def derivative(self, v: Array) -> Floats:
+    def derivative(self, v: Array) -> Array:
         """Of the values in the direction v, which has an entry for each edge that counts: (graphs, times · pairs)."""
-        engine, whole, (a, b) = self._engine, self._model.whole, self._model.whole.pairs
-        weights = engine.xp.zeros(whole.graph.m)
+        engine, model = self._engine, self._model
+        weights = engine.xp.zeros(model.whole.graph.m)
         weights[self._edges] = v
         found = []
         for part in self._terms:
             moved, q = engine.laplacian_products(self._pattern, weights, part.x, part.weights), part.x.shape[2]
-            products = [part.x[at].reshape(-1, q).T @ moved[at].reshape(-1, q) for at in self._model.vertices]
-            found.append(engine.to_numpy(np.stack(products)).astype(np.float64))
-        Q = np.stack(found, axis=1)
-        values = 0.5 * (Q[:, :, a, b] + Q[:, :, b, a]) * whole.scale
-        return np.reshape(values, (len(values), -1))
+            products = model.squares(part.x.reshape(-1, q), moved.reshape(-1, q))
+            found.append(model.entries.vectors(products.astype(np.float64)))
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 
-    def gradient(self, slopes: Floats) -> Array:
-        """Of the sum of values times ``slopes``, (graphs, times · pairs)."""
-        engine, whole = self._engine, self._model.whole
-        S = np.stack([symmetric(slope, whole.pairs, whole.scale) for slope in slopes], axis=1)
-        total = engine.xp.zeros(len(self._i))
-        for matrices, part in zip(S, self._terms, strict=True):
-            factors, z = engine.asarray(matrices.astype(part.x.dtype)), engine.xp.empty(part.x.shape, part.x.dtype)
-            for at, factor in zip(self._model.vertices, factors, strict=True):
-                z[at] = part.x[at] @ factor
-            total += engine.edge_inner_products(part.x, z, self._i, self._j, part.weights)
-        return total
+    def gradient(self, slopes: Array) -> Array:
+        """Of the sum of values times ``slopes``, (graphs, times · pairs) on the engine."""
+        engine, model = self._engine, self._model
+        S, total = model.entries.matrices(slopes), None
+        for k, part in enumerate(self._terms):
+            z = model.times_each(part.x, S[:, k].astype(part.x.dtype))
+            products = engine.edge_inner_products(part.x, z, self._i, self._j, part.weights)
+            total = products if total is None else total + products
+        return engine.xp.zeros(len(self._i)) if total is None else total
 
 
 def _cuts(sizes: Sequence[int]) -> list[int]:

@@ -25,6 +25,8 @@ _POINTS_A_PIECE = 16
 _LONGEST = 1e18
 # K is nearly constant up to here; weights on much shorter intervals would underflow when squared.
 _SHORTEST = 1e-6
+# The ratio (1 − e^{−z})/z is 1 there, which it is for z = 0.
+_TINY = float(np.finfo(np.float64).tiny)
 # The part of the tolerance that truncating the Chebyshev series may use.
 _SERIES_PART = 0.02
 
@@ -69,10 +71,11 @@ def divided_differences(x: Floats, y: Floats) -> Floats:
     With the smaller one factored out, e^{−min}·(1 − e^{−z})/z, z = |x − y|, nothing overflows and close values keep
     their digits.
     """
-    z = np.abs(x - y)
-    ratio = np.ones_like(z)
-    np.divide(-np.expm1(-z), z, out=ratio, where=z > 0)
-    return np.asarray(np.exp(-np.minimum(x, y)) * ratio)
+    z = np.maximum(np.abs(x - y), _TINY)
+    ratio = np.expm1(-z)
+    ratio /= z
+    ratio *= -np.maximum(np.exp(-x), np.exp(-y))
+    return np.asarray(ratio)
 
 
 @lru_cache(maxsize=256)

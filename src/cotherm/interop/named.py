@@ -53,7 +53,7 @@ def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
             "a weight on every edge",
             "Name the attribute that holds it; weight=None gives every edge the weight 1.",
         )
-    return validation.numeric("weight", np.array(values) if values else np.zeros(0), ndim=(1,))
+    return validation.numeric("weight", validation.as_array("weight", values) if values else np.zeros(0), ndim=(1,))
 
 
 def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:

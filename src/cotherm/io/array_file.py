@@ -50,6 +50,7 @@ class ArrayFile(NamedTuple):
             found = file.readinto(octets(array))
         if found != array.nbytes:
             raise CothermError(str(self.path), "a file that became shorter", "a complete file", "It was changed.")
+        npy.require_characters(str(self.path), octets(array), self.dtype)
         return array
 
     def read_all(self) -> NDArray[Any]:

@@ -6,9 +6,10 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from cotherm import memory, validation
 from cotherm.errors import CothermError
@@ -56,12 +57,13 @@ def require_content(path: Path) -> None:
     _require_memory(path)
 
 
-def save(path: Path, data: bytes, *, overwrite: bool, advice: str = _ADVICE) -> None:
+def save(path: Path, data: bytes | Sequence[Any], *, overwrite: bool, advice: str = _ADVICE) -> None:
     """Write a file in one step: another process sees the old content or the new, never a part.
 
-    The bytes go to a temporary file beside the target, which then takes the target's name. Without ``overwrite`` it
-    takes the name only if it is free at that moment: of several processes one succeeds. A symbolic link is followed.
-    The file is on the disk when this returns. On any error the temporary file is removed and the target is as it was.
+    ``data`` are bytes, or buffers one after the other. They go to a temporary file beside the target, which then takes
+    the target's name. Without ``overwrite`` it takes the name only if it is free at that moment: of several processes
+    one succeeds. A symbolic link is followed. The file is on the disk when this returns. On any error the temporary
+    file is removed and the target is as it was.
     """
     try:
         target = require_free(path, overwrite=overwrite, advice=advice)
@@ -148,11 +150,13 @@ def _encodable(name: str) -> bool:
     return True
 
 
-def _put(target: Path, data: bytes, *, overwrite: bool) -> None:
+def _put(target: Path, data: bytes | Sequence[Any], *, overwrite: bool) -> None:
     temporary = _temporary(target.parent)
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            pieces: Sequence[Any] = [data] if isinstance(data, bytes) else data
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             synchronize(file.fileno())
         if overwrite:

@@ -28,8 +28,7 @@ def parse(field: str, data: bytes) -> NDArray[Any]:
     if math.prod(shape) * dtype.itemsize != len(data) - start or min(shape, default=0) < 0:
         declared = f"an array of shape {shape} and dtype {dtype}, as declared"
         raise CothermError(field, f"{len(data) - start} bytes", declared)
-    if dtype.kind == "U":
-        _require_characters(field, data, start, dtype)
+    require_characters(field, data, dtype, start)
     try:
         return np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if fortran else "C")
     except (ValueError, TypeError) as error:  # too many dimensions, or more entries of no bytes than can be counted
@@ -48,10 +47,12 @@ def layout(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     return shape, fortran, dtype, stream.tell()
 
 
-def _require_characters(field: str, data: bytes, start: int, dtype: np.dtype[Any]) -> None:
+def require_characters(field: str, data: bytes | memoryview, dtype: np.dtype[Any], start: int = 0) -> None:
     """Strings are stored as numbers of characters; one past the last character would only be found when it is used."""
+    if dtype.kind != "U" or len(data) <= start:
+        return
     codes = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(dtype.byteorder), offset=start)
-    if codes.size and codes.max() > _LARGEST_CHARACTER:
+    if codes.max() > _LARGEST_CHARACTER:
         given = f"not an array (a character of number {codes.max()}, past the last, {_LARGEST_CHARACTER})"
         raise CothermError(field, given, "an array in .npy form")
 

@@ -94,7 +94,9 @@ def _blocks(path: Path) -> Iterator[bytes]:
         raise CothermError(str(path), "a directory", "a file to read")
     with array_file.opened(path) as file:
         if path.suffix.lower() != ".gz":
-            yield from iter(lambda: file.read(_CHUNK), b"")
+            # What is there, not so many bytes: between two reads of one call a signal would go unheard until a pipe
+            # brings more.
+            yield from iter(lambda: file.read1(_CHUNK), b"")
             return
         yield from _unpacked(path, file)
 

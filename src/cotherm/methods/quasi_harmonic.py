@@ -205,7 +205,8 @@ def coupled_bases(
     columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]
     for v, graph in enumerate(graphs):
         sized(f"graphs[{v}]", graph.w)
-    modes = [_settled(lowest(g, min(k + _SPARE, g.n), run_by), F, k) for g, F in zip(graphs, columns, strict=True)]
+    with run_by.guarded():
+        modes = [_settled(lowest(g, min(k + _SPARE, g.n), run_by), F, k) for g, F in zip(graphs, columns, strict=True)]
     coefficients = np.array([F.T @ mode.vectors for F, mode in zip(columns, modes, strict=True)])
     values = np.array([mode.values for mode in modes])
     weight = _weight(strength, values, coefficients)

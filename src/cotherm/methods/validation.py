@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,12 @@ def sized(argument: str, array: Floats) -> Floats:
 
 def versions() -> dict[str, str]:
     """Of everything that computes."""
+    return dict(_installed_versions())
+
+
+@cache
+def _installed_versions() -> dict[str, str]:
+    """Read once: for small problems the files of packages take a good part of the time."""
     from importlib.metadata import version
 
     return {"python": platform.python_version()} | {

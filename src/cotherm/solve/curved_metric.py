@@ -26,7 +26,7 @@ class Curvature:
     def __init__(self, metric: Metric, directions: Array, weights: Floats) -> None:
         engine = metric.engine
         everywhere = metric.restricted(engine.xp.zeros(len(directions), dtype=bool))
-        inverses = np.stack([everywhere.inverse(a) for a in directions.T]).T
+        inverses = everywhere.inverse_columns(directions)
         gram = engine.to_numpy(directions.T @ inverses)
         sizes, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
         kept = sizes > _DEPENDENT * sizes[-1]
@@ -67,7 +67,7 @@ class _CurvedRestricted:
     ) -> None:
         self._metric, self._part, self._active = metric, part, active
         free = np.where(active[:, np.newaxis], 0.0, directions)
-        self._inverses = np.stack([part.inverse(d) for d in free.T]).T
+        self._inverses = part.inverse_columns(free)
         gram = metric.engine.to_numpy(free.T @ self._inverses)
         # (Diag(1/ν) + DᵀA⁻¹D)⁻¹, also where a ν is zero.
         small = np.linalg.solve(np.eye(len(gram)) + amounts[:, np.newaxis] * gram, np.diag(amounts))
@@ -76,6 +76,9 @@ class _CurvedRestricted:
     def inverse(self, y: Array, *tolerance: float) -> Array:
         x = self._part.inverse(y, *tolerance)
         return x - self._inverses @ (self._small @ (self._inverses.T @ y))
+
+    def inverse_columns(self, Y: Array) -> Array:
+        return self._part.inverse_columns(Y) - self._inverses @ (self._small @ (self._inverses.T @ Y))
 
     def nearest(self, center: Array) -> Array:
         fixed = np.where(self._active, center, 0.0)

@@ -90,6 +90,15 @@ class Descent:
     damping: float = np.inf  # with which to go on
 
 
+@dataclass(frozen=True)
+class Progress:
+    """Where a descent is when a step begins: with the point and what its models have learned, all that follows."""
+
+    iteration: int
+    first: float  # the cost at the start
+    damping: float
+
+
 def descend(
     here: P,
     model_at: Callable[[P], Model[P]],
@@ -99,20 +108,23 @@ def descend(
     iterations: int,
     least_gain: float = 0.0,
     extra_steps: int = 0,
-    watch: Callable[[P, float, int], None] = lambda _point, _optimality, _iteration: None,
+    watch: Callable[[P, float, Progress], None] = lambda _point, _optimality, _progress: None,
+    begun: Progress | None = None,
 ) -> Descent:
     """From a point to a local minimum.
 
     Converged: the optimality is within ``tolerance``. Stalled: no step lowers the cost by more than rounding, nor do
     ``extra_steps`` more, which are not counted, reach the tolerance. A step that brings less than ``least_gain`` of the
     cost, or of all the decrease so far, also ends the descent, for where a rough answer suffices. ``watch`` is called
-    with the point, its optimality and the number of steps, at the start and after every step.
+    with the point, its optimality and the progress, at the start and after every step. With ``begun``, the progress
+    that was told at this point, an earlier descent goes on.
     """
-    first, mu, growth = here.cost, damping.first, _GROWTH
-    for iteration in range(iterations):
+    begun = Progress(0, here.cost, damping.first) if begun is None else begun
+    first, mu, growth = begun.first, begun.damping, _GROWTH
+    for iteration in range(begun.iteration, iterations):
         model = model_at(here)
         optimality = model.optimality
-        watch(here, optimality, iteration)
+        watch(here, optimality, Progress(iteration, first, mu))
         if optimality <= tolerance:
             return Descent(here.u, here.cost, optimality, Status.CONVERGED, iteration, mu)
         while True:
@@ -143,7 +155,7 @@ def descend(
         here = there
         del model, proposal, there
     optimality = model_at(here).optimality
-    watch(here, optimality, iterations)
+    watch(here, optimality, Progress(iterations, first, mu))
     status = Status.CONVERGED if optimality <= tolerance else Status.OUT_OF_BUDGET
     return Descent(here.u, here.cost, optimality, status, iterations, mu)
 

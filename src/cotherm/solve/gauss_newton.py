@@ -13,9 +13,9 @@ met (a second-order correction), at the price of one evaluation. The loop is tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,14 +27,14 @@ from cotherm.lazy import lazy
 from cotherm.solve import descent
 from cotherm.solve.compression import compressed
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
-from cotherm.solve.descent import Damping, Descent, Proposal, Status
-from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.solve.descent import Damping, Descent, Progress, Proposal, Status
+from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.iterated_system import IteratedSystem, Preconditioner, approximate_inverse
-from cotherm.solve.limited_memory import Inverse, minimize_from_inverse
+from cotherm.solve.limited_memory import Inverse, Memory, minimize_from_inverse
 from cotherm.solve.metric import Metric
 from cotherm.solve.multipliers import FormedSystem, Start
 from cotherm.solve.nearest_point import Closest, NearestPoint
-from cotherm.solve.quasi_newton import minimize_bounded
+from cotherm.solve.quasi_newton import Resumable, minimize_bounded
 from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory, TallMatrix
 
@@ -55,6 +55,8 @@ _SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 5.0, (10, 200)
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
 # Where J is only applied, the last digits are left to quasi-Newton steps once the optimality is below this.
 _SETTLED = 1e-4
+# The phases of a descent, of which the last three are there where J is only applied.
+_NEWTON, _APPROACH, _FINISH, _LAST = "newton", "approach", "finish", "last"
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
 _LOCAL = 1e-2
 
@@ -92,13 +94,16 @@ class Problem(Protocol):
 
 @dataclass(frozen=True)
 class Iterate:
-    """The state of a descent after a step."""
+    """A descent after a step. ``state``, called before the next one, is all that the descent needs to go on from here:
+    numbers, and arrays on the host; None where it can only begin anew. To take it copies so many bytes."""
 
     u: Array
     cost: float
     residual: float  # ‖r‖²
     optimality: float
     iteration: int
+    state: Callable[[], dict[str, Any] | None] = field(default=lambda: None, repr=False)
+    copied: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,37 +134,61 @@ def descend(
     least_gain: float = 0.0,
     damping: float = np.inf,
     watch: Callable[[Iterate], None] = lambda _: None,
+    begun: Mapping[str, Any] | None = None,
 ) -> Descent:
     """From u to a local minimum: see :func:`cotherm.solve.descent.descend`; ``damping`` is that of an earlier descent.
 
     The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
-    rounding.
+    rounding. With ``begun``, the state of an iterate that was watched, this goes on from there, the other arguments
+    being the same: that iterate is watched once more, and all that follows is as it would have been.
     """
-    first, steps = _trial(problem, u, u <= 0.0), 0
-    applied = isinstance(first.point.jacobian, ImplicitMatrix)
-    if applied and np.isinf(damping):
-        del first  # derivatives are large
-        u, steps = _approached(problem, u, tolerance, watch)
-        first, damping = _trial(problem, u, u <= 0.0), _APPROACHED
+    phase, state = (None, {}) if begun is None else (begun["phase"], begun)
+    steps, used, damping = state.get("steps", 0), state.get("used", 0), state.get("damping", damping)
 
-    def numbered(here: Iterate) -> None:
-        if here.iteration or not steps:
-            watch(replace(here, iteration=steps + here.iteration))
+    def told(phase: str) -> Callable[[Iterate], None]:
+        """With steps numbered through all phases, and states that know the phase."""
 
-    settled = max(tolerance, _SETTLED) if applied and not least_gain else tolerance
-    end = _newton(problem, first, damping, settled, iterations, least_gain, numbered)
-    if settled > tolerance and end.status is Status.CONVERGED and end.optimality > tolerance:
+        def tell(here: Iterate) -> None:
+            if here.iteration or not steps:
+                at = {"phase": phase, "steps": steps, "used": used, "damping": damping}
+                watch(replace(here, iteration=steps + here.iteration, state=lambda: _in_phase(at, here)))
+
+        return tell
+
+    if phase in (None, _APPROACH):
+        first = _trial(problem, u, u <= 0.0)
+        applied = isinstance(first.point.jacobian, ImplicitMatrix)
+        if applied and np.isinf(damping):
+            del first  # derivatives are large
+            u, steps = _approached(problem, u, tolerance, told(_APPROACH), state.get("inside"))
+            first, damping = _trial(problem, u, u <= 0.0), _APPROACHED
+    elif phase in (_NEWTON, _LAST):
+        first = _restored_trial(problem, state["inside"])
+        applied = isinstance(first.point.jacobian, ImplicitMatrix)
+    if phase in (None, _APPROACH, _NEWTON):
+        settled = max(tolerance, _SETTLED) if applied and not least_gain else tolerance
+        inside = state["inside"] if phase == _NEWTON else None
+        end = _newton(problem, first, damping, settled, iterations, least_gain, told(_NEWTON), inside)
+        if not (settled > tolerance and end.status is Status.CONVERGED and end.optimality > tolerance):
+            return end
         del first
-        steps += end.iterations
-        here, count = _finished(problem, end.u, tolerance, iterations - end.iterations, numbered)
-        used = end.iterations + count
+        u, damping, used, steps = end.u, end.damping, end.iterations, steps + end.iterations
+    if phase != _LAST:
+        inside = state["inside"] if phase == _FINISH else None
+        here, count = _finished(problem, u, tolerance, iterations - used, told(_FINISH), inside)
+        used, steps = used + count, steps + count
         if here.optimality <= tolerance:
-            return Descent(here.u, here.cost, here.optimality, Status.CONVERGED, used, end.damping)
-        steps += count
-        last = _trial(problem, here.u, here.u <= 0.0)
-        end = _newton(problem, last, end.damping, tolerance, iterations - used, least_gain, numbered)
-        end = replace(end, iterations=used + end.iterations)
-    return end
+            return Descent(here.u, here.cost, here.optimality, Status.CONVERGED, used, damping)
+        first = _trial(problem, here.u, here.u <= 0.0)
+    inside = state["inside"] if phase == _LAST else None
+    end = _newton(problem, first, damping, tolerance, iterations - used, least_gain, told(_LAST), inside)
+    return replace(end, iterations=used + end.iterations)
+
+
+def _in_phase(at: dict[str, Any], here: Iterate) -> dict[str, Any] | None:
+    """A state with the phase that it belongs to; a phase that has just begun has none of its own."""
+    inside = here.state()
+    return {**at, "inside": inside} if inside is not None or not here.iteration else None
 
 
 def _newton(
@@ -170,29 +199,46 @@ def _newton(
     iterations: int,
     least_gain: float,
     watch: Callable[[Iterate], None],
+    begun: Mapping[str, Any] | None,
 ) -> Descent:
-    """Damped steps of Gauss–Newton."""
-    learned: _Learned | None = None
+    """Damped steps of Gauss–Newton, or the rest of them: then the first point is that of the state."""
+    engine = problem.metric(first.u).engine
+    learned = _Learned(engine)
+    if begun is not None:
+        learned.restore(problem, begun["learned"])
 
-    def model_at(here: _Trial) -> _Model:
-        nonlocal learned
-        metric = problem.metric(here.u)
-        learned = _Learned(metric.engine) if learned is None else learned
-        return _Model(problem, metric, here, learned)
+    def watched(here: _Trial, optimality: float, progress: Progress) -> None:
+        def state() -> dict[str, Any]:
+            point = {"u": engine.to_numpy(here.u), "active": engine.to_numpy(here.active)}
+            return {**point, "progress": asdict(progress), "learned": learned.state()}
+
+        watch(_iterate(here, optimality, progress.iteration, state))
 
     return descent.descend(
         first,
-        model_at,
+        lambda here: _Model(problem, problem.metric(here.u), here, learned),
         damping=replace(_DAMPING, first=min(damping, _DAMPING.first)),
         tolerance=tolerance,
         iterations=iterations,
         least_gain=least_gain,
         extra_steps=_EXTRA_STEPS,
-        watch=lambda here, optimality, iteration: watch(_iterate(here, optimality, iteration)),
+        watch=watched,
+        begun=None if begun is None else Progress(**begun["progress"]),
     )
 
 
-def _approached(problem: Problem, u: Array, tolerance: float, watch: Callable[[Iterate], None]) -> tuple[Array, int]:
+def _restored_trial(problem: Problem, state: Mapping[str, Any]) -> _Trial:
+    engine = problem.metric(problem.center).engine
+    return _trial(problem, engine.asarray(state["u"]), engine.asarray(state["active"]))
+
+
+def _approached(
+    problem: Problem,
+    u: Array,
+    tolerance: float,
+    watch: Callable[[Iterate], None],
+    begun: Mapping[str, Any] | None,
+) -> tuple[Array, int]:
     """A point from which steps of Gauss–Newton pay, and how many steps of a simpler kind led there.
 
     Where equations are many, a step takes factors for every exchange of the active set, and far from the minimum there
@@ -207,15 +253,24 @@ def _approached(problem: Problem, u: Array, tolerance: float, watch: Callable[[I
         worth = _steps_worth_factors(slope.here)
         return _Reached(_iterate(slope.here, slope.optimality, 0), 2.0 * engine.all_rows(slope.half), worth)
 
-    last = evaluate(engine.all_rows(u)).iterate
-    if last.optimality <= max(_LOCAL, tolerance):
-        return u, 0
-    costs = [last.cost]
-    watch(last)
+    if begun is None:
+        last = evaluate(engine.all_rows(u)).iterate
+        if last.optimality <= max(_LOCAL, tolerance):
+            return u, 0
+        costs = [last.cost]
+        watch(last)
+    else:
+        costs = list(begun["costs"])
+    run = Resumable(None if begun is None else begun["run"])
 
     def after_step(_: Floats, there: _Reached) -> None:
         nonlocal last
-        last = replace(there.iterate, iteration=len(costs))
+
+        def state() -> dict[str, Any] | None:
+            inside = run.state()
+            return None if inside is None else {"costs": costs[:-1], "run": inside}
+
+        last = replace(there.iterate, iteration=len(costs), state=state, copied=run.size)
         costs.append(last.cost)
         watch(last)
         window = min(max(there.worth, _WINDOWS[0]), _WINDOWS[1])
@@ -229,6 +284,7 @@ def _approached(problem: Problem, u: Array, tolerance: float, watch: Callable[[I
         tolerance=0.0,
         memory=_REMEMBERED,
         after_step=after_step,
+        run=run,
     )
     return last.u, last.iteration
 
@@ -253,10 +309,15 @@ def _steps_worth_factors(here: _Trial) -> int:
 
 
 def _finished(
-    problem: Problem, u: Array, tolerance: float, iterations: int, watch: Callable[[Iterate], None]
+    problem: Problem,
+    u: Array,
+    tolerance: float,
+    iterations: int,
+    watch: Callable[[Iterate], None],
+    begun: Mapping[str, Any] | None,
 ) -> tuple[_Slope, int]:
     """A point as near to the minimum as quasi-Newton steps lead once the active set has settled, and their number."""
-    count = 0
+    count, engine = 0, problem.metric(problem.center).engine
 
     def evaluate(u: Array) -> _Slope:
         return _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
@@ -271,16 +332,28 @@ def _finished(
     def after_step(here: _Slope) -> None:
         nonlocal count
         count += 1
-        watch(_iterate(here.here, here.optimality, count))
 
+        def state() -> dict[str, Any]:
+            return {"u": engine.to_numpy(here.u), "count": count, "memory": memory.state(engine)}
+
+        watch(_iterate(here.here, here.optimality, count, state))
+
+    memory = Memory()
+    if begun is not None:
+        u, count = engine.asarray(begun["u"]), begun["count"] - 1
+        memory = Memory.restored(begun["memory"], engine, lambda u, held: inverse_at(evaluate(u), held))
+    start = evaluate(u)
+    if begun is not None:
+        after_step(start)
     end = minimize_from_inverse(
-        problem.metric(u).engine,
-        evaluate(u),
+        engine,
+        start,
         evaluate,
         inverse_at,
         tolerance=tolerance,
-        iterations=iterations,
+        iterations=iterations - count,
         after_step=after_step,
+        memory=memory,
     )
     return end, count
 
@@ -316,9 +389,24 @@ class _Learned:
     """What models take over from those before."""
 
     def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self.secant = Secant(engine)
         self.preconditioner = Preconditioner()
         self.size: float | None = None
+
+    def state(self) -> dict[str, Any]:
+        preconditioner = self.preconditioner.state(self._engine)
+        return {"secant": self.secant.state(), "size": self.size, "preconditioner": preconditioner}
+
+    def restore(self, problem: Problem, state: Mapping[str, Any]) -> None:
+        def factored(u: Array, active: Array, shift: float) -> Solve | None:
+            J = problem.at(u).jacobian
+            assert isinstance(J, ImplicitMatrix)
+            return J.factored(problem.metric(u), active, shift)
+
+        self.secant.restore(state["secant"])
+        self.size = state["size"]
+        self.preconditioner.restore(state["preconditioner"], self._engine, factored)
 
 
 class _Model:
@@ -471,6 +559,7 @@ class _AppliedSteps:
         curvatures: Floats,
     ) -> None:
         self._metric, self._J, self._here, self._preconditioner = metric, J, here, preconditioner
+        preconditioner.place = here.u
         self._learned = Curvature(metric, bends, curvatures) if len(curvatures) else None
 
     def nearest(self, center: Array, damping: float, residuals: Floats, active: Array) -> tuple[Closest, _Curvature]:
@@ -502,8 +591,10 @@ def _projected(u: Array, slope: Array) -> float:
     return float(np.sum(free * free))
 
 
-def _iterate(here: _Trial, optimality: float, number: int) -> Iterate:
-    return Iterate(here.u, here.cost, _square(here.point.residuals), optimality, number)
+def _iterate(
+    here: _Trial, optimality: float, number: int, state: Callable[[], dict[str, Any] | None] = lambda: None
+) -> Iterate:
+    return Iterate(here.u, here.cost, _square(here.point.residuals), optimality, number, state)
 
 
 def _trial(problem: Problem, u: Array, active: Array) -> _Trial:

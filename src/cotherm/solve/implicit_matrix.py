@@ -16,7 +16,8 @@ from cotherm.solve.metric import Metric
 # Random vectors from which the size of the matrix is estimated, to some tens of percent.
 _PROBES = 4
 
-Solve = Callable[[Floats], Floats]
+# Of small arrays of the engine.
+Solve = Callable[[Array], Array]
 
 
 class ImplicitMatrix(ABC):
@@ -32,6 +33,14 @@ class ImplicitMatrix(ABC):
     @abstractmethod
     def rmatvec(self, y: Array) -> Floats:
         """Eᵀy."""
+
+    def apply(self, x: Array) -> Array:
+        """E x for a small array of the engine."""
+        return self.matvec(self.engine.to_numpy(x))
+
+    def apply_transposed(self, y: Array) -> Array:
+        """Eᵀy as such an array."""
+        return self.engine.small_array(self.rmatvec(y))
 
     @property
     @abstractmethod

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
@@ -35,6 +34,7 @@ class Incidence:
         self._pattern = self.engine.pattern(n, i, j) if pattern is None else pattern
         self.shape = (self._pattern.n, len(self._pattern.i))
         self._is_small = n <= limits.CHOLESKY
+        self.is_iterative = not self._is_small
 
     def matvec(self, d: Array) -> Array:
         """C d."""
@@ -73,12 +73,9 @@ class Incidence:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
         return self.engine.signless_solver(self._pattern, ~active)
 
-    def edge_gram(self, free: Array) -> NDArray[np.float32]:
-        """C_FᵀC_F for few edges, on the host: how many ends each two of them share."""
-        i, j = (self.engine.to_numpy(ends[free]) for ends in (self._pattern.i, self._pattern.j))
-        edges = np.tile(np.arange(len(i)), 2)
-        C = csr_array((np.ones(len(edges), dtype=np.float32), (np.concatenate([i, j]), edges)), (self.shape[0], len(i)))
-        return np.asarray((C.T @ C).toarray())
+    def edge_gram(self, free: Array) -> Array:
+        """C_FᵀC_F of float32 for few edges: how many ends each two of them share."""
+        return self.engine.edge_gram(self._pattern, free)
 
     def subtract_inside(self, gram: Array, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""

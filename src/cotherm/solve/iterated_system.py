@@ -11,11 +11,13 @@ last time, have cost as much. So neither more than doubles the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.solve.curved_metric import CurvedMetric
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
@@ -93,27 +95,29 @@ class IteratedSystem:
         preconditioner, progress = self._preconditioner, _Progress()
         assert self._last is not None
         factoring = self._E.factoring_work(self._last[0]) if may_renew else np.inf
-        work = product.work + preconditioner.work
-        change, residual = np.zeros_like(residual), residual.copy()
-        z = preconditioner.apply(residual)
-        p, size = z, float(residual @ z)
+        engine = self._E.engine
+        work = product.work + preconditioner.work + engine.waiting
+        left = engine.small_array(residual.copy())
+        change = np.zeros_like(left)
+        z = preconditioner.apply(left)
+        p, size = z, float(left @ z)
         for iteration in range(_MOST_ITERATIONS):
-            gap = goal.gap(residual)
+            gap = goal.gap(left)
             enough = goal.enough(gap, value)
             if gap <= _MARGIN * enough or size <= 0.0:
                 break
             expected = progress.expected(iteration, gap, enough)
             if preconditioner.is_due(expected * work, factoring):
-                return change, iteration * work, True
+                return engine.to_numpy(change), iteration * work, True
             moved = product(p)
             step = size / float(p @ moved)
             change += step * p
-            residual -= step * moved
+            left -= step * moved
             value += step * size
-            z = preconditioner.apply(residual)
-            before, size = size, float(residual @ z)
+            z = preconditioner.apply(left)
+            before, size = size, float(left @ z)
             p = z + (size / before) * p
-        return change, iteration * work, False
+        return engine.to_numpy(change), iteration * work, False
 
 
 def approximate_inverse(metric: Metric, E: ImplicitMatrix, active: Array) -> Callable[[Array], Array] | None:
@@ -128,7 +132,7 @@ def approximate_inverse(metric: Metric, E: ImplicitMatrix, active: Array) -> Cal
 
     def apply(y: Array) -> Array:
         x = part.inverse(y, _INNER)
-        inside = part.inverse(matrix.matvec(solve(matrix.rmatvec(x))), _INNER)
+        inside = part.inverse(matrix.apply(solve(matrix.apply_transposed(x))), _INNER)
         return engine.elementwise(
             lambda active, y, x, inside, s: np.where(active, 0.5 * y / s, x - inside),
             active,
@@ -147,7 +151,7 @@ class _Goal:
     def __init__(self, objective: float, shift: float) -> None:
         self._objective, self._shift = objective, shift
 
-    def gap(self, residual: Floats) -> float:
+    def gap(self, residual: Array) -> float:
         """The duality gap."""
         return float(residual @ residual) / self._shift
 
@@ -157,13 +161,13 @@ class _Goal:
 
 
 class _Product:
-    """x ↦ (shift·I + E_FᵀA_FF⁻¹E_F) x."""
+    """x ↦ (shift·I + E_FᵀA_FF⁻¹E_F) x for small arrays."""
 
     def __init__(self, E: ImplicitMatrix, part: Restricted, shift: float) -> None:
         self._E, self._part, self._shift, self.work = E, part, shift, E.work
 
-    def __call__(self, x: Floats) -> Floats:
-        return self._shift * x + self._E.rmatvec(self._part.inverse(self._E.matvec(x), _INNER))
+    def __call__(self, x: Array) -> Array:
+        return self._shift * x + self._E.apply_transposed(self._part.inverse(self._E.apply(x), _INNER))
 
 
 class Preconditioner:
@@ -176,8 +180,11 @@ class Preconditioner:
         self._excess = 0.0
         # Of applying them.
         self.work = 0.0
+        # Where the next would be made, and where the last were, with active set and shift: for making them anew.
+        self.place: Array = None
+        self._made: tuple[Array, Array, float] | None = None
 
-    def apply(self, r: Floats) -> Floats:
+    def apply(self, r: Array) -> Array:
         return r if self._solve is None else self._solve(r)
 
     def is_due(self, work: float, factoring: float) -> bool:
@@ -187,6 +194,7 @@ class Preconditioner:
     def renew(self, E: ImplicitMatrix, metric: Metric, active: Array, shift: float) -> None:
         self._solve = None  # before the next are made: they are large
         self._solve = E.factored(metric, active, shift)
+        self._made = self.place, active, shift
         self._excess, self._fresh = 0.0, None
         self.work = 0.0 if self._solve is None else E.solving_work(active)
 
@@ -195,6 +203,24 @@ class Preconditioner:
         if self._fresh is None:
             self._fresh = work
         self._excess += max(0.0, work - self._fresh)
+
+    def state(self, engine: Engine) -> dict[str, Any]:
+        """All but the factors themselves, which are large: where they were made is enough."""
+        made = None
+        if self._made is not None:
+            u, active, shift = self._made
+            made = {"u": engine.to_numpy(u), "active": engine.to_numpy(active), "shift": shift}
+        return {"fresh": self._fresh, "excess": self._excess, "work": self.work, "made": made}
+
+    def restore(
+        self, state: Mapping[str, Any], engine: Engine, factored: Callable[[Array, Array, float], Solve | None]
+    ) -> None:
+        """``factored`` makes the factors anew, at a point, for an active set and a shift."""
+        self._fresh, self._excess, self.work = state["fresh"], state["excess"], state["work"]
+        if state["made"] is not None:
+            u, active = (engine.asarray(state["made"][name]) for name in ("u", "active"))
+            self._made = u, active, state["made"]["shift"]
+            self._solve = factored(*self._made)
 
 
 class _Progress:

@@ -9,8 +9,8 @@ a step, this is not the method.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -64,36 +64,67 @@ def minimize_from_inverse(
     tolerance: float,
     iterations: int,
     after_step: Callable[[P], None],
+    memory: Memory | None = None,
 ) -> P:
     """The last point: optimal within the tolerance, or where this got on slowly.
 
     ``inverse_at`` is given a point and the mask of the unknowns that are held at zero. ``after_step`` is called with
-    every point but the first.
+    every point but the first. ``memory`` is what is remembered; with that of an earlier run this goes on from there.
     """
-    pairs: deque[_Pair] = deque(maxlen=_MEMORY)
-    inverse, left, goal = None, 0, np.inf
+    memory = Memory() if memory is None else memory
     for _ in range(iterations):
         if here.optimality <= tolerance:
             break
         held = (here.half >= 0.0) & (here.u <= 0.0)
-        if left == 0:
-            if here.optimality > goal:
+        if memory.left == 0:
+            if here.optimality > memory.goal:
                 break
-            inverse = None  # before the next is made: it may be large
-            inverse = inverse_at(here, held)
-            if inverse is None:
+            memory.inverse = None  # before the next is made: it may be large
+            memory.inverse, memory.made = inverse_at(here, held), (here.u, held)
+            if memory.inverse is None:
                 break
-            left, goal = inverse.steps, _PROGRESS * here.optimality
-        assert inverse is not None
-        there = _search(engine, here, evaluate, _bounded_direction(here, held, pairs, inverse.apply))
+            memory.left, memory.goal = memory.inverse.steps, _PROGRESS * here.optimality
+        assert memory.inverse is not None
+        there = _search(
+            engine, here, evaluate, _bounded_direction(engine, here, held, memory.pairs, memory.inverse.apply)
+        )
         if there is None:
             break
         pair = _Pair(there.u - here.u, there.half - here.half)
-        if pair.is_reliable:
-            pairs.append(pair)
-        here, left = there, left - 1
+        if _Products(engine, [pair], None).are_reliable.all():
+            memory.pairs.append(pair)
+        here, memory.left = there, memory.left - 1
         after_step(here)
     return here
+
+
+class Memory:
+    """What is remembered from step to step: pairs, the inverse and where it was made, and for how long it serves."""
+
+    def __init__(self) -> None:
+        self.pairs: deque[_Pair] = deque(maxlen=_MEMORY)
+        self.inverse: Inverse | None = None
+        self.made: tuple[Array, Array] | None = None  # the point, and the mask of what was held
+        self.left, self.goal = 0, np.inf
+
+    def state(self, engine: Engine) -> dict[str, Any]:
+        """All but the inverse itself, on the host."""
+        pairs = [[engine.to_numpy(one) for one in pair] for pair in self.pairs]
+        made = None if self.made is None or not self.left else [engine.to_numpy(one) for one in self.made]
+        return {"pairs": pairs, "made": made, "left": self.left, "goal": self.goal}
+
+    @classmethod
+    def restored(
+        cls, state: Mapping[str, Any], engine: Engine, inverse_at: Callable[[Array, Array], Inverse | None]
+    ) -> Memory:
+        """``inverse_at`` makes the inverse anew, at a point, with a mask of what is held."""
+        memory = cls()
+        memory.pairs.extend(_Pair(*map(engine.asarray, pair)) for pair in state["pairs"])
+        memory.left, memory.goal = state["left"], state["goal"]
+        if state["made"] is not None:
+            u, held = map(engine.asarray, state["made"])
+            memory.inverse, memory.made = inverse_at(u, held), (u, held)
+        return memory
 
 
 class _Pair(NamedTuple):
@@ -102,38 +133,55 @@ class _Pair(NamedTuple):
     step: Array
     change: Array
 
-    @property
-    def is_reliable(self) -> bool:
-        sizes = float(np.linalg.norm(self.step)) * float(np.linalg.norm(self.change))
-        return float(self.step @ self.change) > _SAFE * sizes
 
-    def without(self, held: Array) -> _Pair:
-        return _Pair(np.where(held, 0.0, self.step), np.where(held, 0.0, self.change))
+class _Products:
+    """Of the steps S and changes Y of some pairs, in columns, without what is held."""
+
+    def __init__(self, engine: Engine, pairs: Sequence[_Pair], held: Array | None) -> None:
+        def columns(vectors: Sequence[Array]) -> Array:
+            return np.stack(vectors if held is None else [np.where(held, 0.0, one) for one in vectors]).T
+
+        self.S, self.Y = map(columns, zip(*pairs, strict=True))
+        self.SY = engine.to_numpy(self.S.T @ self.Y)
+        squares = np.array([engine.to_numpy((columns * columns).sum(axis=0)) for columns in (self.S, self.Y)])
+        self.are_reliable = np.diagonal(self.SY) > _SAFE * np.sqrt(squares[0] * squares[1])
 
 
-def _bounded_direction(here: Place, held: Array, pairs: deque[_Pair], inverse: Callable[[Array], Array]) -> Array:
+def _direction(
+    engine: Engine, slope: Array, held: Array, pairs: Sequence[_Pair], inverse: Callable[[Array], Array]
+) -> Array:
+    """What the updated inverse makes of the slope, over the unknowns that are not held.
+
+    By the two-loop recursion (Nocedal 1980). Its inner products are those of the pairs with each other, which are all
+    computed at once, and with two vectors: an engine that is elsewhere is not waited for in every round.
+    """
+    d = np.where(held, 0.0, slope)
+    if not pairs:
+        return np.where(held, 0.0, inverse(d))
+    products = _Products(engine, pairs, held)
+    used, host, small = np.flatnonzero(products.are_reliable).tolist(), engine.to_numpy, engine.small_array
+    SY, parts, gains = products.SY, np.zeros(len(pairs)), np.zeros(len(pairs))
+    along = host(products.S.T @ d)
+    for k in reversed(used):
+        parts[k] = (along[k] - SY[k] @ parts) / SY[k, k]
+    d = np.where(held, 0.0, inverse(d - products.Y @ small(parts)))
+    along = host(products.Y.T @ d)
+    for k in used:
+        gains[k] = parts[k] - (along[k] + gains @ SY[:, k]) / SY[k, k]
+    return d + products.S @ small(gains)
+
+
+def _bounded_direction(
+    engine: Engine, here: Place, held: Array, pairs: Sequence[_Pair], inverse: Callable[[Array], Array]
+) -> Array:
     """Downhill, with few unknowns that would become negative."""
     for _ in range(_ROUNDS):
-        d = _direction(here, held, pairs, inverse)
+        d = np.where(held, -here.u, -_direction(engine, here.half, held, pairs, inverse))
         beyond = (here.u + d < 0.0) & (here.half > 0.0)
         if not beyond.any():
             break
         held = held | beyond
     return d
-
-
-def _direction(here: Place, held: Array, pairs: deque[_Pair], inverse: Callable[[Array], Array]) -> Array:
-    """Downhill, by the two-loop recursion (Nocedal 1980) over the unknowns that are not held."""
-    used = [pair for pair in (pair.without(held) for pair in pairs) if pair.is_reliable]
-    d, parts = np.where(held, 0.0, here.half), []
-    for step, change in reversed(used):
-        part = float(step @ d) / float(step @ change)
-        parts.append(part)
-        d = d - part * change
-    d = np.where(held, 0.0, inverse(d))
-    for (step, change), part in zip(used, reversed(parts), strict=True):
-        d = d + (part - float(change @ d) / float(step @ change)) * step
-    return np.where(held, -here.u, -d)
 
 
 def _search(engine: Engine, here: P, evaluate: Callable[[Array], P], direction: Array) -> P | None:

@@ -37,6 +37,9 @@ class Restricted(Protocol):
     def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
         """A_FF⁻¹y_F; where that takes iterations, to a relative residual."""
 
+    def inverse_columns(self, Y: Array) -> Array:
+        """A_FF⁻¹Y_F for some columns."""
+
     def nearest(self, center: Array) -> Array:
         """The point nearest to the center in the form A: c_F + A_FF⁻¹A_FP c_P."""
 
@@ -142,8 +145,15 @@ class _DiagonalRestricted:
         elementwise, s = self._metric.engine.elementwise, self._metric.diagonal
         return elementwise(lambda active, y, s: np.where(active, 0.0, y / s), self._active, y, s)
 
+    def inverse_columns(self, Y: Array) -> Array:
+        return _one_by_one(self, Y)
+
     def nearest(self, center: Array) -> Array:
         return self._metric.engine.elementwise(_free_part, self._active, center)
+
+
+def _one_by_one(part: Restricted, Y: Array) -> Array:
+    return np.stack([part.inverse(y) for y in Y.T]).T
 
 
 def _free_part(active: Array, x: Array) -> Array:
@@ -193,6 +203,14 @@ class Gram:
     def prepared(self, E: TallMatrix) -> Prepared:
         return _GramPrepared(self, E)
 
+    def warm_starts(self) -> list[Array | None]:
+        """The last solutions of the blocks' systems, where iterations begin at them."""
+        return [block.last if block.C.is_iterative else None for block in self.blocks]
+
+    def restore_warm_starts(self, solutions: Sequence[Array | None]) -> None:
+        for block, solution in zip(self.blocks, solutions, strict=True):
+            block.last = solution
+
     def part(self, first: int, last: int) -> Metric:
         block = self.blocks[self.slices.index(slice(first, last))]
         return Gram([block.C], [block.rho])
@@ -211,9 +229,10 @@ class Gram:
     def rough_form(self, active: Array) -> Array:
         (block,) = self.blocks
         form = block.C.edge_gram(~active)
-        form[np.arange(len(form)), np.arange(len(form))] += np.float32(2.0)
+        diagonal = self.engine.xp.arange(len(form))
+        form[diagonal, diagonal] += np.float32(2.0)
         form *= np.float32(block.rho)
-        return self.engine.asarray(form)
+        return form
 
 
 class _Block:
@@ -248,6 +267,13 @@ class _JointRestricted:
     def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
         y = np.where(self._active, 0.0, y)
         return np.where(self._active, 0.0, 0.5 * (y - self._between(y, tolerance)) / self._joint.rho)
+
+    def inverse_columns(self, Y: Array) -> Array:
+        """In one solve."""
+        C, Y = self._joint.C, np.where(self._active[:, np.newaxis], 0.0, Y)
+        sums = np.stack([C.matvec(y) for y in Y.T]).T
+        between = np.stack([C.rmatvec(x) for x in self._solve(sums, _CG_TOLERANCE, None).T]).T
+        return np.where(self._active[:, np.newaxis], 0.0, 0.5 * (Y - between) / self._joint.rho[:, np.newaxis])
 
     def nearest(self, center: Array) -> Array:
         fixed = np.where(self._active, center, 0.0)
@@ -305,6 +331,9 @@ class _BlockRestricted:
         x = C.rmatvec(self._solve_one(C.matvec(y), tolerance))
         return self._elementwise(lambda active, y, x: np.where(active, 0.0, half * (y - x)), self._active, y, x)
 
+    def inverse_columns(self, Y: Array) -> Array:
+        return _one_by_one(self, Y)
+
     def nearest(self, center: Array) -> Array:
         # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
         if not self._active.any():
@@ -329,6 +358,9 @@ class _GramRestricted:
 
         largest = max(part.vertices for part in self._parts) if len(y) > _WORTH_THREADS else 0
         return np.concatenate(self._engine.for_each(inverse, largest, self._parts, self._slices))
+
+    def inverse_columns(self, Y: Array) -> Array:
+        return _one_by_one(self, Y)
 
     def nearest(self, center: Array) -> Array:
         return np.concatenate([part.nearest(center[at]) for part, at in zip(self._parts, self._slices, strict=True)])

@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.solve.metric import Metric
@@ -41,10 +40,14 @@ class RoughInverse(Protocol):
     """The inverse; its parts may be asked for in several threads."""
 
     @property
+    def engine(self) -> Engine: ...
+
+    @property
     def size(self) -> int:
         """Its rows."""
 
-    def apply(self, x: Floats) -> Floats: ...
+    def apply(self, x: Array) -> Array:
+        """Its product with a small array."""
 
     def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         """Add so many times some of its rows, from the diagonal on, to an upper triangle."""
@@ -63,6 +66,11 @@ def is_by_unknowns(free: float, equations: float) -> bool:
     return free < equations
 
 
+def uses_unknowns(engine: Engine, free: float, equations: float) -> bool:
+    """Whether that system is taken. Where unknowns are spread over ranks it would be too."""
+    return not engine.is_distributed and is_by_unknowns(free, equations)
+
+
 def inverting_work(free: float, equations: float) -> float:
     """Multiply-adds of :func:`rough_inverse`."""
     if is_by_unknowns(free, equations):
@@ -72,9 +80,7 @@ def inverting_work(free: float, equations: float) -> float:
 
 def rough_inverse(terms: Sequence[Term], shift: float, for_each: ForEach = one_by_one) -> RoughInverse:
     """Raises LinAlgError where rounding has made the system something else than positive definite."""
-    # Where unknowns are spread over ranks their system would be too.
-    in_one_place = not terms[0].metric.engine.is_distributed
-    if in_one_place and is_by_unknowns(sum(term.free for term in terms), terms[0].E.shape[1]):
+    if uses_unknowns(terms[0].metric.engine, sum(term.free for term in terms), terms[0].E.shape[1]):
         return _by_unknowns(terms, shift, for_each)
     return _by_equations(terms, shift, for_each)
 
@@ -116,16 +122,19 @@ def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Roug
     M, at = engine.row_gram(Y), 0
     for term in terms:
         to = at + term.free
-        M[at:to, at:to] += np.float32(shift) * term.metric.rough_form(term.active)
+        form = term.metric.rough_form(term.active)
+        form *= np.float32(shift)
+        M[at:to, at:to] += form
         at = to
-    return Thin(engine.solve_lower(rough_factor(engine, M), Y), shift, engine)
+        del form
+    return Thin(engine.solve_lower(engine.factor_definite(widened(M)), Y), shift, engine)
 
 
-def rough_factor(engine: Engine, G: Array) -> Array:
-    """L with LLᵀ = G but for rounding, in place of G, of which only the upper triangle counts."""
+def widened(G: Array) -> Array:
+    """G, of which only the upper triangle counts, with what rounding may have taken from its diagonal."""
     diagonal = G.reshape(-1)[:: len(G) + 1]
     diagonal *= np.float32(1.0 + _LOST)
-    return engine.factor_definite(G)
+    return G
 
 
 @dataclass(frozen=True)
@@ -139,8 +148,8 @@ class Square:
     def size(self) -> int:
         return len(self.W)
 
-    def apply(self, x: Floats) -> Floats:
-        return self.engine.to_numpy(self.W @ self.engine.small_array(x.astype(np.float32))).astype(np.float64)
+    def apply(self, x: Array) -> Array:
+        return (self.W @ x.astype(np.float32)).astype(np.float64)
 
     def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         out[first:last, first:] += np.float32(factor) * self.W[first:last, first:]
@@ -158,12 +167,36 @@ class Thin:
     def size(self) -> int:
         return self.Y.shape[1]
 
-    def apply(self, x: Floats) -> Floats:
-        inside = self.Y.T @ (self.Y @ self.engine.asarray(x.astype(np.float32)))
-        return (x - self.engine.to_numpy(inside)) / self.shift
+    def apply(self, x: Array) -> Array:
+        inside = self.Y.T @ (self.Y @ x.astype(np.float32))
+        return (x - inside) / self.shift
 
     def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         part = factor / self.shift
         self.engine.add_columns_square(out, self.Y, first, last, -part)
         diagonal = self.engine.xp.arange(first, last)
         out[diagonal, diagonal] += np.float32(part)
+
+
+@dataclass(frozen=True)
+class Thins:
+    """The Y of several, with rows of zeros up to the most: (graphs, rows, columns)."""
+
+    Y: Array
+
+    @classmethod
+    def of(cls, inverses: Sequence[RoughInverse]) -> Thins | None:
+        """None if not all of them are thin."""
+        parts = [inverse.Y for inverse in inverses if isinstance(inverse, Thin)]
+        if len(parts) < len(inverses):
+            return None
+        rows, xp = max(map(len, parts)), inverses[0].engine.xp
+        Y = xp.zeros((len(parts), rows, parts[0].shape[1]), dtype=np.float32)
+        for room, part in zip(Y, parts, strict=True):
+            room[: len(part)] = part
+        return cls(Y)
+
+    def inside(self, x: Array) -> Array:
+        """YᵀYx for all graphs, x being (graphs, columns)."""
+        moved = self.Y @ x.astype(np.float32)[:, :, np.newaxis]
+        return (np.moveaxis(moved, 1, 2) @ self.Y)[:, 0].astype(np.float64)

@@ -8,8 +8,11 @@ s: Ss ≈ (J₊ − J)ᵀr₊ (Dennis, Gay & Welsch 1981). Symmetric rank-one up
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
@@ -29,6 +32,14 @@ class Secant:
 
     def learn(self, step: Array, change: Array) -> None:
         self._pairs.append((step, change))
+
+    def state(self) -> list[list[NDArray[Any]]]:
+        """What was learned, on the host."""
+        return [[self._engine.to_numpy(one) for one in pair] for pair in self._pairs]
+
+    def restore(self, state: Sequence[Sequence[NDArray[Any]]]) -> None:
+        for step, change in state:
+            self.learn(self._engine.asarray(step), self._engine.asarray(change))
 
     def terms(self, m: int) -> tuple[Array, Floats]:
         """The a_l as columns (m, terms), of unit length, and the ω_l."""

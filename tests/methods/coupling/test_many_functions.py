@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cotherm as ct
-from cotherm import limits
+from cotherm import limits, memory
 from cotherm.engines import Engine
 from cotherm.engines.cpu import incidence
 from cotherm.engines.cpu.engine import CPU
@@ -19,6 +19,7 @@ from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.methods.coupling.problem import CouplingProblem, _contrasts
+from cotherm.solve import iterated_system
 from cotherm.solve.rough_inverse import is_by_unknowns
 from tests.engines.numpy_engine import NumpyEngine
 
@@ -150,6 +151,21 @@ def test_the_forecast_without_factors_is_that_of_the_plan_without_them() -> None
     assert planned.added == needs.stored
     assert planned.with_factors(0).added == needs.recomputed
     assert planned.with_factors(planned.factors) == planned
+
+
+@pytest.mark.parametrize(("room", "words"), [(10**9, "applied"), (10, "applied without factors")])
+def test_factors_beyond_the_limit_are_not_made(room: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where more edges stay free than the forecast takes for usual."""
+    graphs, functions = views(60, 3, 30)
+    monkeypatch.setattr(plan, "_USUALLY_FREE", 0.0)
+    at_any_price = lambda _self, _work, factoring: np.isfinite(factoring)  # noqa: E731
+    monkeypatch.setattr(iterated_system.Preconditioner, "is_due", at_any_price)
+    needs = ct.coupling_memory(graphs, functions, [0.4])
+    assert needs.stored - needs.recomputed < plan.factors_memory([g.m // 4 for g in graphs], [60] * 3, 465, CPU)
+    budget = needs.in_use + needs.stored + room
+    monkeypatch.setattr(memory, "in_use", lambda: needs.in_use)
+    result = ct.couple(graphs, functions, [0.4], 1e3, max_iterations=30, continuation="direct", memory=budget)
+    assert result.settings["memory"]["derivatives"] == words
 
 
 def test_one_column_in_one_call_is_the_same_solution(monkeypatch: pytest.MonkeyPatch) -> None:

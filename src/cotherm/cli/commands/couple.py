@@ -25,7 +25,9 @@ landmarks. A part of the pairs is kept back to see how far the views agree befor
 that have nothing in common with the others are left as they are, and the report says so.
 
 Ctrl-C saves the best so far, marked as interrupted, and ends with exit code 130; a second Ctrl-C
-stops at once and saves nothing.
+stops at once and saves nothing. With --checkpoint FILE a run that ends early, by whatever cause,
+writes no result: the same command goes on from FILE, to the same result. FILE is deleted when the
+result has been written, unless --max-seconds was what ended the run.
 
 Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
 every vertex and describe the same thing in each view (--functions).
@@ -132,6 +134,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="float64",
         help="precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
     )
+    group.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="keep the state of a long run in this file: if it ends early, the same command goes on from there",
+    )
     options_of.add_engine(group)
     add_recipe(parser)
     options_of.add_json(parser)
@@ -154,6 +161,7 @@ def run(options: argparse.Namespace) -> None:
 def _run_files(options: argparse.Namespace, world: Ranks) -> None:
     from cotherm import ranks
     from cotherm.cli import outputs
+    from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
     from cotherm.cli.inputs import read_views
     from cotherm.cli.notices import tell
     from cotherm.cli.signals import told_of_interrupts
@@ -171,12 +179,15 @@ def _run_files(options: argparse.Namespace, world: Ranks) -> None:
             raise CothermError("--engine", f"gpu, with {world.size} processes", "one process for a GPU, or no --engine")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
     engine = options.engine if world.size == 1 else "petsc"
-    with told_of_interrupts():
+    with told_of_interrupts(), told_of_checkpoint(options.checkpoint):
         couple = _by_pairs if by_pairs else _by_functions
         result, how = couple(views, options, place, engine)
+        if result.status == "interrupted" and options.checkpoint:
+            raise SystemExit(130)
     with ranks.together(world):
         if world.rank == 0:
             outputs.write(place, coupling_file.render(result), force=options.force)
+    drop_checkpoint(options.checkpoint, result.status, world)
     reading = [*(view.reading for view in views), *how]
     report, text = about_coupling(result)
     text = f"\n{text}\n\nWritten: {visible(str(place))}"
@@ -205,7 +216,7 @@ def _by_functions(
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory", "engine")
+    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory", "engine", "checkpoint")
     with _as_options((*named, *_STOPPING)):
         result = couple(
             graphs,
@@ -222,6 +233,7 @@ def _by_functions(
             memory=options.memory,
             precision=options.precision,
             engine=engine,
+            checkpoint=options.checkpoint,
         )
     return result, known.reading
 
@@ -249,7 +261,7 @@ def _by_pairs(
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "borrow", "rigidity", "engine", *_STOPPING)):
+    with _as_options(("times", "alpha", "borrow", "rigidity", "engine", "checkpoint", *_STOPPING)):
         result = couple_pairs(
             graphs,
             pairs.table,
@@ -261,6 +273,7 @@ def _by_pairs(
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,
             engine=engine,
+            checkpoint=options.checkpoint,
         )
     return result, reading
 

@@ -26,7 +26,10 @@ Vector = NDArray[Any]
 def elementwise(formula: Callable[..., Any], *vectors: Vector) -> Floats:
     """The formula, number by number, of vectors of one length."""
     out = np.empty(len(vectors[0]))
-    _in_blocks(_map, len(out), formula, out, *vectors)
+    if len(out) <= _AT_ONCE:  # small problems come here very often
+        out[:] = formula(*vectors)
+    else:
+        _in_blocks(_map, len(out), formula, out, *vectors)
     return out
 
 
@@ -35,12 +38,12 @@ def elementwise_sum(formula: Callable[..., Any], *vectors: Vector) -> float:
 
     Formulas had better not call BLAS, which has threads of its own.
     """
+    if len(vectors[0]) <= _AT_ONCE:
+        return float(formula(*vectors))
     return float(sum(_in_blocks(_sum, len(vectors[0]), formula, *vectors)))
 
 
 def _in_blocks(task: Callable[..., Any], length: int, *arguments: Any) -> list[Any]:
-    if length <= _AT_ONCE:
-        return [task(0, length, *arguments)]
     cuts = [*range(0, length, _AT_ONCE), length]
     with ThreadPool(work=_FORMULA * length) as pool:
         return pool.run(task, cuts, *arguments)

@@ -30,10 +30,10 @@ from cotherm.engines.cpu.singles import (
     add_columns_square,
     add_multiple,
     add_square,
+    definite_solver,
     factor_definite,
     inverse_definite,
     row_gram,
-    solve_factored,
     solve_lower,
 )
 from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
@@ -53,6 +53,8 @@ class CpuEngine(OnePlace):
     block_size = 1_000_000
     reorders = True
     joins = False
+    overhead = 1.0
+    waiting = 0.0
 
     elementwise = staticmethod(elementwise)
     elementwise_sum = staticmethod(elementwise_sum)
@@ -79,7 +81,7 @@ class CpuEngine(OnePlace):
     row_gram = staticmethod(row_gram)
     factor_definite = staticmethod(factor_definite)
     solve_lower = staticmethod(solve_lower)
-    solve_factored = staticmethod(solve_factored)
+    definite_solver = staticmethod(definite_solver)
     inverse_definite = staticmethod(inverse_definite)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
@@ -118,7 +120,7 @@ class CpuEngine(OnePlace):
         return lambda Y: np.asarray(dpotrs(factor, Y, lower=1)[0])
 
     @contextmanager
-    def session(self, n: int, memory: float) -> Iterator[None]:
+    def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:  # noqa: ARG002, plans keep it
         with limited_blas(n), kept_memory(memory):
             yield
 

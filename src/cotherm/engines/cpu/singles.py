@@ -8,6 +8,7 @@ addresses that SciPy exports for compiled code. What is upper here is lower in t
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -69,12 +70,17 @@ def solve_lower(L: Singles, Y: Singles) -> Singles:
     return Y
 
 
-def solve_factored(L: Singles, y: Singles) -> Singles:
-    """(LLᵀ)⁻¹y, for one vector."""
-    x, n = y.copy(), len(L)
-    _call("blas", "strsv", b"L", b"N", b"N", n, L, n, x, 1)
-    _call("blas", "strsv", b"L", b"T", b"N", n, L, n, x, 1)
-    return x
+def definite_solver(G: Singles) -> Callable[[Singles], Singles]:
+    """y ↦ G⁻¹y, for one vector at a time; raises LinAlgError as :func:`inverse_definite` does."""
+    L, n = factor_definite(G), len(G)
+
+    def solve(y: Singles) -> Singles:
+        x = y.copy()
+        _call("blas", "strsv", b"L", b"N", b"N", n, L, n, x, 1)
+        _call("blas", "strsv", b"L", b"T", b"N", n, L, n, x, 1)
+        return x
+
+    return solve
 
 
 def inverse_definite(G: Singles) -> Singles:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
+from mmap import mmap
 from threading import Lock, local
 from types import TracebackType
 from typing import Any
@@ -19,6 +20,8 @@ _WORTH_A_THREAD = 1_000_000
 _WORTH_A_SLICE = 1_000_000
 # Short slices end at nearly the same time, and keep threads near each other, where they share what is in the caches.
 _MOST_SLICES = 64
+# Bytes without which no thread is begun: Python waits for ever for one that finds no memory to begin with.
+_ROOM = 2**24
 
 # How many threads of a pool the present thread is one of: pools within it share the processors with the others.
 _shared = local()
@@ -36,17 +39,21 @@ class ThreadPool:
     """
 
     def __init__(self, work: float) -> None:
+        self.size, self.pieces, self._pool = 1, 1, None
+        if work < 2.0 * min(_WORTH_A_THREAD, _WORTH_A_SLICE):  # small problems come here very often
+            return
         self.size = int(max(1, min(thread_count(), work // _WORTH_A_THREAD)))
         # Slices per thread: more than one lets a fast processor help a slow one.
         self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_A_SLICE))))
-        self._pool = ThreadPoolExecutor(self.size - 1) if self.size > 1 else None
+        if self.size > 1:
+            self._pool = _threads(self.size - 1)
 
     def run(self, kernel: Callable[..., Any], cuts: Sequence[int], *arguments: Any) -> list[Any]:
         """Call kernel(lo, hi, *arguments) for consecutive cuts and return what the calls returned, in order.
 
         Slices are handed out as threads become free: processors are not always equally fast.
         """
-        if len(cuts) == 2:  # small problems call this very often
+        if len(cuts) == 2:
             return [kernel(cuts[0], cuts[1], *arguments)]
         work = _Work([partial(kernel, lo, hi, *arguments) for lo, hi in pairwise(cuts)])
         helpers = [self._pool.submit(work.help) for _ in range(self.size - 1)] if self._pool else []
@@ -80,13 +87,21 @@ def side_by_side(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
         finally:
             _shared.among = before
 
-    with ThreadPoolExecutor(size - 1) as pool:
+    with _threads(size - 1) as pool:
         # Threads do not inherit NumPy's settings for overflow.
         helpers = [pool.submit(copy_context().run, share) for _ in range(size - 1)]
         share()
         for helper in helpers:
             helper.result()
     return work.results
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    try:
+        mmap(-1, _ROOM).close()
+    except OSError:
+        raise MemoryError from None
+    return ThreadPoolExecutor(count)
 
 
 class _Work:

@@ -125,6 +125,7 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
 def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
+    unit.restore_warm_starts([None] * len(problem.graphs))  # the answer is the same whatever came before
     J = unit.at(problem.center).jacobian
     if isinstance(J, ImplicitMatrix):
         return _implicit_stiffness(J, unit.metric(problem.center))

@@ -25,7 +25,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.rough_inverse import RoughInverse, Term, rough_factor, rough_inverse
+from cotherm.solve.rough_inverse import RoughInverse, Term, Thins, rough_inverse, widened
 
 # Rows of the matrix where the graphs meet that are added up at a time.
 _ROWS = 1_024
@@ -46,33 +46,42 @@ class Contrasts:
     engine: Engine = field(default_factory=default_engine)
 
     def factored(self, term: MakeTerm, for_each: ForEach, shift: float) -> Solve:
-        """r ↦ K⁻¹r, to single precision; ``term`` may be called in several threads."""
-        H, shares, total = self.matrix, self.shares, self.shares.sum()
-        if len(H) == 1:
-            return rough_inverse([term(k, float(H[0, k] ** 2)) for k in (0, 1)], shift, for_each).apply
-        factors = self.alpha * total * shares
-        graphs = range(len(shares))
-        inverses = for_each(lambda k: rough_inverse([term(k, float(factors[k]))], shift), graphs)
-        engine = self.engine
-        meeting = _meeting(engine, inverses, shift / (self.alpha * total) * shares, for_each)
+        """r ↦ K⁻¹r for small arrays, to single precision; ``term`` may be called in several threads."""
+        total = self.shares.sum()
+        if len(self.matrix) == 1:
+            return rough_inverse([term(k, float(self.matrix[0, k] ** 2)) for k in (0, 1)], shift, for_each).apply
+        amounts = self.alpha * total * self.shares
+        graphs = range(len(self.shares))
+        inverses = for_each(lambda k: rough_inverse([term(k, float(amounts[k]))], shift), graphs)
+        meeting = _meeting(self.engine, inverses, shift / (self.alpha * total) * self.shares, for_each)
+        small = self.engine.small_array
+        H, shares, factors = small(self.matrix), small(self.shares), small(amounts[:, np.newaxis])
 
-        def smoothed(y: Floats) -> Floats:
+        joint = Thins.of(inverses) if self.engine.joins else None
+        if joint is not None:
+            inverses = []  # they are in it
+
+        def smoothed(y: Array) -> Array:
             """B y, graph by graph."""
-            products = np.array(for_each(lambda k: inverses[k].apply(y[k]), graphs))
-            return np.asarray((y - shift * products) / factors[:, np.newaxis])
+            if joint is not None:
+                return joint.inside(y) / factors
+            products = np.stack(for_each(lambda k: inverses[k].apply(y[k]), graphs))
+            return (y - shift * products) / factors
 
-        def solve(r: Floats) -> Floats:
+        def solve(r: Array) -> Array:
             r = r.reshape(len(H), -1)
             y = smoothed(H.T @ r)
-            x = engine.to_numpy(engine.solve_factored(meeting, engine.small_array((shares @ y).astype(np.float32))))
-            y += smoothed(np.multiply.outer(shares, x.astype(np.float64)))
-            return np.ravel(r - H @ y) / shift
+            x = meeting((shares @ y).astype(np.float32)).astype(np.float64)
+            y += smoothed(shares[:, np.newaxis] * x)
+            return ((r - H @ y) / shift).reshape(-1)
 
         return solve
 
 
-def _meeting(engine: Engine, inverses: Sequence[RoughInverse], weights: Floats, for_each: ForEach) -> Array:
-    """The Cholesky factor of S = Σ_k weights_k W_k."""
+def _meeting(
+    engine: Engine, inverses: Sequence[RoughInverse], weights: Floats, for_each: ForEach
+) -> Callable[[Array], Array]:
+    """y ↦ S⁻¹y for S = Σ_k weights_k W_k."""
     p = inverses[0].size
     S = engine.small_zeros(p, p, dtype=np.float32)
 
@@ -81,4 +90,4 @@ def _meeting(engine: Engine, inverses: Sequence[RoughInverse], weights: Floats, 
             inverse.add_rows(first, min(first + _ROWS, p), weight, S)
 
     for_each(add, range(0, p, _ROWS))
-    return rough_factor(engine, S)
+    return engine.definite_solver(widened(S))

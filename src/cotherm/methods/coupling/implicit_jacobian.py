@@ -32,10 +32,15 @@ _FACTORING, _SOLVING = 0.8, 4.0
 
 @dataclass
 class Factors:
-    """Whether there is memory for factors of the systems, and how many edges of each graph were free in those made."""
+    """What factors of the systems may take, what they take with so many free edges of each graph, and those made."""
 
-    allowed: bool
+    room: float
+    needs: Callable[[list[int]], int]
     made: list[list[int]] = field(default_factory=list)
+
+    def fit(self, free: list[int]) -> bool:
+        """Whether there is memory for them."""
+        return self.needs(free) <= self.room
 
 
 class ImplicitJacobian(ImplicitMatrix):
@@ -82,9 +87,9 @@ class ImplicitJacobian(ImplicitMatrix):
         return sum(one.work for one in self._maps)
 
     def factoring_work(self, active: Array) -> float:
-        if not self._factors.allowed:
-            return np.inf
         p, free = float(self._size), self._free_counts(active)
+        if not self._factors.fit(free):
+            return np.inf
         if len(free) == 2:
             return _FACTORING * (inverting_work(sum(free), p) + p**3 / 3.0)
         own = sum(inverting_work(count, p) for count in free)
@@ -109,7 +114,10 @@ class ImplicitJacobian(ImplicitMatrix):
         def for_each(task: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
             return self.engine.for_each(task, self._largest, arguments)
 
-        self._factors.made.append(self._free_counts(active))
+        free = self._free_counts(active)
+        if not self._factors.fit(free):
+            return None
+        self._factors.made.append(free)
         try:
             return self._contrasts.factored(term, for_each, shift)
         except np.linalg.LinAlgError:

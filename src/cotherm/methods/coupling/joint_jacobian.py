@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,6 +34,7 @@ class JointJacobian(ImplicitJacobian):
         self._edges = joint_edges(state, free)
         self._map = state.derivative_map(self._edges)
         self._size = state.size
+        self._H = self.engine.small_array(contrasts.matrix)
         self.shape = (self._cuts[-1], len(contrasts.matrix) * self._size)
 
     @lazy
@@ -43,14 +45,24 @@ class JointJacobian(ImplicitJacobian):
         return rough
 
     def matvec(self, x: Floats) -> Array:
-        return self._map.gradient(self._contrasts.matrix.T @ x.reshape(len(self._contrasts.matrix), -1))
+        return self.apply(self.engine.small_array(x))
 
     def rmatvec(self, y: Array) -> Floats:
-        return np.ravel(self._contrasts.matrix @ self._map.derivative(y))
+        return self.engine.to_numpy(self.apply_transposed(y))
+
+    def apply(self, x: Array) -> Array:
+        return self._map.gradient(self._H.T @ x.reshape(len(self._H), -1))
+
+    def apply_transposed(self, y: Array) -> Array:
+        return (self._H @ self._map.derivative(y)).reshape(-1)
 
     @property
     def work(self) -> float:
         return self._map.work
+
+    def _free_counts(self, active: Array) -> list[int]:
+        free = ~self.engine.to_numpy(active)
+        return [int(np.count_nonzero(free[lo:hi])) for lo, hi in pairwise(self._cuts)]
 
     def _row_writer(self, k: int) -> RowWriter:
         return self._state.row_writer(self._edges[self._cuts[k] : self._cuts[k + 1]])

@@ -9,12 +9,14 @@ The small systems have as many rows as the Jacobian has columns, or rows where t
 times and of α, every route and the report are within the forecast.
 
 With many functions the Jacobian is never formed (:mod:`cotherm.methods.coupling.implicit_jacobian`). Then the largest
-part are factors of the systems, with as many rows as one graph has entries of Q: *stored* is with these, the others are
-without them, which takes more iterations.
+part are factors of the systems: *stored* is with these, the others are without them, which takes more iterations. How
+large they are depends on how many edges turn out to be cut. The forecast is for what is usual, and factors that would
+exceed the limit all the same are not made.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +26,7 @@ import numpy as np
 from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
-from cotherm.solve.rough_inverse import is_by_unknowns
+from cotherm.solve.rough_inverse import uses_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
 WAYS = ("stored", "recomputed", "streamed")
@@ -35,6 +37,9 @@ _SPECTRAL_TERMS, _TERMS = 12, 10
 # Vectors over the edges that a step needs at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
 _VECTORS, _EDGE = 8, 104
+# Beside a stored Jacobian an edge of one rank of several takes more: its ends among all vertices, and what belongs to
+# other ranks. The other ways leave room enough for it.
+_EDGE_OF_RANK = 40
 # Blocks over all vertices as wide as the small system, such blocks over those of one graph, and those of conjugate
 # gradients.
 _LASTING_BLOCKS, _BLOCKS, _PANELS = 2, 1, 5
@@ -47,7 +52,12 @@ _RESIDUALS = 6
 # is on its way to single precision.
 _APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
 # Matrices over the free edges of a graph while a factor is made from them.
-_FORMS = 3
+_FORMS = 2
+# Matrices as large as that where graphs meet while it is inverted.
+_INVERTED = 4
+# The part of the edges that is free when factors are made, where there are so many functions that it matters: 0.2 to
+# 0.45 in the runs of `python -m benchmarks many`.
+_USUALLY_FREE = 0.3
 # Terms of the derivative for every time, as products use them.
 _APPLIED_TERMS = 7
 # Dense matrices over the vertices of a graph whose heat flows by its spectrum.
@@ -109,7 +119,8 @@ class CouplingMemory:
 class MemoryPlan:
     """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition.
 
-    Where it is ``applied``, only "stored" is with factors; ``factors`` is their part of what is added.
+    Where it is ``applied``, only "stored" is with factors; ``factors`` is their part of what is added, and ``room``
+    what they may take at most.
     """
 
     way: str = "stored"
@@ -118,6 +129,7 @@ class MemoryPlan:
     in_use: int = 0
     applied: bool = False
     factors: int = 0
+    room: float = math.inf
 
     def with_factors(self, amount: int) -> MemoryPlan:
         """What turns out to be taken: factors are smaller where few edges are free, and may not be needed at all."""
@@ -146,36 +158,46 @@ def predicted(
     shape = _Shape(sizes, q, p, engine)
     other = max(shape.report, shape.choosing if choosing else 0)
     if shape.is_applied:
-        with_factors, without = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
+        ways = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
+        with_factors, without = (int(engine.overhead * way) for way in ways)
         return CouplingMemory(with_factors, without, without, engine.memory_in_use(), applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
     step, heat = max(shape.compressing, shape.step), shape.heat
-    stored = jacobian + max(step, heat)
+    stored = jacobian + max(step, heat) + (_EDGE_OF_RANK * shape.edges if engine.is_distributed else 0)
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
     streamed = max(step, heat)
-    stored, recomputed, streamed = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
+    ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
+    stored, recomputed, streamed = (int(engine.overhead * way) for way in ways)
     return CouplingMemory(stored, recomputed, streamed, engine.memory_in_use())
 
 
-def factors_memory(sizes: Sequence[tuple[int, int]], own: int, at_once: int, block_size: int) -> int:
-    """Of factors for graphs with so many vertices and free edges, each with so many entries of Q.
+def factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
+    """Of factors for graphs with so many free edges and vertices, each with so many entries of Q."""
+    return int(engine.overhead * _factors_memory(free, vertices, own, engine))
 
-    One for each graph, one where they meet, and what so many of them are made from at a time: see
-    :mod:`cotherm.solve.rough_inverse`.
+
+def _factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
+    """One for each graph, one where they meet, and what some of them are made from at a time.
+
+    See :mod:`cotherm.solve.rough_inverse`.
     """
-    if len(sizes) == 2:
-        n, free = max(n for n, _ in sizes), sum(free for _, free in sizes)
-        lasting, making = _inverse_memory(n, free, own, block_size)
-        return lasting + (lasting + making if is_by_unknowns(free, own) else lasting + at_once * making)
-    parts = [_inverse_memory(n, free, own, block_size) for n, free in sizes]
-    meeting, making = 4 * own**2, at_once * max(making for _, making in parts)  # the one after the other
-    return sum(lasting for lasting, _ in parts) + max(meeting, making)
+    at_once = engine.at_once(max(vertices), len(vertices))
+    if len(vertices) == 2:
+        lasting, making = _inverse_memory(sum(free), max(vertices), own, engine)
+        return lasting + (lasting + making if uses_unknowns(engine, sum(free), own) else lasting + at_once * making)
+    parts = [_inverse_memory(*sizes, own, engine) for sizes in zip(free, vertices, strict=True)]
+    total, making = sum(lasting for lasting, _ in parts), at_once * max(making for _, making in parts)
+    meeting = 4 * own**2
+    if engine.joins:  # where they meet is inverted, and thin ones are put into one array, after the other
+        joined = total if all(uses_unknowns(engine, count, own) for count in free) else 0
+        return total + max(_INVERTED * meeting, making, meeting + joined)
+    return total + max(meeting, making)  # the one after the other
 
 
-def _inverse_memory(n: int, free: int, own: int, block_size: int) -> tuple[int, int]:
+def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, int]:
     """What one factor takes, and what it is made from."""
-    rows = _ROUGH_ROW * min(block_size, own * free)
-    if is_by_unknowns(free, own):
+    rows = _ROUGH_ROW * min(engine.block_size, own * free)
+    if uses_unknowns(engine, free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
     dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
     return 4 * own**2, 12 * own * n + dense + rows
@@ -186,7 +208,7 @@ class _Shape:
 
     def __init__(self, sizes: Sequence[tuple[int, int]], q: int, p: int, engine: Engine) -> None:
         self.sizes, self.graphs, self.q, self.p = sizes, len(sizes), q, p
-        self.block_size = engine.block_size
+        self.block_size, self.engine = engine.block_size, engine
         self.vertices, self.edges = (sum(part) for part in zip(*sizes, strict=True))
         self.largest = max(vertices for vertices, _ in sizes)
         self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
@@ -220,8 +242,10 @@ class _Shape:
 
     @property
     def factors(self) -> int:
-        """If all edges are free, which is the most that they take."""
-        return factors_memory(self.sizes, self.columns // (self.graphs - 1), self.at_once, self.block_size)
+        """Of those that are usual: of what may be free, much is cut where functions are many."""
+        vertices, edges = zip(*self.sizes, strict=True)
+        usual = [math.ceil(_USUALLY_FREE * m) for m in edges]
+        return _factors_memory(usual, vertices, self.columns // (self.graphs - 1), self.engine)
 
     @property
     def terms(self) -> int:
@@ -283,14 +307,24 @@ class _Shape:
         return 8 * _DENSE * self.largest**2 if self.largest <= limits.DENSE else 0
 
 
-def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: Engine | None = None) -> MemoryPlan:
+def planned(
+    needs: CouplingMemory,
+    budget: int | None,
+    precision: str,
+    engine: Engine | None = None,
+    *,
+    free: int | None = None,
+) -> MemoryPlan:
     """The fastest way that fits the budget for the whole process; refuses if none does.
 
-    Without a budget the memory that is free counts. All ranks of an engine take the same way: the one with least room
-    decides.
+    Without a budget the memory that is free counts, now or when ``free`` was measured. All ranks of an engine take the
+    same way: the one with least room decides.
     """
     engine = default_engine() if engine is None else engine
-    free = engine.available_memory() if budget is None else budget - needs.in_use
+    if budget is not None:
+        free = budget - needs.in_use
+    elif free is None:
+        free = engine.available_memory()
     free = None if free is None else int(-engine.most(-free))
     most = engine.most
     needs = replace(
@@ -302,17 +336,24 @@ def planned(needs: CouplingMemory, budget: int | None, precision: str, engine: E
     allowed = None if free is None else free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if allowed is None or getattr(needs, way) <= allowed:
-            factors = needs.stored - needs.recomputed if needs.applied and way == "stored" else 0
-            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied, factors)
+            plan = MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
+            if not needs.applied:
+                return plan
+            if way != "stored":
+                return replace(plan, room=0.0)
+            room = math.inf if allowed is None else allowed - needs.recomputed
+            return replace(plan, factors=needs.stored - needs.recomputed, room=room)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     given = (
         f"{memory.words(free or 0)} free"
         if budget is None
         else f"{memory.words(budget)} in all, of which {memory.words(needs.in_use)} are in use already"
     )
-    raise CothermError(
-        "memory",
-        given,
-        f"{memory.words(needs.in_use + least)} in all, the least this coupling takes",
-        'Use fewer functions or times, precision="float32", freeze edges, or couple samples of the graphs.',
-    )
+    ranks = "Start more ranks, use" if engine.is_distributed else "Use"
+    with engine.checking():
+        raise CothermError(
+            "memory",
+            given,
+            f"{memory.words(needs.in_use + least)} in all, the least this coupling takes",
+            f'{ranks} fewer functions or times, precision="float32", freeze edges, or couple samples of the graphs.',
+        )

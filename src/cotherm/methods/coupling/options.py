@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from cotherm.engines import Engine, get_engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
+from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed, ranks_of
 from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
@@ -52,6 +55,7 @@ class Options:
     callback: Callable[[Step], Any] | None
     engine: Engine
     asked: str  # the engine that was asked for
+    checkpoint: Path | None
 
     @classmethod
     def checked(
@@ -74,6 +78,7 @@ class Options:
         precision: str,
         callback: Callable[[Step], Any] | None,
         engine: str | Engine,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Options:
         """From the arguments of couple."""
         graphs, columns = checked_views(graphs, functions)
@@ -113,6 +118,7 @@ class Options:
             callback=callback,
             engine=get_engine(engine).serving(*_size(graphs, columns)),
             asked=get_engine(engine).name,
+            checkpoint=None if checkpoint is None else checked_place(checkpoint),
         )
         require_squares(graphs)
         options.require_finite(given_alpha or 1.0)
@@ -151,6 +157,30 @@ class Options:
         same("max_seconds", repr(self.max_seconds))
         same("memory", repr(self.budget))
         same("precision", self.precision)
+
+    def opened_checkpoint(self) -> Checkpoint | None:
+        """The checkpoint of this run, with what the file holds already."""
+        if self.checkpoint is None:
+            return None
+        given = {
+            "method": "couple",
+            **fingerprint_of_graphs(self.graphs),
+            **{f"functions[{k}]": hashed(F) for k, F in enumerate(self.functions)},
+            "times": "auto" if self.times is None else repr(self.times.tolist()),
+            "alpha": "auto" if self.alpha is None else repr(self.alpha),
+            "frozen": hashed(*self.free),
+            "rigidity": repr(self.rigidity.tolist()),
+            "graph_weights": repr(self.graph_weights.tolist()),
+            "function_weights": hashed(self.function_weights),
+            "continuation": repr(self.routes),
+            "start": "none" if self.start is None else hashed(*self.start),
+            "tolerance": repr(self.tolerance),
+            "max_iterations": repr(self.max_iterations),
+            "memory": "auto" if self.budget is None else repr(self.budget),
+            "precision": self.precision,
+            "engine": self.engine.name,
+        }
+        return Checkpoint(self.checkpoint, given, self.engine, ranks_of(self.engine))
 
     def require_finite(self, alpha: float) -> None:
         """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.methods.coupling.implicit_jacobian import Factors, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.joint_jacobian import JointJacobian, joint_edges
-from cotherm.methods.coupling.memory import MemoryPlan
+from cotherm.methods.coupling.memory import MemoryPlan, factors_memory
 from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
@@ -70,7 +71,6 @@ class CouplingProblem:
         self.engine = default_engine() if engine is None else engine
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
-        self.factors = Factors(allowed=plan.way == "stored")  # the same for all problems that are made of this one
         live = times[times > 0.0]
         layouts = [None] * len(graphs) if patterns is None else patterns
         self._models = [
@@ -78,6 +78,10 @@ class CouplingProblem:
             for g, F, pattern in zip(graphs, functions, layouts, strict=True)
         ]
         self._joint = JointModel(self._models) if self._is_joint else None
+        vertices = [graph.n for graph in graphs]
+        needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
+        # The same for all problems that are made of this one.
+        self.factors = Factors(plan.room, needs)
         self._first_horizon = first_horizon
         numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
         self.free = [numbers(model.pattern, edges) for model, edges in zip(self._models, free, strict=True)]
@@ -107,6 +111,13 @@ class CouplingProblem:
         problem = copy(self)
         problem._measure([block.C for block in self._gram.blocks], rigidity)
         return problem
+
+    def warm_starts(self) -> list[Array | None]:
+        """Where the iterations of the distance's systems begin, graph by graph."""
+        return self._gram.warm_starts()
+
+    def restore_warm_starts(self, solutions: Sequence[Array | None]) -> None:
+        self._gram.restore_warm_starts(solutions)
 
     @property
     def _is_joint(self) -> bool:
@@ -228,7 +239,8 @@ class CouplingPoint:
         problem = self._problem
         slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
         if isinstance(self._states, JointCorrelation):
-            return self._states.derivative_map(joint_edges(self._states, problem.free)).gradient(slopes)
+            edges = joint_edges(self._states, problem.free)
+            return self._states.derivative_map(edges).gradient(problem.engine.small_array(slopes))
 
         def gradient(state: Correlation, slope: Floats, edges: Array) -> Array:
             return state.derivative_map(edges).gradient(slope)

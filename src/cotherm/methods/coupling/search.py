@@ -11,6 +11,8 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
+from cotherm.io.state_file import State
+from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
 from cotherm.methods.coupling.continuation import HELD, Stage, default_route, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.notebook import ArraysInShort
@@ -30,11 +32,13 @@ _NEAR = 1.05
 _BESIDE = 0.2
 # With one graph alone to change, the others are so many times as rigid, for so many steps. That is tried where the
 # others have more than this part of the distance. It is given up if it costs so many times what it costs where all may
-# change: then more than one graph is wrong.
+# change: then more than one graph is wrong. It is given up before its end where, at the pace of its last few steps, it
+# would end that many times beyond.
 _HELD = 100.0
 _HELD_STEPS = 12
 _SHARED = 0.05
 _HOPELESS = 100.0
+_PACE, _TOO_SLOW = 3, 4.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,6 +93,14 @@ class _Stop(Exception):  # noqa: N818 (an end, not an error)
     """Raised from within a descent to end the search; its argument is the status."""
 
 
+class _TooSlow(Exception):  # noqa: N818 (an end, not an error)
+    """Raised from within a descent that will not reach its goal, with its last point."""
+
+    def __init__(self, last: Iterate) -> None:
+        super().__init__(last.cost)
+        self.last = last
+
+
 class Search:
     """One run. ``history`` grows with every step; ``deadline`` is a reading of ``time.perf_counter``."""
 
@@ -101,6 +113,7 @@ class Search:
         callback: Callable[[Step], Any] | None,
         deadline: float | None,
         meter: Meter,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self._problem, self._routes, self._tolerance = problem, routes, tolerance
         self._left, self._callback = max_iterations, callback
@@ -111,9 +124,26 @@ class Search:
         self._holds = any(name == HELD for name, _ in routes)
         self._by_times: tuple[CouplingProblem, Found] | None = None  # the last stage of that route, where it is needed
         self._found: list[Found] = []
+        self._checkpoint = checkpoint
+        if checkpoint is not None:
+            self._take_up(checkpoint)
 
     def run(self, start: Array) -> Found:
-        """The best solution found, from the weights ``start``."""
+        """The best solution found, from the weights ``start``; what a checkpoint knows of it is not computed again."""
+        kept = self._checkpoint
+        if kept is None:
+            return self._run(start)
+        if kept.result is not None:
+            return self._restored(kept.result)
+        with kept.kept():
+            found = self._run(start)
+        if found.status in UNFINISHED:
+            kept.flush(agreed=True)  # the same call goes on from there
+        else:
+            kept.finished(self._stored(found), self._common(self._left))
+        return found
+
+    def _run(self, start: Array) -> Found:
         if not self._problem.engine.total(len(start)) or not np.any(self._problem.times > 0.0):
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
@@ -167,8 +197,9 @@ class Search:
         problem, all_free = self._end_by_times()
         rigidity = _HELD * problem.rigidity
         rigidity[graph] /= _HELD
-        held = self._descend(problem.with_rigidity(rigidity), start, HELD, 0, _HELD_STEPS, rough=True)
-        if held.cost > _HOPELESS * all_free.cost:
+        goal = _HOPELESS * all_free.cost
+        held = self._descend(problem.with_rigidity(rigidity), start, HELD, 0, _HELD_STEPS, rough=True, goal=goal)
+        if held.cost > goal:
             return []
         return [self._descend(self._problem, held.u, HELD, 1, _ROUGH_STEPS, rough=True)]
 
@@ -216,27 +247,89 @@ class Search:
         *,
         rough: bool,
         damping: float = np.inf,
+        goal: float = np.inf,
     ) -> Found:
+        """Down from u; given up where after so many steps the cost would be far beyond the goal."""
+        kept, begun, name = self._checkpoint, None, f"{route}, stage {stage}, {'rough' if rough else 'last'}"
+        if kept is not None:
+            answer = kept.answer(name)
+            if answer is not None:
+                if kept.is_caught_up:
+                    self._warm_up(kept)
+                return self._noted(problem, self._restored(answer))
+            begun = kept.begun(name)
+        at_start = self._left
+        if kept is not None and begun is not None:
+            self._left = begun["left"]
+            self._warm_up(kept)  # once more: what comes before a route has used these starts too
         self._meter.advance(f"coupling: {route}, stage {stage + 1}")
         # The Jacobian of another stage has another size, and does not fit where the last one was.
         problem.engine.return_free_memory()
 
         def watch(iterate: Iterate) -> None:
+            if kept is not None:
+                kept.step(name, lambda: self._begun(iterate), lambda: self._common(at_start), self._copied(iterate))
             self._record(problem, iterate, route, stage)
+            if iterate.cost > goal and self._foreseen(route, stage, steps) > _TOO_SLOW * goal:
+                raise _TooSlow(iterate)
 
-        end = descend(
-            problem,
-            u,
-            tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
-            iterations=steps,
-            least_gain=_ROUGH_GAIN if rough else 0.0,
-            damping=damping,
-            watch=watch,
-        )
-        found = Found(end.u, end.cost, end.optimality, end.status.value, end.damping, route, stage)
+        try:
+            end = descend(
+                problem,
+                u,
+                tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
+                iterations=steps,
+                least_gain=_ROUGH_GAIN if rough else 0.0,
+                damping=damping,
+                watch=watch,
+                begun=None if begun is None else begun["descent"],
+            )
+            found = Found(end.u, end.cost, end.optimality, end.status.value, end.damping, route, stage)
+        except _TooSlow as slow:
+            last = slow.last
+            found = Found(last.u, last.cost, last.optimality, "given up", route=route, stage=stage)
+        if kept is not None:
+            kept.ended(name, self._stored(found), self._common(self._left))
+        return self._noted(problem, found)
+
+    def _noted(self, problem: CouplingProblem, found: Found) -> Found:
         if problem is self._problem:
             self._found.append(found)
         return found
+
+    def _stored(self, found: Found) -> State:
+        return {**vars(found), "u": self._problem.engine.to_numpy(found.u)}
+
+    def _restored(self, state: State) -> Found:
+        return Found(**{**state, "u": self._problem.engine.asarray(state["u"])})
+
+    def _begun(self, iterate: Iterate) -> State | None:
+        descent = iterate.state()
+        return None if descent is None else {"left": self._left, "descent": descent}
+
+    def _common(self, left: int) -> State:
+        """What a checkpoint keeps beside the descents; ``left`` are the steps that were left when the last began."""
+        warm = [None if one is None else self._problem.engine.to_numpy(one) for one in self._problem.warm_starts()]
+        return {"history": list(self.history), "left": left, "warm": warm, "factors": list(self._problem.factors.made)}
+
+    def _copied(self, iterate: Iterate) -> float:
+        """Bytes that it takes to take the state."""
+        if not isinstance(iterate.u, np.ndarray):
+            return np.inf
+        return iterate.copied + sum(one.nbytes for one in self._problem.warm_starts() if one is not None)
+
+    def _take_up(self, checkpoint: Checkpoint) -> None:
+        common = checkpoint.common
+        if common:
+            self.history, self._left = common["history"], common["left"]
+            self._problem.factors.made.extend(common["factors"])
+            if checkpoint.is_caught_up:
+                self._warm_up(checkpoint)
+
+    def _warm_up(self, checkpoint: Checkpoint) -> None:
+        to_engine = self._problem.engine.asarray
+        warm = checkpoint.common["warm"]
+        self._problem.restore_warm_starts([None if one is None else to_engine(one) for one in warm])
 
     def _record(self, problem: CouplingProblem, iterate: Iterate, route: str, stage: int) -> None:
         self._current = iterate.u
@@ -260,6 +353,14 @@ class Search:
                 raise _Stop("out of budget")
         if self._deadline is not None and problem.engine.most(time.perf_counter() > self._deadline):
             raise _Stop("time limit")
+
+    def _foreseen(self, route: str, stage: int, steps: int) -> float:
+        """The cost after so many steps at the pace of the last ones; 0 where they are too few to tell."""
+        costs = [row["cost"] for row in self.history if (row["route"], row["stage"]) == (route, stage)]
+        done = len(costs) - 1
+        if done <= _PACE:  # the first step is no measure
+            return 0.0
+        return float(costs[-1] * (costs[-1] / costs[-1 - _PACE]) ** ((steps - done) / _PACE))
 
     def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]

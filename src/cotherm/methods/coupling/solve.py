@@ -16,8 +16,9 @@ from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
+from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count
-from cotherm.methods.coupling.memory import MemoryPlan, factors_memory, planned, predicted
+from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.reordering import Reordering
@@ -48,20 +49,21 @@ def solve(options: Options, began: float) -> Solution:
     ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count.
     """
     deadline = None if options.max_seconds is None else began + options.max_seconds
+    checkpoint = options.opened_checkpoint()
     with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
-        return _solved(options, deadline, meter)
+        return _solved(options, checkpoint, deadline, meter)
 
 
-def _solved(options: Options, deadline: float | None, meter: Meter) -> Solution:
+def _solved(options: Options, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter) -> Solution:
     callback = _outside_overflow(options.callback)
     plan = _plan(options)
     times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
     # Where derivatives are only applied, dense algebra runs in our own threads.
-    session = options.engine.session(0 if plan.applied else options.largest, plan.added)
+    session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
     with session, _refused_overflow(options.graphs, times):
         # In a function of its own, so that its memory is free again before the session returns it to the system.
-        return _searched(options, times, plan, callback, deadline, meter)
+        return _searched(options, times, plan, callback, checkpoint, deadline, meter)
 
 
 @contextmanager
@@ -94,7 +96,13 @@ def _plan(options: Options) -> MemoryPlan:
 
 
 def _searched(
-    options: Options, times: Floats, plan: MemoryPlan, callback: Any, deadline: float | None, meter: Meter
+    options: Options,
+    times: Floats,
+    plan: MemoryPlan,
+    callback: Any,
+    checkpoint: Checkpoint | None,
+    deadline: float | None,
+    meter: Meter,
 ) -> Solution:
     reordering = Reordering(options.graphs, options.engine)
     problem = CouplingProblem(
@@ -119,6 +127,7 @@ def _searched(
         reordering.wrapped(callback),
         deadline,
         meter,
+        checkpoint,
     )
     start = options.start
     found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
@@ -140,14 +149,8 @@ def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
     """The forecast for the factors that were made."""
     if not plan.factors:
         return plan
-    graphs, engine = problem.graphs, problem.engine
-    at_once = engine.at_once(problem.largest, len(graphs))
-    vertices = [graph.n for graph in graphs]
-    amounts = [
-        factors_memory(list(zip(vertices, free, strict=True)), problem.entries, at_once, engine.block_size)
-        for free in problem.factors.made
-    ]
-    return plan.with_factors(min(max(amounts, default=0), plan.factors))
+    amounts = map(problem.factors.needs, problem.factors.made)
+    return plan.with_factors(max(amounts, default=0))
 
 
 class _CallbackError(Exception):

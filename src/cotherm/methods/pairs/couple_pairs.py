@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.heat.validation import checked_views
+from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed, ranks_of
 from cotherm.methods.coupling.options import checked_seconds, checked_times, require_squares
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
@@ -65,6 +68,7 @@ def couple_pairs(
     max_seconds: float | None = None,
     callback: Callable[[Step], Any] | None = None,
     engine: str | Engine = "cpu",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Coupling:
     r"""Couple graphs by items that are known to be the same, without labels.
 
@@ -131,6 +135,8 @@ def couple_pairs(
         search stops.
     engine : {"cpu", "gpu"} or Engine, default "cpu"
         What runs the array kernels.
+    checkpoint : path-like, optional
+        File for the state of the run, from which the same call goes on, as for :func:`cotherm.couple`.
 
     Returns
     -------
@@ -189,10 +195,30 @@ def couple_pairs(
     numbers = _Numbers.checked(
         n_modes, times, alpha, borrow, kept_back, seed, tolerance, max_iterations, max_seconds, callback
     )
+    place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
     with session, shown_once(engine), Meter(limit=numbers.max_seconds) as meter:
         meter.advance("comparing the views")
-        return _Coupler(given, numbers, meter, began).run()
+        kept = None if place is None else _opened(place, given, numbers)
+        return _Coupler(given, numbers, meter, began, kept).run()
+
+
+def _opened(place: Path, given: _Given, numbers: _Numbers) -> Checkpoint:
+    """The checkpoint of this run, with what the file holds already."""
+    fixed = {name: getattr(numbers, name) for name in ("n_modes", "alpha", "borrow")}
+    named = ("kept_back", "seed", "tolerance", "max_iterations")
+    arguments = {
+        "method": "couple_pairs",
+        **fingerprint_of_graphs(given.originals),
+        "pairs": f"{len(given.pairs.table)} items, {hashed(given.pairs.table)}",
+        "functions": "none" if given.functions is None else hashed(*given.functions),
+        "times": "auto" if numbers.times is None else repr(numbers.times.tolist()),
+        **{name: "auto" if value is None else repr(value) for name, value in fixed.items()},
+        "rigidity": repr(given.rigidity.tolist()),
+        **{name: repr(getattr(numbers, name)) for name in named},
+        "engine": given.engine.name,
+    }
+    return Checkpoint(place, arguments, given.engine, ranks_of(given.engine))
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,8 +333,11 @@ class _Trial:
 
 
 class _Coupler:
-    def __init__(self, given: _Given, numbers: _Numbers, meter: Meter, began: float) -> None:
+    def __init__(
+        self, given: _Given, numbers: _Numbers, meter: Meter, began: float, checkpoint: Checkpoint | None = None
+    ) -> None:
         self._given, self._numbers, self._meter, self._began = given, numbers, meter, began
+        self._checkpoint = checkpoint
         self._trial: _Trial | None = None
         self._relations = choice.relations(given.graphs, given.pairs, numbers.seed, given.engine)
         self._linked = [one.views for one in self._relations if one.linked]
@@ -323,6 +352,14 @@ class _Coupler:
         self._borrowing = Borrowing(given.graphs, trust, support)
 
     def run(self) -> Coupling:
+        if self._checkpoint is None:
+            return self._interruptible()
+        with self._checkpoint.kept():
+            result = self._interruptible()
+        self._checkpoint.flush(agreed=True)
+        return result
+
+    def _interruptible(self) -> Coupling:
         try:
             return self._run()
         except KeyboardInterrupt:
@@ -339,12 +376,14 @@ class _Coupler:
         kept = list(choice.parts(self._given.pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back else []
         trials = [(number, rows) for number in range(len(settings)) for rows in kept]
         measured, finished = self._measured(settings, trials)
+        # A trial that time cut short goes on when the same is called again, and the coupling now leaves no trace.
+        checkpoint = self._checkpoint if finished else None
         # What was not measured to the end does not decide: then the likeliest is taken, as without pairs kept back.
         best = choice.best(settings, [one.gain(self._linked)[0] if finished else 0.0 for one in measured])
         helps = self._helps(measured[best])
         known = measured[best].agreement()
         self._meter.advance("coupling by all pairs", **({} if np.isnan(known) else {"agreement": known}))
-        solved = self._solved(settings[best], self._given.pairs, final=True, couple=helps)
+        solved = self._solved(settings[best], self._given.pairs, "last", checkpoint, final=True, couple=helps)
         return self._result(settings[best], measured[best], solved, helps, "" if finished else _HURRIED)
 
     def _measured(self, settings: Sequence[Setting], trials: Sequence[tuple[int, Ints]]) -> tuple[list[KeptBack], bool]:
@@ -354,7 +393,8 @@ class _Coupler:
         agreement: dict[str, float] = {}
         for done, (number, rows) in enumerate(trials, 1):
             self._meter.advance(f"trial coupling {done} of {len(trials)}", **agreement)
-            solved = self._solved(settings[number], given.pairs.without(rows), final=False)
+            pairs, name = given.pairs.without(rows), f"trial {done}"
+            solved = self._solved(settings[number], pairs, name, self._checkpoint, final=False)
             status = solved.outcome.status
             if self._trial is None or status != "interrupted":
                 self._trial = _Trial(settings[number], found[number], solved)
@@ -376,7 +416,16 @@ class _Coupler:
         seconds = self._numbers.max_seconds
         return None if seconds is None else self._began + part * seconds
 
-    def _solved(self, setting: Setting, pairs: Pairs, *, final: bool, couple: bool = True) -> _Solved:
+    def _solved(
+        self,
+        setting: Setting,
+        pairs: Pairs,
+        name: str,
+        kept: Checkpoint | None,
+        *,
+        final: bool,
+        couple: bool = True,
+    ) -> _Solved:
         given, numbers = self._given, self._numbers
         linked = [views for views in self._linked if pairs.count(*views)] if couple else []
         graphs = self._borrowing.lent(pairs, numbers.borrow) if setting.borrows and linked else given.graphs
@@ -395,6 +444,8 @@ class _Coupler:
                 meter=self._meter,
                 deadline=self._deadline(1.0),
                 callback=numbers.callback,
+                checkpoint=kept,
+                name=name,
             )
         else:
             outcome = descend(
@@ -404,6 +455,8 @@ class _Coupler:
                 max_iterations=_TRIAL_STEPS,
                 meter=self._meter,
                 deadline=self._deadline(_TRIALS_PART),
+                checkpoint=kept,
+                name=name,
             )
         weights = problem.weights(outcome.u)
         after = [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]

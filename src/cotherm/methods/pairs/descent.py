@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.io.state_file import State
+from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
-from cotherm.solve.quasi_newton import minimize_bounded
+from cotherm.solve.quasi_newton import Resumable, minimize_bounded
 
 _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
@@ -59,23 +61,35 @@ def descend(
     meter: Meter,
     deadline: float | None = None,
     callback: Callable[[Step], Any] | None = None,
+    checkpoint: Checkpoint | None = None,
+    name: str = "",
 ) -> Outcome:
     """From the given weights through all strengths to a minimum at the last one.
 
-    ``deadline`` is a reading of ``time.perf_counter`` after which the search ends.
+    ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome that a checkpoint knows
+    by that name is not computed again, and a search that was under way goes on.
     """
-    search = _Search(problem, callback, max_iterations, deadline, meter)
+    answer = None if checkpoint is None else checkpoint.answer(name)
+    if answer is not None:
+        return Outcome(**answer)
+    begun = None if checkpoint is None else checkpoint.begun(name)
+    search = _Search(problem, callback, max_iterations, deadline, meter, checkpoint, name)
+    first = search.take_up(begun)
     try:
         for stage, alpha in enumerate(alphas):
             last = stage == len(alphas) - 1
-            search.solve(alpha, stage, tolerance if last else _ROUGH, None if last else _ROUGH_STEPS)
+            if stage >= first:
+                search.solve(alpha, stage, tolerance if last else _ROUGH, None if last else _ROUGH_STEPS)
     except _Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
         if problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
             raise
         search.status = "interrupted"
-    return search.outcome(alphas[-1])
+    outcome = search.outcome(alphas[-1])
+    if checkpoint is not None and outcome.status not in UNFINISHED:
+        checkpoint.ended(name, vars(outcome), {})
+    return outcome
 
 
 class _Scaled(NamedTuple):
@@ -94,11 +108,33 @@ class _Search:
         iterations: int,
         deadline: float | None,
         meter: Meter,
+        checkpoint: Checkpoint | None,
+        name: str,
     ) -> None:
         self._problem, self._callback, self._left = problem, callback, iterations
-        self._deadline, self._meter = deadline, meter
+        self._deadline, self._meter, self._checkpoint, self._name = deadline, meter, checkpoint, name
+        self._run: Any = None  # of a stage, where it is to go on
         self.u, self.status = problem.center, "converged"
         self.history: list[dict[str, Any]] = []
+
+    def take_up(self, begun: State | None) -> int:
+        """Go on from a state; the first stage that is not over."""
+        if begun is None:
+            return 0
+        self.u, self._left, self.history = begun["u"], begun["left"], begun["history"]
+        self._run = begun["run"]
+        return int(begun["stage"])
+
+    def _keep(self, stage: int, before: Floats, left: int, run: Resumable) -> None:
+        """A state after a step; ``before`` are the weights at which the stage began, ``left`` the steps that were."""
+        if self._checkpoint is None or not run.is_possible:
+            return
+        history = list(self.history)
+
+        def state() -> State:
+            return {"stage": stage, "u": before, "left": left, "history": history, "run": run.state()}
+
+        self._checkpoint.step(self._name, state, lambda: {"history": history}, run.size)
 
     def solve(self, alpha: float, stage: int, tolerance: float, most: int | None) -> None:
         if not len(self.u):
@@ -113,9 +149,13 @@ class _Search:
             cost = value.distance + alpha * value.coupling
             return _Scaled(cost, (value.of_distance + value.of_coupling) * scale, value)
 
+        run, self._run = Resumable(self._run), None
+        before, left = self.u, self._left
+
         def after_step(x: Floats, scaled: _Scaled) -> None:
+            self._keep(stage, before, left, run)
             self.u = x * scale
-            self._left -= 1
+            self._left = left - run.steps - 1 if run.is_possible else self._left - 1
             self._report(scaled.value, alpha, stage)
 
         budget = self._left if most is None else min(self._left, most)
@@ -126,6 +166,7 @@ class _Search:
             tolerance=tolerance,
             memory=_MEMORY,
             after_step=after_step,
+            run=run,
         )
         self.u = np.maximum(found.x, 0.0) * scale
         self.status = "out of budget" if most is None and found.nit >= budget else "converged"
