@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from cotherm.engines import default_engine
 from cotherm.solve.metric import Gram
-from cotherm.solve.rough_inverse import Term, is_by_unknowns, rough_inverse
+from cotherm.solve.rough_inverse import Term, is_by_unknowns, rough_inverse, rough_solver
 from cotherm.solve.tall_matrix import InMemory
 from tests.solve.test_nearest_point import KINDS, dense, make
 
@@ -39,7 +39,8 @@ def test_both_ways_are_the_dense_inverse(kind: str, count: int, equations: int, 
     assert inverse.size == equations
     expected = np.linalg.inv(2.0 * np.eye(equations) + total)
     x = np.random.default_rng(9).standard_normal(equations)
-    assert_allclose(inverse.apply(x), expected @ x, atol=1e-3 * np.abs(expected @ x).max())
+    for product in (inverse.apply(x), rough_solver(terms, 2.0)(x)):
+        assert_allclose(product, expected @ x, atol=1e-3 * np.abs(expected @ x).max())
     out = np.ones((equations, equations), dtype=np.float32)
     for first in range(0, equations, 100):
         inverse.add_rows(first, min(first + 100, equations), 0.5, out)

@@ -55,6 +55,8 @@ _SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 5.0, (10, 200)
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
 # Where J is only applied, the last digits are left to quasi-Newton steps once the optimality is below this.
 _SETTLED = 1e-4
+# Factors with a shift of at most this have hardly any damping in them.
+_UNDAMPED = 1.01
 # The phases of a descent, of which the last three are there where J is only applied.
 _NEWTON, _APPROACH, _FINISH, _LAST = "newton", "approach", "finish", "last"
 # Curvature is learned from earlier points; where J is only applied, it is used once the optimality is below this.
@@ -144,6 +146,9 @@ def descend(
     """
     phase, state = (None, {}) if begun is None else (begun["phase"], begun)
     steps, used, damping = state.get("steps", 0), state.get("used", 0), state.get("damping", damping)
+    learned = _Learned(problem.metric(u).engine)
+    if phase in (_NEWTON, _FINISH, _LAST):
+        learned.restore(problem, state["inside"]["learned"])
 
     def told(phase: str) -> Callable[[Iterate], None]:
         """With steps numbered through all phases, and states that know the phase."""
@@ -168,20 +173,20 @@ def descend(
     if phase in (None, _APPROACH, _NEWTON):
         settled = max(tolerance, _SETTLED) if applied and not least_gain else tolerance
         inside = state["inside"] if phase == _NEWTON else None
-        end = _newton(problem, first, damping, settled, iterations, least_gain, told(_NEWTON), inside)
+        end = _newton(problem, first, learned, damping, settled, iterations, least_gain, told(_NEWTON), inside)
         if not (settled > tolerance and end.status is Status.CONVERGED and end.optimality > tolerance):
             return end
         del first
         u, damping, used, steps = end.u, end.damping, end.iterations, steps + end.iterations
     if phase != _LAST:
         inside = state["inside"] if phase == _FINISH else None
-        here, count = _finished(problem, u, tolerance, iterations - used, told(_FINISH), inside)
+        here, count = _finished(problem, u, learned, tolerance, iterations - used, told(_FINISH), inside)
         used, steps = used + count, steps + count
         if here.optimality <= tolerance:
             return Descent(here.u, here.cost, here.optimality, Status.CONVERGED, used, damping)
         first = _trial(problem, here.u, here.u <= 0.0)
     inside = state["inside"] if phase == _LAST else None
-    end = _newton(problem, first, damping, tolerance, iterations - used, least_gain, told(_LAST), inside)
+    end = _newton(problem, first, learned, damping, tolerance, iterations - used, least_gain, told(_LAST), inside)
     return replace(end, iterations=used + end.iterations)
 
 
@@ -194,6 +199,7 @@ def _in_phase(at: dict[str, Any], here: Iterate) -> dict[str, Any] | None:
 def _newton(
     problem: Problem,
     first: _Trial,
+    learned: _Learned,
     damping: float,
     tolerance: float,
     iterations: int,
@@ -203,9 +209,6 @@ def _newton(
 ) -> Descent:
     """Damped steps of Gauss–Newton, or the rest of them: then the first point is that of the state."""
     engine = problem.metric(first.u).engine
-    learned = _Learned(engine)
-    if begun is not None:
-        learned.restore(problem, begun["learned"])
 
     def watched(here: _Trial, optimality: float, progress: Progress) -> None:
         def state() -> dict[str, Any]:
@@ -303,45 +306,51 @@ class _Reached(NamedTuple):
 
 def _steps_worth_factors(here: _Trial) -> int:
     """How many quasi-Newton steps cost what factors do, where there may be any."""
-    J = here.point.jacobian
-    assert isinstance(J, ImplicitMatrix)
+    J = _applied(here.point)
     return math.ceil(min(J.factoring_work(here.active) / (_STEP_PRODUCTS * J.work), _MOST_APPROACHING))
 
 
 def _finished(
     problem: Problem,
     u: Array,
+    learned: _Learned,
     tolerance: float,
     iterations: int,
     watch: Callable[[Iterate], None],
     begun: Mapping[str, Any] | None,
 ) -> tuple[_Slope, int]:
-    """A point as near to the minimum as quasi-Newton steps lead once the active set has settled, and their number."""
-    count, engine = 0, problem.metric(problem.center).engine
+    """A point as near to the minimum as quasi-Newton steps lead once the active set has settled, and their number.
+
+    They begin with the factors of the last steps of Gauss–Newton, and leave theirs to those that follow.
+    """
+    count, engine, factors = 0, problem.metric(problem.center).engine, learned.preconditioner
 
     def evaluate(u: Array) -> _Slope:
         return _Slope(problem, problem.metric(u), _trial(problem, u, u <= 0.0))
 
     def inverse_at(here: _Slope, held: Array) -> Inverse | None:
-        trial = replace(here.here, active=held)
-        J = trial.point.jacobian
-        assert isinstance(J, ImplicitMatrix)
-        solve = approximate_inverse(problem.metric(here.u), J, held)
-        return None if solve is None else Inverse(solve, max(_steps_worth_factors(trial), _WINDOWS[0]))
+        factors.place = here.u
+        factors.renew(_applied(here.here.point), problem.metric(here.u), held, 1.0)
+        return _inverse_from(problem, factors)
 
     def after_step(here: _Slope) -> None:
         nonlocal count
         count += 1
 
         def state() -> dict[str, Any]:
-            return {"u": engine.to_numpy(here.u), "count": count, "memory": memory.state(engine)}
+            return {
+                "u": engine.to_numpy(here.u),
+                "count": count,
+                "memory": memory.state(engine),
+                "learned": learned.state(),
+            }
 
         watch(_iterate(here.here, here.optimality, count, state))
 
-    memory = Memory()
+    memory = Memory(_inverse_from(problem, factors))
     if begun is not None:
         u, count = engine.asarray(begun["u"]), begun["count"] - 1
-        memory = Memory.restored(begun["memory"], engine, lambda u, held: inverse_at(evaluate(u), held))
+        memory.restore(begun["memory"], engine)
     start = evaluate(u)
     if begun is not None:
         after_step(start)
@@ -356,6 +365,22 @@ def _finished(
         memory=memory,
     )
     return end, count
+
+
+def _inverse_from(problem: Problem, factors: Preconditioner) -> Inverse | None:
+    """Of the curvature where factors were made, if there are any, and with hardly any damping."""
+    if factors.made is None or factors.made.shift > _UNDAMPED:
+        return None
+    u, active, _ = factors.made
+    here = _trial(problem, u, active)
+    apply = approximate_inverse(problem.metric(u), _applied(here.point), active, factors.apply)
+    return Inverse(apply, max(_steps_worth_factors(here), _WINDOWS[0]))
+
+
+def _applied(point: Point) -> ImplicitMatrix:
+    J = point.jacobian
+    assert isinstance(J, ImplicitMatrix)
+    return J
 
 
 class _Slope:
@@ -400,9 +425,7 @@ class _Learned:
 
     def restore(self, problem: Problem, state: Mapping[str, Any]) -> None:
         def factored(u: Array, active: Array, shift: float) -> Solve | None:
-            J = problem.at(u).jacobian
-            assert isinstance(J, ImplicitMatrix)
-            return J.factored(problem.metric(u), active, shift)
+            return _applied(problem.at(u)).factored(problem.metric(u), active, shift)
 
         self.secant.restore(state["secant"])
         self.size = state["size"]

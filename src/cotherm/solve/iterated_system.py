@@ -12,7 +12,7 @@ last time, have cost as much. So neither more than doubles the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,14 +120,11 @@ class IteratedSystem:
         return engine.to_numpy(change), iteration * work, False
 
 
-def approximate_inverse(metric: Metric, E: ImplicitMatrix, active: Array) -> Callable[[Array], Array] | None:
-    """About y ↦ (A + E Eᵀ)_FF⁻¹y_F, symmetric and positive definite, by factors alone; None where there are none.
+def approximate_inverse(metric: Metric, E: ImplicitMatrix, active: Array, solve: Solve) -> Callable[[Array], Array]:
+    """About y ↦ (A + E Eᵀ)_FF⁻¹y_F, symmetric and, but for rounding, positive definite.
 
-    Of what is active, F being the rest, it is a multiple.
+    Of what is active, F being the rest, it is a multiple. ``solve`` is what the factors of this system give.
     """
-    solve = E.factored(metric, active, 1.0)
-    if solve is None:
-        return None
     part, matrix, engine = metric.restricted(active), E.rough, metric.engine
 
     def apply(y: Array) -> Array:
@@ -170,6 +167,14 @@ class _Product:
         return self._shift * x + self._E.apply_transposed(self._part.inverse(self._E.apply(x), _INNER))
 
 
+class Made(NamedTuple):
+    """A point, an active set and a shift."""
+
+    u: Array
+    active: Array
+    shift: float
+
+
 class Preconditioner:
     """Factors of the system as it was at some earlier time, and the work that iterations have done since."""
 
@@ -182,7 +187,12 @@ class Preconditioner:
         self.work = 0.0
         # Where the next would be made, and where the last were, with active set and shift: for making them anew.
         self.place: Array = None
-        self._made: tuple[Array, Array, float] | None = None
+        self._made: Made | None = None
+
+    @property
+    def made(self) -> Made | None:
+        """Where the factors were made; None where there are none."""
+        return None if self._solve is None else self._made
 
     def apply(self, r: Array) -> Array:
         return r if self._solve is None else self._solve(r)
@@ -194,7 +204,7 @@ class Preconditioner:
     def renew(self, E: ImplicitMatrix, metric: Metric, active: Array, shift: float) -> None:
         self._solve = None  # before the next are made: they are large
         self._solve = E.factored(metric, active, shift)
-        self._made = self.place, active, shift
+        self._made = Made(self.place, active, shift)
         self._excess, self._fresh = 0.0, None
         self.work = 0.0 if self._solve is None else E.solving_work(active)
 
@@ -219,7 +229,7 @@ class Preconditioner:
         self._fresh, self._excess, self.work = state["fresh"], state["excess"], state["work"]
         if state["made"] is not None:
             u, active = (engine.asarray(state["made"][name]) for name in ("u", "active"))
-            self._made = u, active, state["made"]["shift"]
+            self._made = Made(u, active, state["made"]["shift"])
             self._solve = factored(*self._made)
 
 

@@ -69,7 +69,8 @@ def minimize_from_inverse(
     """The last point: optimal within the tolerance, or where this got on slowly.
 
     ``inverse_at`` is given a point and the mask of the unknowns that are held at zero. ``after_step`` is called with
-    every point but the first. ``memory`` is what is remembered; with that of an earlier run this goes on from there.
+    every point but the first. ``memory`` may hold an inverse to begin with; with that of an earlier run this goes on
+    from there.
     """
     memory = Memory() if memory is None else memory
     for _ in range(iterations):
@@ -80,7 +81,7 @@ def minimize_from_inverse(
             if here.optimality > memory.goal:
                 break
             memory.inverse = None  # before the next is made: it may be large
-            memory.inverse, memory.made = inverse_at(here, held), (here.u, held)
+            memory.inverse = inverse_at(here, held)
             if memory.inverse is None:
                 break
             memory.left, memory.goal = memory.inverse.steps, _PROGRESS * here.optimality
@@ -99,32 +100,25 @@ def minimize_from_inverse(
 
 
 class Memory:
-    """What is remembered from step to step: pairs, the inverse and where it was made, and for how long it serves."""
+    """What is remembered from step to step: pairs, the inverse, for how long it serves, and what it has to reach.
 
-    def __init__(self) -> None:
+    An inverse that there is already serves for a while, whatever it reaches.
+    """
+
+    def __init__(self, inverse: Inverse | None = None) -> None:
         self.pairs: deque[_Pair] = deque(maxlen=_MEMORY)
-        self.inverse: Inverse | None = None
-        self.made: tuple[Array, Array] | None = None  # the point, and the mask of what was held
-        self.left, self.goal = 0, np.inf
+        self.inverse = inverse
+        self.left, self.goal = 0 if inverse is None else inverse.steps, np.inf
 
     def state(self, engine: Engine) -> dict[str, Any]:
-        """All but the inverse itself, on the host."""
+        """All but the inverse, on the host."""
         pairs = [[engine.to_numpy(one) for one in pair] for pair in self.pairs]
-        made = None if self.made is None or not self.left else [engine.to_numpy(one) for one in self.made]
-        return {"pairs": pairs, "made": made, "left": self.left, "goal": self.goal}
+        return {"pairs": pairs, "left": self.left, "goal": self.goal}
 
-    @classmethod
-    def restored(
-        cls, state: Mapping[str, Any], engine: Engine, inverse_at: Callable[[Array, Array], Inverse | None]
-    ) -> Memory:
-        """``inverse_at`` makes the inverse anew, at a point, with a mask of what is held."""
-        memory = cls()
-        memory.pairs.extend(_Pair(*map(engine.asarray, pair)) for pair in state["pairs"])
-        memory.left, memory.goal = state["left"], state["goal"]
-        if state["made"] is not None:
-            u, held = map(engine.asarray, state["made"])
-            memory.inverse, memory.made = inverse_at(u, held), (u, held)
-        return memory
+    def restore(self, state: Mapping[str, Any], engine: Engine) -> None:
+        """The state of another one, whose inverse was the same."""
+        self.pairs.extend(_Pair(*map(engine.asarray, pair)) for pair in state["pairs"])
+        self.left, self.goal = state["left"], state["goal"]
 
 
 class _Pair(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
+from cotherm.solve.implicit_matrix import Solve
 from cotherm.solve.metric import Metric
 from cotherm.solve.tall_matrix import TallMatrix
 
@@ -78,14 +79,36 @@ def inverting_work(free: float, equations: float) -> float:
     return 0.5 * equations**2 * (free + equations)
 
 
+def factoring_work(free: float, equations: float) -> float:
+    """Multiply-adds of :func:`rough_solver`."""
+    if is_by_unknowns(free, equations):
+        return inverting_work(free, equations)
+    return equations**2 * (0.5 * free + equations / 6.0)
+
+
 def rough_inverse(terms: Sequence[Term], shift: float, for_each: ForEach = one_by_one) -> RoughInverse:
     """Raises LinAlgError where rounding has made the system something else than positive definite."""
-    if uses_unknowns(terms[0].metric.engine, sum(term.free for term in terms), terms[0].E.shape[1]):
+    if _has_fewer_unknowns(terms):
         return _by_unknowns(terms, shift, for_each)
-    return _by_equations(terms, shift, for_each)
+    engine = terms[0].metric.engine
+    return Square(engine.inverse_definite(_by_equations(terms, shift, for_each)), engine)
 
 
-def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
+def rough_solver(terms: Sequence[Term], shift: float, for_each: ForEach = one_by_one) -> Solve:
+    """The product with that inverse alone, for which factors are enough: to invert takes four times as long."""
+    if _has_fewer_unknowns(terms):
+        return _by_unknowns(terms, shift, for_each).apply
+    solve = terms[0].metric.engine.definite_solver(_by_equations(terms, shift, for_each))
+    return lambda x: solve(x.astype(np.float32)).astype(np.float64)
+
+
+def _has_fewer_unknowns(terms: Sequence[Term]) -> bool:
+    return uses_unknowns(terms[0].metric.engine, sum(term.free for term in terms), terms[0].E.shape[1])
+
+
+def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> Array:
+    """s I + Σ_k c_k E_kᵀA_k⁻¹E_k, of which only the upper triangle counts."""
+
     def gram(term: Term) -> Array:
         G = term.metric.rough_gram(term.E, term.active)
         G *= np.float32(term.factor)
@@ -95,17 +118,12 @@ def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> Rou
     total, *others = for_each(gram, terms)
     for other in others:
         engine.add_multiple(total, other, 1.0)
-    return Square(_inverse_shifted(engine, total, shift), engine)
-
-
-def _inverse_shifted(engine: Engine, G: Array, shift: float) -> Array:
-    """(shift·I + G)⁻¹ in place of G, of which only the upper triangle counts."""
-    diagonal = G.reshape(-1)[:: len(G) + 1]
+    diagonal = total.reshape(-1)[:: len(total) + 1]
     diagonal += np.float32(shift + _LOST * float(np.max(diagonal)))
-    return engine.inverse_definite(G)
+    return total
 
 
-def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> RoughInverse:
+def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Thin:
     engine = terms[0].metric.engine
 
     def rows(term: Term) -> Array:

@@ -25,7 +25,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.rough_inverse import RoughInverse, Term, Thins, rough_inverse, widened
+from cotherm.solve.rough_inverse import RoughInverse, Term, Thins, rough_inverse, rough_solver, widened
 
 # Rows of the matrix where the graphs meet that are added up at a time.
 _ROWS = 1_024
@@ -49,7 +49,7 @@ class Contrasts:
         """r ↦ K⁻¹r for small arrays, to single precision; ``term`` may be called in several threads."""
         total = self.shares.sum()
         if len(self.matrix) == 1:
-            return rough_inverse([term(k, float(self.matrix[0, k] ** 2)) for k in (0, 1)], shift, for_each).apply
+            return rough_solver([term(k, float(self.matrix[0, k] ** 2)) for k in (0, 1)], shift, for_each)
         amounts = self.alpha * total * self.shares
         graphs = range(len(self.shares))
         inverses = for_each(lambda k: rough_inverse([term(k, float(amounts[k]))], shift), graphs)

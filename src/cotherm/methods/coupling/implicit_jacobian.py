@@ -19,7 +19,7 @@ from cotherm.lazy import lazy
 from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
 from cotherm.solve.metric import Metric
-from cotherm.solve.rough_inverse import Term, inverting_work, is_by_unknowns
+from cotherm.solve.rough_inverse import Term, factoring_work, inverting_work, is_by_unknowns
 from cotherm.solve.tall_matrix import Recomputed, RowWriter
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ class ImplicitJacobian(ImplicitMatrix):
         if not self._factors.fit(free):
             return np.inf
         if len(free) == 2:
-            return _FACTORING * (inverting_work(sum(free), p) + p**3 / 3.0)
+            return _FACTORING * (factoring_work(sum(free), p) + p**3 / 6.0)  # the last in one thread
         own = sum(inverting_work(count, p) for count in free)
         meeting = sum(0.5 * p**2 * min(count, p) for count in free if is_by_unknowns(count, self._size))
         return _FACTORING * (own + meeting + p**3 / 3.0)  # the last in one thread

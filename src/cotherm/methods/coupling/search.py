@@ -148,7 +148,7 @@ class Search:
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         try:
-            best = self._polished(self._rough(start))
+            best = self._straight(start) if len(self._routes) == 1 else self._polished(self._rough(start))
             if best.cost > self._cost(start):  # every route led away; from the start it only goes down
                 best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
             return best
@@ -161,6 +161,12 @@ class Search:
         # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)
 
+    def _straight(self, start: Array) -> Found:
+        """The end of the only route: what it has learned on the last stage serves to the end."""
+        ((name, given),) = self._routes
+        u, stages = self._through_stages(name, given, start)
+        return self._descend(self._problem, u, name, stages, self._left, rough=False)
+
     def _rough(self, start: Array) -> list[Found]:
         rough: list[Found] = []
         for name, given in self._routes:
@@ -172,7 +178,13 @@ class Search:
                 rough += self._change_first(graph, start)
         return rough
 
-    def _follow(self, name: str, given: list[Stage] | None, u: Array) -> Found:
+    def _follow(self, name: str, given: list[Stage] | None, start: Array) -> Found:
+        u, stages = self._through_stages(name, given, start)
+        steps = _ROUGH_STEPS if stages else _DIRECT_STEPS
+        return self._descend(self._problem, u, name, stages, steps, rough=True)
+
+    def _through_stages(self, name: str, given: list[Stage] | None, u: Array) -> tuple[Array, int]:
+        """The end of the stages before the last, and their number."""
         stages = default_route(name, self._problem) if given is None else given
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
@@ -180,8 +192,7 @@ class Search:
             if self._holds and name == "times":
                 self._by_times = problem, end
             u = end.u
-        steps = _ROUGH_STEPS if stages else _DIRECT_STEPS
-        return self._descend(self._problem, u, name, len(stages), steps, rough=True)
+        return u, len(stages)
 
     def _most_changed(self) -> int | None:
         """The graph that changed most on the route by times; None if the others, or all weights, changed little."""
