@@ -11,12 +11,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from cotherm.solve import gauss_newton
+from cotherm.solve import gauss_newton, phases
 from cotherm.solve.descent import Descent, Status
-from cotherm.solve.gauss_newton import Iterate, descend
 from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.solve.least_squares import Iterate
 from cotherm.solve.metric import Diagonal, Metric
 from cotherm.solve.nearest_point import NearestPoint
+from cotherm.solve.phases import descend
 from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory
 from tests.solve.test_iterated_system import Dense
@@ -155,7 +156,7 @@ def test_steps_along_flat_valleys_are_lengthened(monkeypatch: pytest.MonkeyPatch
         return descend(problem, problem.minimum + 0.5, tolerance=1e-7, iterations=200, damping=1.0)
 
     monkeypatch.setattr(Secant, "learn", lambda self, step, change: None)
-    monkeypatch.setattr(gauss_newton, "_SETTLED", 0.0)
+    monkeypatch.setattr(phases, "_SETTLED", 0.0)
     end = descended()
     assert end.status is Status.CONVERGED
     assert_allclose(end.u, problem.minimum, atol=1e-3)
@@ -170,7 +171,7 @@ def test_the_last_digits_are_left_to_quasi_newton_steps(monkeypatch: pytest.Monk
     monkeypatch.setattr(gauss_newton, "_LENGTHEN", np.inf)
 
     def descended(settled: float) -> Descent:
-        monkeypatch.setattr(gauss_newton, "_SETTLED", settled)
+        monkeypatch.setattr(phases, "_SETTLED", settled)
         return descend(problem, problem.minimum + 0.5, tolerance=1e-8, iterations=200, damping=1.0)
 
     assert descended(0.0).status is Status.OUT_OF_BUDGET

@@ -17,7 +17,8 @@ from cotherm.methods.coupling.continuation import HELD, Stage, default_route, ro
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
-from cotherm.solve.gauss_newton import Iterate, descend
+from cotherm.solve.least_squares import Iterate
+from cotherm.solve.phases import descend
 
 # A stage on the way is left once a step brings less than this part of its cost, or after so many steps.
 _ROUGH_GAIN = 1e-3
