@@ -18,7 +18,7 @@ from tests.torture.counts import Counts
 # How much more memory may be in use at the end than when all couplings of one kind had run once.
 _FLAT = 0.02
 # What stands for a day of small couplings, and how many of them differ.
-_DAY, _REQUESTS = 10_000, 4
+_DAY, _REQUESTS = 6_000, 4
 
 
 def in_use() -> int:

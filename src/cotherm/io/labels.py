@@ -178,7 +178,7 @@ def _items(n: int | None, names: Sequence[str] | None) -> Items:
         if n is None:
             raise CothermError("n", "neither n nor names", "the number of items, or their names")
         return Items(validation.integer("n", n, least=1))
-    listed = isinstance(names, Iterable) and getattr(names, "ndim", 1) > 0
+    listed = isinstance(names, Iterable) and not isinstance(names, str) and getattr(names, "ndim", 1) > 0
     known = tuple(names) if listed else ()
     if not listed or not all(isinstance(name, str) for name in known) or len(set(known)) != len(known):
         raise CothermError("names", validation.describe(names), "a sequence of strings, each once")
