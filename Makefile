@@ -1,19 +1,21 @@
 # Everything runs in .venv, which is made on first use and refreshed when pyproject.toml changes.
-# Three files in it say what it holds: the package with what it requires, the tools of development, those of the site.
+# Files in it say what it holds: the package with what it requires, the tools of development, those of the site, atheris.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 DEV := .venv/.dev-ready
 SITE := .venv/.docs-ready
+GUIDED := .venv/.atheris-ready
 MPI := .venv-mpi/.ready
 
-.PHONY: help demo test test-mpi fuzz torture torture-short torture-mpi release-check lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
+.PHONY: help demo test test-mpi fuzz fuzz-guided torture torture-short torture-mpi release-check lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
 	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
 	@echo "make test   lint, type check and test everything"
 	@echo "make test-mpi  the tests of the distributed engine with 1, 2 and 4 ranks; installs PETSc (Debian, as root or by sudo)"
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
+	@echo "make fuzz-guided  the same readers and all public verbs, by input that follows coverage (RUNS=, SECONDS= of each target)"
 	@echo "make torture  processes killed, disks full, memory taken away, files damaged: counts of what was lost, in half an hour"
 	@echo "make release-check  the checklist of a release: builds twice, installs, tests from the wheel"
 	@echo "make lint   ruff, mypy and import-linter only"
@@ -106,8 +108,20 @@ SEED ?= 0
 fuzz: $(DEV)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED)
 
+# atheris has wheels for Linux on x86-64 alone, so it is not among the tools of development. Where it cannot be had,
+# torture leaves its part out, and says so.
+$(GUIDED): $(DEV)
+	@echo "Installing atheris into .venv ..."
+	-$(call install,atheris)
+	@touch $@
+
+RUNS ?= 20000
+SECONDS ?= 120
+fuzz-guided: $(GUIDED)
+	@$(BIN)/python -m tests.fuzz.guided --runs $(RUNS) --seconds $(SECONDS) --seed $(SEED)
+
 # Faults on purpose. The part with ranks of MPI needs the environment of test-mpi: torture-mpi.
-torture: $(DEV)
+torture: $(GUIDED)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.torture --seed $(SEED)
 
 torture-short: $(DEV)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cotherm as ct
 from tests.problems import path
+from tests.public_calls import LEFT_OUT, OPTIONAL, TAKE_LONG, Call, calls, not_here, prepare, public
 
 FEW = settings(
     derandomize=True, max_examples=25, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -129,3 +133,84 @@ def test_igraph(edges: list[tuple[int, int, Any]]) -> None:
     graph.es["weight"] = [weight for _, _, weight in edges]
     with contextlib.suppress(ct.CothermError):
         ct.interop.from_igraph(graph)
+
+
+# ------------------------------------------------------------------------------------- every argument of everything
+
+
+def odd_values() -> list[Any]:
+    """What people hand over by mistake, and what they would never."""
+    one = ct.Graph(1, [], [], [])
+    return [
+        *(0, 1, 2, -1, 0.0, -0.5, 1.5, np.nan, np.inf, 1e300, 1e-300, True, 10**30, 2**64, 1j, None),
+        *("", "a", "auto", "\0", "x" * 5_000, "\ud800", b"x", object(), type, slice(2), range(3)),
+        *({}, {"a": 1}, (), [], [0], [1.0, 2.0], [[1.0]], [[1, 2], [3]], [None], ["a", 1], [[[]]], iter([1])),
+        *(np.array(1.0), np.zeros((2, 0)), np.ones((2, 2, 2)), np.array(["a"]), np.array([None, 1], dtype=object)),
+        *(np.array([1j]), np.datetime64("2020-01-01"), np.ma.masked, sp.csr_array(np.eye(3)), [np.eye(3)]),
+        *(one, [one] * 2),
+    ]
+
+
+def tried(name: str, argument: str, call: Call) -> list[Any]:
+    """A part of them, another one for every argument: all of them are tried with many arguments."""
+    step = 12 if call.slow else 5
+    values = odd_values()[zlib.crc32(f"{name} {argument}".encode()) % step :: step]
+    if (name, argument) in TAKE_LONG:
+        return [value for value in values if not isinstance(value, int)]
+    return values
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a directory with the files that the calls name."""
+    monkeypatch.chdir(tmp_path)
+    prepare(tmp_path)
+
+
+CALLED = sorted(name for name, _ in public() if name not in LEFT_OUT)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", CALLED)
+def test_every_argument_of_everything_public(name: str) -> None:
+    if not_here(name):
+        pytest.skip(f"{OPTIONAL[name]} not installed")
+    call = calls()[name]
+    if call.answers:
+        if name in ("Coupling.load", "Match.load"):
+            calls()[name.replace("load", "save")]()
+        call()
+    for argument in call.names():
+        for value in tried(name, argument, call):
+            try:
+                call(**{argument: value})
+            except ct.CothermError:
+                continue
+            except Exception as error:
+                pytest.fail(f"{name}({argument}={value!r}): {type(error).__name__}: {error}")
+
+
+def test_nothing_public_is_left_out() -> None:
+    """Whoever adds a public name adds a call of it to tests/public_calls.py, or says there why there is none."""
+    known = {name for name, _ in public()}
+    assert not known - set(calls()) - set(LEFT_OUT) - {name for name in OPTIONAL if not_here(name)}
+    assert not (set(calls()) | set(LEFT_OUT)) - known
+    assert not set(calls()) & set(LEFT_OUT)
+
+
+@settings(database=None, deadline=None)
+@given(data=st.data(), value=ODD)
+def _anything(data: st.DataObject, value: Any) -> None:
+    name = data.draw(st.sampled_from(sorted(calls())))
+    argument = data.draw(st.sampled_from(calls()[name].names() or [""]))
+    if not calls()[name].slow and argument and (name, argument) not in TAKE_LONG:
+        with contextlib.suppress(ct.CothermError):
+            calls()[name](**{argument: value})
+
+
+def any_argument(data: bytes, directory: Path) -> None:
+    """Bytes as a value for an argument of anything public, for fuzzing that follows coverage."""
+    with contextlib.chdir(directory):
+        prepare(directory)
+        _anything.hypothesis.fuzz_one_input(data)  # type: ignore[attr-defined]

@@ -1,13 +1,15 @@
-"""The checklist of a release, walked through: ``python tools/release_check.py [PYTHON ...]``; see `make release-check`.
+"""The checklist of a release, walked through: ``python tools/release_check.py [PYTHON ...] [--tests PATH ...]``.
 
 Nothing is published. Every line says what was looked at, and the first failure ends it.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,12 +34,23 @@ _LICENSES = (
     "0bsd",
 )
 # What the wheel is tested with in an environment that has nothing else: quick, and over all layers.
-_TESTS = ("tests/heat", "tests/solve", "tests/io/test_atomic.py", "tests/methods/test_checkpoint.py")
-_NEEDED_BY_TESTS = ("pytest", "hypothesis", "mpmath")
+_TESTS = (
+    "tests/heat",
+    "tests/solve",
+    "tests/io/test_atomic.py",
+    "tests/methods/test_checkpoint.py",
+    "tests/estimators/test_estimators.py",
+    "tests/estimators/test_sklearn.py",
+    "tests/test_robustness.py",
+)
+_NEEDED_BY_TESTS = ("pytest>=8.0", "hypothesis>=6.100", "mpmath>=1.3", "pandas>=2.1")
 
 
 def main() -> None:
-    pythons = sys.argv[1:] or [sys.executable]
+    parser = argparse.ArgumentParser(prog="release_check.py", description=__doc__)
+    parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="to install into")
+    parser.add_argument("--tests", nargs="+", default=list(_TESTS), metavar="PATH", help="to run from the wheel")
+    options = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     said("version", project["version"])
     require(version_is_the_same(project["version"]), "CITATION.cff and CHANGELOG.md have the same version")
@@ -49,9 +62,13 @@ def main() -> None:
         for place in first:
             said(place.name, f"{place.stat().st_size:,} bytes, sha256 {digest(place)}")
         (wheel,) = (place for place in first if place.suffix == ".whl")
-        for number, python in enumerate(pythons):
+        for number, python in enumerate(options.pythons):
             for lowest in (False, True):
-                installed_and_tested(folder / f"{number}-{lowest}", python, wheel, project, lowest=lowest)
+                place = folder / f"{number}-{lowest}"
+                inside = installed(place, python, wheel, project, lowest=lowest)
+                said("from the wheel", tested(inside, place / "work", options.tests))
+                refused = unknown_licenses(inside)
+                require(not refused, f"licenses of everything installed are among {', '.join(_LICENSES)}")
     said("left", "tag the commit, publish the two files above, and set the version in pyproject.toml to the next one")
 
 
@@ -82,14 +99,16 @@ def only_floors(project: dict[str, object]) -> bool:
 
 
 def build(out: Path) -> list[Path]:
-    """An sdist and the wheel made from it."""
+    """An sdist, and the wheel made from it: what is missing in the one cannot hide in the other."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": _DATE}
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(ROOT)]
-    subprocess.run(command, check=True, env=environment)
+    out.mkdir()
     sdist = "import sys; from hatchling.build import build_sdist; build_sdist(sys.argv[1])"
     if subprocess.run([sys.executable, "-c", "import hatchling"], check=False, capture_output=True).returncode:
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "hatchling"], check=True)
     subprocess.run([sys.executable, "-c", sdist, str(out)], check=True, env=environment, cwd=ROOT)
+    (source,) = out.iterdir()
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(source)]
+    subprocess.run(command, check=True, env=environment)
     return sorted(out.iterdir())
 
 
@@ -101,39 +120,63 @@ def digests(places: list[Path]) -> dict[str, str]:
     return {place.name: digest(place) for place in places}
 
 
-def installed_and_tested(folder: Path, python: str, wheel: Path, project: dict[str, object], *, lowest: bool) -> None:
-    """In a new environment, with the newest of everything or with the lowest NumPy and SciPy that are allowed."""
+def installed(folder: Path, python: str, wheel: Path, project: dict[str, object], *, lowest: bool) -> Path:
+    """The Python of a new environment, with the newest of all that is required or with the oldest that is allowed."""
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
     inside = folder / "bin" / "python"
-    pip = [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pinned = [one.replace(">=", "==") + ".*" for one in _floors(project)] if lowest else []
-    done = subprocess.run([*pip, str(wheel), *_NEEDED_BY_TESTS, *pinned], check=False, capture_output=True, text=True)
     name = subprocess.run([str(inside), "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    how = "lowest NumPy and SciPy" if lowest else "newest"
-    if done.returncode:
-        said(f"{name}, {how}", f"NOT INSTALLED: {done.stderr.strip().splitlines()[-1][:200]}")
-        return
-    listed = subprocess.run([*pip[:3], "list", "--format=freeze"], check=True, capture_output=True, text=True).stdout
-    versions = [line for line in listed.splitlines() if line.split("==")[0] in ("numpy", "scipy", "numba")]
-    # Away from the sources, so that the installed package is what is tested.
-    (folder / "work").mkdir()
-    for one in ("tests", "pyproject.toml", "benchmarks"):
-        (folder / "work" / one).symlink_to(ROOT / one)
-    tests = subprocess.run(
-        [str(inside), "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *_TESTS], check=False, capture_output=True,
-        text=True, cwd=folder / "work",
-    )  # fmt: skip
-    last = tests.stdout.strip().splitlines()[-1] if tests.stdout.strip() else tests.stderr.strip()[-200:]
+    which = f"{name}, {'oldest' if lowest else 'newest'}"
+    for command in installing(inside, wheel, project, lowest=lowest):
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=without_sources())
+        if done.returncode:
+            sys.exit(f"{which}: not installed: {done.stderr.strip()[-500:]}")
+    said(which, ", ".join(versions(inside, project)))
+    return inside
+
+
+def installing(inside: Path, wheel: Path, project: dict[str, object], *, lowest: bool) -> list[list[str]]:
+    """Commands that install the wheel. pip has no word for the oldest, uv has; wheels only, as for most users."""
+    pip = [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if not lowest:
+        return [[*pip, str(wheel), *_NEEDED_BY_TESTS]]
+    uv = [str(inside), "-m", "uv", "pip", "install", "--quiet", "--python", str(inside), "--only-binary", ":all:"]
+    return [
+        [*pip, "uv"],
+        [*uv, "--resolution", "lowest-direct", str(wheel), *required(project), *_NEEDED_BY_TESTS],
+    ]
+
+
+def required(project: dict[str, object]) -> list[str]:
+    found = project["dependencies"]
+    assert isinstance(found, list)
+    return found
+
+
+def versions(inside: Path, project: dict[str, object]) -> list[str]:
+    """Of what is required, as installed."""
+    names = [re.split(r"[<>=!~ ;]", one)[0] for one in required(project)]
+    code = f"from importlib.metadata import version as v\nfor n in {names!r}: print(n, v(n))"
+    return subprocess.run([str(inside), "-c", code], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def without_sources() -> dict[str, str]:
+    """The environment of a process that must not find the sources."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+
+def tested(inside: Path, work: Path, paths: list[str]) -> str:
+    """The last line of the tests, run away from the sources on the package as installed."""
+    shutil.copytree(ROOT / "tests", work / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", work)
+    code = "import cotherm; print(cotherm.__file__)"
+    call = {"capture_output": True, "text": True, "cwd": work, "env": without_sources()}
+    where = subprocess.run([str(inside), "-c", code], check=False, **call).stdout.strip()  # type: ignore[call-overload]
+    require(bool(where) and Path(where).is_relative_to(inside.parents[1]), "the tests find the package of the wheel")
+    command = [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
+    tests = subprocess.run(command, check=False, **call)  # type: ignore[call-overload]
     if tests.returncode:
-        sys.exit(f"{name}, {how} ({', '.join(versions)}): {tests.stdout[-2000:]}")
-    said(f"{name}, {how}", f"{', '.join(versions)}: {last}")
-    require(not unknown_licenses(inside), f"licenses of everything installed are among {', '.join(_LICENSES)}")
-
-
-def _floors(project: dict[str, object]) -> list[str]:
-    required = project["dependencies"]
-    assert isinstance(required, list)
-    return [one for one in required if one.startswith(("numpy", "scipy"))]
+        sys.exit(f"tests from the wheel: {tests.stdout[-4000:]}{tests.stderr[-1000:]}")
+    return str(tests.stdout.strip().splitlines()[-1])
 
 
 def unknown_licenses(python: Path) -> list[str]:

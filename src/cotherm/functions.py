@@ -18,7 +18,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import without_constant
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time, median_degree
-from cotherm.heat.validation import require_graph
+from cotherm.heat.validation import checked_graphs, require_graph
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
@@ -362,9 +362,7 @@ def pair_functions(
     >>> F.shape, bool((F == G).all())
     ((64, 10), True)
     """
-    graphs = list(graphs)
-    for graph in graphs:
-        require_graph(graph)
+    graphs = checked_graphs(graphs)
     found = checked_pairs(pairs, [graph.n for graph in graphs], [graph.vertex_names for graph in graphs])
     k = validation.integer("n_modes", n_modes, least=1, most=min(graph.n for graph in graphs) - 1)
     return paired_modes([smooth_modes(graph, k) for graph in graphs], found)

@@ -118,6 +118,9 @@ COMMUTING_CORRECTED_EDGES = 5_000
 # More starts of that search where they cost little: (edges of all graphs up to which, restarts).
 COMMUTING_RESTARTS = ((100, 192), (200, 144), (400, 48), (1_000, 12))
 
+# Restarts, steps and splits that are asked for; more are refused, since they would not end.
+REPETITIONS = 1_000_000
+
 # ---------------------------------------------------------------- evaluate
 
 # Pairs of a cluster and a class, which make a dense table; more are refused.

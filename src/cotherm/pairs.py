@@ -120,7 +120,8 @@ def pair_names(names: Sequence[Iterable[Any]]) -> Ints:
     >>> ct.pair_names([tags.index, colors.index]).tolist()
     [[0, 1], [2, 0]]
     """
-    if isinstance(names, str) or not isinstance(names, Sequence | np.ndarray) or len(names) < 2:
+    listed = bool(getattr(names, "ndim", isinstance(names, Sequence)))
+    if isinstance(names, str) or not listed or len(names) < 2 or not all(isinstance(one, Iterable) for one in names):
         raise CothermError("names", validation.describe(names), "the names of two or more graphs")
     table = named_items(names, [f"names[{k}]" for k in range(len(names))])
     return table[np.sum(table >= 0, axis=1) > 1]

@@ -94,6 +94,12 @@ def _judge_conversion(random: Random, directory: Path) -> str | None:
     name = random.choice(sorted(files))
     place = directory / name
     place.write_bytes(mutate(random, name, files[name]))
+    return judge_conversion(place, directory)
+
+
+def judge_conversion(place: Path, directory: Path) -> str | None:
+    """The same for a file that is there."""
+    name = place.name
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         read = _answer(lambda one: _sorted(ct.read_graph(one)), place)

@@ -16,6 +16,7 @@ PARTS = {
     "disks": "disks full or gone half way",
     "memory": "memory taken away",
     "damage": "damaged files",
+    "guided": "input that follows coverage",
     "ranks": "a rank of MPI killed",
     "load": "many couplings at once",
 }

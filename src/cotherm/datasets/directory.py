@@ -14,7 +14,7 @@ VARIABLE = "COTHERM_DATA"
 def locate(name: str, data: str | os.PathLike[str] | None) -> Path:
     """The file ``name`` in the directory ``data``, or in the one the environment variable COTHERM_DATA names."""
     given = os.environ.get(VARIABLE) if data is None else data
-    if not given:
+    if given is None or (isinstance(given, str) and not given):
         raise CothermError(
             "data", "no directory", f"the directory that holds {name}", f"Pass data=, or set {VARIABLE} to it."
         )

@@ -12,7 +12,7 @@ from cotherm.arrays import Floats
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
-from cotherm.graphs.graph import Graph
+from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.heat.times import diffusion_time
 
 SURFACES = ("strip", "roll", "sphere")
@@ -79,9 +79,9 @@ def shortcuts(
     >>> [int(edges.sum()) for edges in views.wrong]
     [5, 0]
     """
-    n = validation.integer("n", n, least=100)
+    n = validation.integer("n", n, least=100, most=MOST_VERTICES)
     surface = validation.choice("surface", surface, SURFACES)
-    functions = validation.integer("functions", functions, least=1)
+    functions = validation.integer("functions", functions, least=1, most=n)
     wrong = validation.integer("wrong", wrong, least=0, most=n)
     noise = validation.real("noise", noise)
     rng = np.random.default_rng(validation.integer("seed", seed, least=0))

@@ -9,6 +9,7 @@ from cotherm.arrays import Floats
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
+from cotherm.graphs.graph import MOST_VERTICES
 
 
 def ring(n: int = 70, gap: float = 0.5) -> Views:
@@ -40,7 +41,7 @@ def ring(n: int = 70, gap: float = 0.5) -> Views:
     >>> [graph.n for graph in views.graphs], [int(edges.sum()) for edges in views.wrong]
     ([70, 70], [3, 0])
     """
-    n = validation.integer("n", n, least=10)
+    n = validation.integer("n", n, least=10, most=MOST_VERTICES)
     gap = validation.real("gap", gap, positive=True)
     if gap >= 2 * np.pi:
         raise CothermError("gap", f"{gap:g}", "less than the whole ring, 2π radians")
@@ -83,7 +84,7 @@ def circles(n: int = 64) -> Views:
     >>> [graph.name for graph in ct.datasets.circles().graphs]
     ['touching right', 'touching left']
     """
-    n = validation.integer("n", n, least=16)
+    n = validation.integer("n", n, least=16, most=MOST_VERTICES)
     half = n // 2
     outer = _on_circle(2 * np.pi * np.arange(half) / half)
     inner = 0.6 * _on_circle(2 * np.pi * np.arange(n - half) / (n - half))

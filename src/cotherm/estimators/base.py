@@ -316,7 +316,10 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise CothermError(
                 "X", "a list of views, which has a list for an answer", "one array, for names of columns"
             )
-        return super().get_feature_names_out(input_features)
+        try:
+            return super().get_feature_names_out(input_features)
+        except (TypeError, ValueError) as error:  # scikit-learn compares them, though nothing comes of it
+            raise CothermError("input_features", str(error), "the names of the columns, or None") from None
 
     @property
     def _n_features_out(self) -> int:

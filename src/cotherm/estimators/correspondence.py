@@ -70,7 +70,7 @@ def _is_list_of_labels(y: Any) -> bool:
 def _labels(argument: str, y: Any) -> NDArray[Any]:
     array = validation.as_array(argument, y)
     if array.dtype.kind == "f":
-        if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
+        if not np.all(np.abs(array) <= 2.0**53) or np.any(array != np.round(array)):
             raise CothermError(
                 argument, "numbers that are no labels", "integers or strings", "Pass anything else as functions=."
             )

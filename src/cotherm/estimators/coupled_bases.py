@@ -172,4 +172,5 @@ class CoupledBases(MultiviewEstimator):
 
     def _modes(self) -> int:
         """As many as coordinates, with the constant one, or clusters need."""
-        return max(validation.integer("n_components", self.n_components, least=1) + 1, self.n_clusters or 1)
+        clusters = 1 if self.n_clusters is None else validation.integer("n_clusters", self.n_clusters, least=1)
+        return max(validation.integer("n_components", self.n_components, least=1) + 1, clusters)

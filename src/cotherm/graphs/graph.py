@@ -364,7 +364,7 @@ class Graph:
         """
         if self.vertex_names is None:
             raise CothermError("name", repr(name), "a graph whose vertices have names", "Pass vertex numbers.")
-        found = np.flatnonzero(self.vertex_names == name)
+        found = np.flatnonzero(self.vertex_names == name if np.isscalar(name) else [])
         if not len(found):
             shown = ", ".join(repr(one) for one in self.vertex_names[:3].tolist())
             raise CothermError("name", repr(name), f"the name of a vertex, such as {shown}")

@@ -149,7 +149,7 @@ def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:
     if hasattr(correspondence, "tocsr"):
         matrix: Any = correspondence.tocsr()
         validation.finite("correspondence", validation.as_float64("correspondence", matrix.data))
-    elif np.ndim(correspondence) == 1:
+    elif validation.as_array("correspondence", correspondence).ndim == 1:
         image = validation.indices("correspondence", correspondence, below=graphs[0].n)
         matrix = sp.csr_array((np.ones(len(image)), (np.arange(len(image)), image)), shape=(len(image), graphs[0].n))
     else:

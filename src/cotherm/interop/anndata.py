@@ -16,7 +16,7 @@ from cotherm.functions import LabelFunctions, match_codes
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.interop.modalities import argument_of, modalities
-from cotherm.interop.validation import require_anndata
+from cotherm.interop.validation import named, require_anndata
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -266,6 +266,8 @@ def _symmetric(argument: str, W: Any, how: str) -> sp.csr_array:
 
 
 def _representation(adata: Any, rep: str) -> Any:
+    if not isinstance(rep, str):
+        raise CothermError("rep", validation.describe(rep), f"'X' or one of obsm, {list(adata.obsm)}")
     if rep == "X":
         if adata.X is None:
             raise CothermError("rep", "'X', which is not there", f"one of obsm, {list(adata.obsm)}")
@@ -282,7 +284,7 @@ def _representation(adata: Any, rep: str) -> Any:
 
 
 def _obs(adata: Any, argument: str, column: str) -> Any:
-    if column not in adata.obs.columns:
+    if named(argument, column, "a column of obs") not in adata.obs.columns:
         raise CothermError(argument, f"{column!r}, which is not in obs", f"one of its columns, {list(adata.obs)}")
     return adata.obs[column]
 

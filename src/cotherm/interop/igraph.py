@@ -13,7 +13,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
 from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
-from cotherm.interop.validation import checked_names, require_undirected
+from cotherm.interop.validation import checked_names, named, require_undirected
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     ([2.0, 0.5], ['a', 'b', 'c'])
     """
     require_undirected(G)
+    named("weight", weight)
+    named("labels", labels)
     here = G.vs.attributes()
     names = G.vs["name"] if "name" in here else list(range(G.vcount()))
     pairs = G.get_edgelist()

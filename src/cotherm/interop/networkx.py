@@ -12,7 +12,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
 from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
-from cotherm.interop.validation import checked_names, require_simple
+from cotherm.interop.validation import checked_names, named, require_simple
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def from_networkx(
     [('rain', 'wet', 2.0), ('wet', 'cold', 0.5)]
     """
     require_simple(G)
+    for argument, attribute in (("weight", weight), ("coordinates", coordinates), ("labels", labels)):
+        named(argument, attribute)
     names = list(G.nodes)
     number = {name: v for v, name in enumerate(names)}
     pairs = list(G.edges)

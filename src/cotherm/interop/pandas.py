@@ -14,7 +14,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
 from cotherm.interop.named import named_graph
-from cotherm.interop.validation import checked_names
+from cotherm.interop.validation import checked_names, named
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
 
 
 def _column(frame: Any, argument: str, name: Hashable) -> Any:
-    where = np.flatnonzero(frame.columns == name)
+    where = np.flatnonzero(frame.columns == named(argument, name, "a column"))
     if len(where) != 1:
         given = f"{name!r}, which {len(where)} columns are called"
         raise CothermError(argument, given, f"one of the columns {list(frame.columns)}")
@@ -164,7 +164,7 @@ def _weights(column: Any) -> Any:
 
 
 def _given_names(names: Any) -> list[Any]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
         raise CothermError("names", validation.describe(names), "the names of all vertices")
     listed = list(names)
     return checked_names(listed, len(listed))

@@ -13,6 +13,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
+from cotherm.interop.validation import named
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def from_pyg(
     True
     """
     ends = _edge_index(data)
+    for argument, attribute in (("weight", weight), ("coordinates", coordinates), ("labels", labels)):
+        named(argument, attribute)
     w = np.ones(ends.shape[1]) if weight is None else _weights(data, weight, ends.shape[1])
     n = int(data.num_nodes)
     validation.indices("data.edge_index", ends.ravel(), below=n)

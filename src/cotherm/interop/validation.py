@@ -21,7 +21,7 @@ def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int) -> list[
     """n different names; by default the numbers from 0."""
     if names is None:
         return list(range(n))
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
         raise CothermError("names", validation.describe(names), f"{n} names, one per vertex")
     given = [name.item() if isinstance(name, np.generic) else name for name in names]
     if len(given) != n:
@@ -33,6 +33,15 @@ def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int) -> list[
     if different != n:
         raise CothermError("names", f"{different} different names", f"{n}, a name of its own for every vertex")
     return given
+
+
+def named(argument: str, value: Any, what: str = "an attribute") -> Any:
+    """What can name an attribute or a column: anything that can be hashed."""
+    try:
+        hash(value)
+    except TypeError:
+        raise CothermError(argument, validation.describe(value), f"the name of {what}") from None
+    return value
 
 
 def refuse_loops(argument: str, names: Names, low: Ints, high: Ints) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 from cotherm import memory, validation
 from cotherm.errors import CothermError
 
+# Bytes of a path and of a name in it, as on Linux and nearly everywhere.
+_LONGEST_PATH, _LONGEST_NAME = 4_095, 255
 _ADVICE = "Pass overwrite=True to replace the file."
 # What file systems say that know no second names of a file, and those where nothing can be waited for.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
@@ -25,7 +27,7 @@ def as_path(value: object) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise CothermError("path", validation.describe(value), "a path: a string or a pathlib.Path")
     name = os.fspath(value)
-    if not isinstance(name, str) or "\0" in name or not _encodable(name):
+    if not isinstance(name, str) or "\0" in name or not _encodable(name) or _is_too_long(name):
         raise CothermError("path", validation.describe(name), "text that can name a file")
     return Path(name)
 
@@ -79,6 +81,7 @@ def require_free(path: Path, *, overwrite: bool, advice: str = _ADVICE) -> Path:
 
     ``advice`` is what to do about a file that exists.
     """
+    overwrite = validation.boolean("overwrite", overwrite)
     try:
         target = real_path(path)
         if target.is_symlink():  # what is left of links that could not be followed to an end
@@ -140,6 +143,12 @@ def _require_memory(path: Path) -> None:
     if free is not None and size > free:
         given = f"{memory.words(size)}, more data than memory holds"
         raise CothermError(str(path), given, f"a smaller file, at most {memory.words(free)}")
+
+
+def _is_too_long(name: str) -> bool:
+    """Longer than file systems can name; asking them whether such a file is there is an error."""
+    longest = max((len(os.fsencode(part)) for part in Path(name).parts), default=0)
+    return longest > _LONGEST_NAME or len(os.fsencode(name)) > _LONGEST_PATH
 
 
 def _encodable(name: str) -> bool:

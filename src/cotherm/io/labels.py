@@ -178,8 +178,9 @@ def _items(n: int | None, names: Sequence[str] | None) -> Items:
         if n is None:
             raise CothermError("n", "neither n nor names", "the number of items, or their names")
         return Items(validation.integer("n", n, least=1))
-    known = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in known) or len(set(known)) != len(known):
+    listed = isinstance(names, Iterable) and not isinstance(names, str) and getattr(names, "ndim", 1) > 0
+    known = tuple(names) if listed else ()
+    if not listed or not all(isinstance(name, str) for name in known) or len(set(known)) != len(known):
         raise CothermError("names", validation.describe(names), "a sequence of strings, each once")
     if not known or (n is not None and n != len(known)):
         raise CothermError("names", f"{len(known)} names", "at least one" if n is None else f"n = {n} names")

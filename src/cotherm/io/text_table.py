@@ -302,7 +302,15 @@ def _all_decimals(lines: Sequence[str]) -> bool:
     rows = [line.split() for line in lines]
     body = rows[1:] or rows
     numbers = all(has_decimal_comma(cell) or is_numeral(cell) or is_missing(cell) for row in body for cell in row)
+    if any(map(_cut_by_commas, body)):
+        return False
     return numbers and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 and _has_decimals(rows)
+
+
+def _cut_by_commas(tokens: Sequence[str]) -> bool:
+    """Whether commas beside spaces part the numbers of a line, ``258, 252`` or ``258 ,252``, and are not in them."""
+    before = any(token.endswith(",") for token in tokens)
+    return before or ("," not in tokens[0] and all(token.startswith(",") for token in tokens[1:]))
 
 
 def _first_lines(text: bytes) -> list[str]:

@@ -199,7 +199,7 @@ def coupled_bases(
     k = validation.integer("k", k, least=1, most=min(limits.MODES, *(g.n for g in graphs)))
     tolerance = validation.real("tolerance", tolerance, positive=True)
     max_iterations = validation.integer("max_iterations", max_iterations, least=1)
-    restarts = validation.integer("restarts", restarts, least=0)
+    restarts = validation.integer("restarts", restarts, least=0, most=limits.REPETITIONS)
     seed = validation.integer("seed", seed, least=0)
     run_by = get_engine(engine)
     columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]

@@ -127,7 +127,7 @@ def fuse_similarity(graphs: Sequence[Graph], *, n_neighbors: int = 20, steps: in
     n = same_vertices(checked)
     _require_dense(n)
     neighbors = validation.integer("n_neighbors", n_neighbors, least=2)
-    steps = validation.integer("steps", steps, least=1)
+    steps = validation.integer("steps", steps, least=1, most=limits.REPETITIONS)
     P = [_symmetric(_full_kernel(graph.adjacency().toarray())) for graph in checked]
     S = [_local_kernel(one, min(neighbors, n)) for one in P]
     changes = []

@@ -100,7 +100,8 @@ def _installed_versions() -> dict[str, str]:
 
 def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool) -> Floats:
     """(N, n, n): the Laplacians of graphs, plain or normalized, and matrices as they are."""
-    if isinstance(given, Graph | str) or (hasattr(given, "tocsr") or not isinstance(given, Sequence | np.ndarray)):
+    listed = bool(getattr(given, "ndim", isinstance(given, Sequence)))
+    if isinstance(given, Graph | str) or hasattr(given, "tocsr") or not listed:
         raise CothermError(argument, validation.describe(given), "a list of graphs or symmetric matrices")
     if len(given) == 0:
         raise CothermError(argument, "an empty list", "at least one graph or symmetric matrix")

@@ -128,13 +128,13 @@ class Resumable:
             self._arrays = _fresh(np.maximum(x, 0.0), m)
         a = self._arrays
         bounds = np.zeros(n), np.zeros(n), np.ones(n, dtype=np.int32)  # from 0 on, without upper ones
-        routine = _reverse_communication()
+        routine, factor = _reverse_communication(), min(tolerance, 1.0) / np.finfo(float).eps
         value = evaluate(a["x"].copy()) if self._is_begun else None
         while True:
             if not self._is_begun:  # else a step had been made when the state was stored
                 routine(
-                    m, a["x"], *bounds, a["f"], a["g"], tolerance / np.finfo(float).eps, 0.0, a["wa"], a["iwa"],
-                    a["task"], a["lsave"], a["isave"], a["dsave"], _EVALUATIONS, a["ln_task"],
+                    m, a["x"], *bounds, a["f"], a["g"], factor, 0.0, a["wa"], a["iwa"], a["task"],
+                    a["lsave"], a["isave"], a["dsave"], _EVALUATIONS, a["ln_task"],
                 )  # fmt: skip
             self._is_begun = False
             if a["task"][0] == _EVALUATE:

@@ -88,7 +88,8 @@ def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int,
     """What is given for every view, with its number."""
     if value is None:
         return [(k, None) for k in range(len(graphs))]
-    sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    array = isinstance(value, np.ndarray) and value.ndim > 0
+    sequence = array or (isinstance(value, Sequence) and not isinstance(value, str | bytes))
     if not sequence or len(value) != len(graphs):
         needed = f"one for each of {len(graphs)} graphs, None for none"
         raise CothermError(argument, validation.describe(value), needed)

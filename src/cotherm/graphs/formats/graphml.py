@@ -96,6 +96,10 @@ def parse(data: bytes) -> Graph:
             _read(element, found)
     except ElementTree.ParseError as error:
         raise CothermError("content", f"no XML ({error})", "a GraphML file") from None
+    except (LookupError, ValueError) as error:  # encodings that Python does not know, or not here
+        if isinstance(error, CothermError):
+            raise
+        raise CothermError("content", f"an encoding that cannot be read ({error})", "a GraphML file in UTF-8") from None
     if not found.graphs or not found.nodes:
         raise CothermError("content", "no graph with nodes", "a GraphML file with one graph")
     ends = np.array([[_node(found, one) for one in pair] for pair in found.edges], dtype=np.int64).reshape(-1, 2)

@@ -27,6 +27,7 @@ from cotherm.graphs.sharded.sources import EdgeSource, MemoryRows, Records, Rows
 from cotherm.graphs.sharded.staging import OVERWRITE, staged
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.sharded.text_edges import NamedVerticesError, edge_list_form, matrix_form, spilled
+from cotherm.graphs.validation import checked_name
 from cotherm.io import array_file, atomic
 from cotherm.io.kinds import PACKED, TEXT, suffix_of
 from cotherm.progress import track
@@ -117,6 +118,7 @@ def shard_graph(
     order = validation.choice("order", order, ("given", "curve", "partition"))
     if parts is not None:
         parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
+    name = checked_name(name)
     given = source if isinstance(source, Graph) else atomic.as_path(source)
     if not isinstance(given, Graph):
         require_equal(ranks, "source", str(given))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.sharded import header
 from cotherm.io import atomic
@@ -67,6 +68,7 @@ def write_file(path: Path, data: bytes) -> None:
 def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
     """Where a directory of this name would be; what is no target of it is refused."""
     place = atomic.as_path(path)
+    overwrite = validation.boolean("overwrite", overwrite)
     target = atomic.real_path(place)
     if not target.parent.is_dir():
         raise CothermError(str(place), f"no directory {target.parent}", "an existing directory", "Create it first.")

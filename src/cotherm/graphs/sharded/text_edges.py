@@ -5,6 +5,7 @@ How many vertices there are, some files only tell at their end; so the records w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,9 @@ from cotherm.io.streamed_text import line_chunks, named_rows, rows_of_numbers
 from cotherm.io.text import LineReader, Lines, as_integers, line_at
 from cotherm.progress import working
 
+# Bytes that hold the first lines of any file, and what shows that lines are not all blank or comments.
+_HEAD = 2**16
+_CONTENT = re.compile(rb"^[ \t]*[^\s#%]", re.M)
 # Ends and checked numbers of some lines; the lines are None where no one has looked at them yet.
 Ends = Callable[[Lines, Floats], Ints]
 
@@ -69,7 +73,7 @@ def _parsed(
     path: Path, form: Callable[[Path, bytes], tuple[Layout, int, bytes]], file: IO[bytes]
 ) -> tuple[Layout, int, int]:
     """Write all records; how the file was read, its vertices and its entries."""
-    chunks = line_chunks(path)
+    chunks = _with_a_head(line_chunks(path))
     layout: Layout | None = None
     m, largest, last, ended = 0, -1, 1, True
     for number, chunk in chunks:
@@ -88,6 +92,19 @@ def _parsed(
     if not layout.ours:
         require_proportion(str(path), n, m, edge_list.ADVICE if layout.base == 0 else matrix_market.ADVICE)
     return layout, n, m
+
+
+def _with_a_head(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The same, joined until the first of them holds what tells how a file is to be read, and an edge behind it."""
+    number, head = next(chunks, (1, b""))
+    while len(head) < _HEAD or not _CONTENT.search(head):
+        found = next(chunks, None)
+        if found is None:
+            break
+        head += found[1]
+    if head:
+        yield number, head
+    yield from chunks
 
 
 def _require_complete(path: Path, layout: Layout, m: int, last: int, ended: bool) -> None:

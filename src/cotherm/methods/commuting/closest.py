@@ -275,7 +275,7 @@ def closest_commuting(
         max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     seed = validation.integer("seed", seed, least=0)
     if restarts is not None:
-        restarts = validation.integer("restarts", restarts, least=0)
+        restarts = validation.integer("restarts", restarts, least=0, most=limits.REPETITIONS)
     for argument, given, wanted in (("restarts", restarts, True), ("max_iterations", max_iterations, False)):
         if given is not None and valid is not wanted:
             raise CothermError(argument, f"{given} with valid={valid}", f"None unless valid={wanted}")

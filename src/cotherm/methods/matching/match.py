@@ -156,7 +156,7 @@ def match(
     normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
-    n_splits = validation.integer("n_splits", n_splits, least=0)
+    n_splits = validation.integer("n_splits", n_splits, least=0, most=limits.REPETITIONS)
 
     with limited_blas(max(graph.n for graph in pair)):
         if common is not None:

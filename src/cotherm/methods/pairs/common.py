@@ -184,7 +184,7 @@ class CommonGraph(Shown):
         wanted = missing if items is None else validation.indices("items", items, below=len(self.items))
         inside = bool(np.any(self.items[wanted, view] >= 0))
         k = validation.integer("k", k, least=1, most=max(1, len(here) - inside))
-        time = diffusion_time(MOVES, self.graph) if t == "auto" else validation.real("t", t)
+        time = diffusion_time(MOVES, self.graph) if isinstance(t, str) and t == "auto" else validation.real("t", t)
         indices, distances = np.empty((len(wanted), k), dtype=np.int64), np.empty((len(wanted), k))
         for first in range(0, len(wanted), _BLOCK):
             rows = slice(first, first + _BLOCK)

@@ -35,7 +35,7 @@ from cotherm.methods.pairs.kept_back import KeptBack
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.support import Link, Support
-from cotherm.methods.validation import checked_graphs, is_auto, positive, versions
+from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive, versions
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.progress import Meter
 
@@ -300,7 +300,7 @@ class _Numbers:
         return cls(
             n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
             times=None if compared is None else compared[compared > 0.0],
-            alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
+            alpha=None if is_auto("alpha", alpha) else _strength(alpha),
             borrow=None if is_auto("borrow", borrow) else _share(borrow),
             kept_back=share,
             seed=validation.integer("seed", seed, least=0, most=2**32 - 1),
@@ -549,6 +549,10 @@ class _Coupler:
             "engine": self._given.engine.name,
             **handed_over(self._given.asked, self._given.engine),
         }
+
+
+def _strength(value: object) -> float:
+    return moderate("alpha", validation.real("alpha", value, positive=True))
 
 
 def _share(value: object) -> float:

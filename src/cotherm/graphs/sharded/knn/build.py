@@ -29,7 +29,7 @@ from cotherm.graphs.sharded.merging import symmetrized
 from cotherm.graphs.sharded.sources import Rows
 from cotherm.graphs.sharded.staging import OVERWRITE, staged
 from cotherm.graphs.sharded.store import ShardedGraph
-from cotherm.graphs.validation import checked_scale
+from cotherm.graphs.validation import checked_name, checked_scale
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
@@ -187,6 +187,7 @@ def shard_knn_graph(
     ...     graph.to_graph().edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
+    name = checked_name(name)
     recipe = _Recipe(
         validation.integer("k", k, least=1),
         checked_scale(scale, ("self-tuning", "median")),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
@@ -89,6 +90,8 @@ def _places(points: PointPaths) -> list[Path]:
         if not places:
             raise CothermError(str(place), "a directory without .npy files", "a directory of points")
         return places
+    if not isinstance(points, Sequence):
+        raise CothermError("points", validation.describe(points), "a path, or a list of paths")
     places = [atomic.as_path(one) for one in points]
     if not places:
         raise CothermError("points", "no files", "at least one .npy file")
