@@ -11,24 +11,29 @@ several. So before they are coupled, views that belong together are brought near
 - A share of them is replaced by the mean of the other views' weights, multiplied by their support: the mean correlation
   of the view's heat with theirs, or of theirs with each other where that is more, and at most 0.4. A view that has
   little in common with others that agree is the one to learn from them.
-- Total weights stay what they were, and degrees do by half: weights are multiplied by a number for each of their ends
-  so that degrees become the geometric mean of what they were and what they would be. Heat leaves a vertex at the rate
-  of its degree, and with degrees that vary a lot all heat distances are short where degrees are high.
+- In a view of few neighbors an item, half of the weight moves to second neighbors, those that the strongest paths of
+  two edges lead to, and all degrees become equal. Heat leaves a vertex at the rate of its degree. With degrees that
+  vary, a vertex with a high one is near to all others at short times, whatever its neighbors are.
+- In a view of many neighbors, total weights stay what they were, and degrees do by half: they become the geometric mean
+  of what they were and what they would be. Here strong coupling without borrowing is the rival, and equal degrees made
+  the agreement on pairs that are kept back a worse judge of the two.
 
-What no other view knows, edges of items that are in one view only, stays as it is but for its ends' degrees.
+What no other view knows, edges of items that are in one view only, is not multiplied by a support.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
+from cotherm.heat.times import median_degree
+from cotherm.methods.pairs.choice import has_many_neighbors
+from cotherm.methods.pairs.edges import edge_keys, summed
+from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.pairs.support import Link, Support, edges_on
 from cotherm.pairs import Pairs
 
@@ -71,13 +76,15 @@ class Borrowing:
             return graph
         trust = trust / trust.sum()
         own = self._supported(view, others, known) * (1.0 - share * (trust @ known))
-        keys, weights = [_keys(graph.i, graph.j, graph.n)], [own]
+        keys, weights = [edge_keys(graph.i, graph.j, graph.n)], [own]
         for other, part in zip(others, trust, strict=True):
             at, w = self._offered(other, view, pairs)
             keys.append(at)
             weights.append(w * (share * part))
-        lent = _summed(graph, np.concatenate(keys), np.concatenate(weights))
-        return with_degrees(lent, np.sqrt(graph.degrees * lent.degrees))
+        lent = summed(graph, np.concatenate(keys), np.concatenate(weights))
+        if has_many_neighbors(graph):
+            return with_degrees(lent, np.sqrt(graph.degrees * lent.degrees))
+        return with_degrees(with_second_neighbors(lent), np.full(graph.n, median_degree(graph)))
 
     def _supported(self, view: int, others: Sequence[int], known: Floats) -> Floats:
         """A view's own weights, multiplied by the root of their support."""
@@ -97,7 +104,7 @@ class Borrowing:
         support = self._support.of_edges(lender, others, [self._trust[lender, other] for other in others], known)
         weights = _rescaled(graph.w[at], _relative(support[at], graph.w[at]))
         n = self._graphs[view].n
-        return _keys(np.minimum(i[at], j[at]), np.maximum(i[at], j[at]), n), weights
+        return edge_keys(np.minimum(i[at], j[at]), np.maximum(i[at], j[at]), n), weights
 
     def _known(self, view: int, others: Sequence[int], pairs: Pairs) -> Floats:
         """(others, edges): 1 where another view has both ends of an edge."""
@@ -139,17 +146,3 @@ def _rescaled(w: Floats, factors: Floats) -> Floats:
     changed = w * factors
     total = changed.sum()
     return changed * (w.sum() / total) if total > 0.0 else w
-
-
-def _summed(graph: Graph, keys: Ints, weights: Floats) -> Graph:
-    """The graph with new weights: edges by their keys, its own ones first, weights of the same edge added."""
-    unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    total = np.bincount(inverse, weights)[order]
-    i, j = np.divmod(unique[order], graph.n)
-    return graph.with_edges(i, j, total)
-
-
-def _keys(i: NDArray[Any], j: NDArray[Any], n: int) -> Ints:
-    """One number for each edge."""
-    return i.astype(np.int64) * n + j

@@ -90,9 +90,14 @@ def settings(graphs: Sequence[Graph], relations: Sequence[Relation], share: floa
     borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH)
     if share is None and linked:
         close = all(one.correlation >= _CLOSE for one in linked)
-        many = all(2.0 * np.count_nonzero(graphs[k].w) >= _MANY * graphs[k].n for k in views)
+        many = all(has_many_neighbors(graphs[k]) for k in views)
         return [own, borrowed] if close and many else [borrowed]
     return [borrowed] if share else [own]
+
+
+def has_many_neighbors(graph: Graph) -> bool:
+    """Whether a view has so many neighbors an item that coupling has edges enough to choose from."""
+    return bool(2.0 * np.count_nonzero(graph.w) >= _MANY * graph.n)
 
 
 def best(tried: Sequence[Setting], gains: Sequence[float]) -> int:

@@ -166,6 +166,10 @@ def couple_pairs(
     many wrong edges. Where it lacks edges, strong coupling would only cut, and a weak coupling after borrowing does
     better. If only a part of the items is shared, strong coupling is stronger still, by the fourth power of the part.
 
+    With borrowed weight, views of fewer than 20 neighbors a vertex also get second neighbors: half of the weight goes
+    to these, about 20 a vertex, and all degrees become about equal. That alone makes short times see more, coupled or
+    not. It adds edges, up to about twice as many as there were.
+
     Graphs are first scaled to the same median degree, so that units do not matter, and scaled back at the end. `times`,
     `alpha` and the cost refer to the scaled graphs.
 

@@ -1,0 +1,87 @@
+"""Neighbors of neighbors: half of the weight of a graph moved from its edges to the strongest paths of two edges.
+
+One wrong edge makes two items neighbors. Many paths of two edges do not come about by accident, all the less in a graph
+whose edges are from several views. And where every item has few neighbors, heat that has made few moves has reached few
+items, and all others look equally far.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats, Ints
+from cotherm.graphs.graph import Graph
+from cotherm.methods.pairs.edges import edge_keys, summed
+
+# The share of the weight that paths of two edges get, and by how many of these, the strongest, a vertex has neighbors.
+_SHARE, _MOST = 0.5, 20
+# Paths lead through so many edges of a vertex, the heaviest: a hub would join everything to everything.
+_THROUGH = 64
+# Paths are looked for from so many vertices at once, to bound the memory.
+_BLOCK = 2_048
+# Numbers that differ less are equal but for rounding.
+_ALIKE = 1.0 + 1e-9
+
+
+def with_second_neighbors(graph: Graph) -> Graph:
+    """The graph with edges to second neighbors: its own edges first, and the same total weight."""
+    keys, strength = _paths(graph)
+    total = float(strength.sum())
+    if not total > 0.0:
+        return graph
+    own, others = (1.0 - _SHARE) * graph.w, (_SHARE * float(graph.w.sum()) / total) * strength
+    at = np.concatenate([edge_keys(graph.i, graph.j, graph.n), keys])
+    return summed(graph, at, np.concatenate([own, others]))
+
+
+def _paths(graph: Graph) -> tuple[Ints, Floats]:
+    """Pairs of vertices by their keys, and how strongly paths join them, Σ_v w_iv w_vj / d_v, with d_v the degree.
+
+    Of these, the ones that are among the largest of either end.
+    """
+    n, degrees = graph.n, graph.degrees
+    through = _heaviest(graph)
+    inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0.0)
+    there, back = sp.csr_array(through.T), sp.csr_array(sp.diags_array(inverse) @ through)
+    keys, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for first in range(0, n, _BLOCK):
+        rows, columns, strength = _entries(sp.csr_array(there[first : first + _BLOCK] @ back))
+        rows = rows + first
+        apart = rows != columns
+        rows, columns, strength = rows[apart], columns[apart], strength[apart]
+        kept = _largest(rows, strength, _MOST)
+        rows, columns = rows[kept], columns[kept]
+        keys.append(edge_keys(np.minimum(rows, columns), np.maximum(rows, columns), n))
+        values.append(strength[kept])
+    unique, at = np.unique(np.concatenate(keys), return_index=True)
+    return unique, np.concatenate(values)[at]
+
+
+def _heaviest(graph: Graph) -> sp.csr_array:
+    """The weights, a row for each vertex with those of its heaviest edges."""
+    rows, columns, weights = _entries(sp.csr_array(graph.adjacency()))
+    kept = _largest(rows, weights, _THROUGH)
+    return sp.csr_array((weights[kept], (rows[kept], columns[kept])), shape=(graph.n, graph.n))
+
+
+def _entries(matrix: sp.csr_array) -> tuple[Ints, Ints, Floats]:
+    """Rows, columns and values of the positive entries."""
+    found = sp.coo_array(matrix)
+    rows, columns = (at.astype(np.int64) for at in found.coords)
+    positive = found.data > 0.0
+    return rows[positive], columns[positive], found.data[positive]
+
+
+def _largest(rows: Ints, values: Floats, most: int) -> NDArray[np.bool_]:
+    """Which values are among the largest of their row: all where there are few, else those above all the others.
+
+    Where equal values would have to be told apart, none of them is: the order of vertices does not matter.
+    """
+    order = np.lexsort((-values, rows))
+    _, start, number, counts = np.unique(rows[order], return_index=True, return_inverse=True, return_counts=True)
+    next_one = np.where(counts > most, values[order[start + np.minimum(most, counts - 1)]], 0.0)
+    kept = np.empty(len(rows), dtype=bool)
+    kept[order] = values[order] > _ALIKE * next_one[number]
+    return kept
