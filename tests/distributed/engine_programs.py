@@ -342,15 +342,16 @@ def shards_by_pairs() -> None:
     folder = shared_folder()
     graphs, pairs = _paired_views(2_300)
     paths = _sharded(folder, graphs, "paired")
-    for n_modes, bound in ((4, 1e-8), (8, 5e-7)):  # a formed Jacobian, and one that is only applied
+    for n_modes, bound in ((4, 1e-8), (7, 5e-7)):  # a formed Jacobian, and one that is only applied
         found = ct.couple_shards(paths, folder / f"modes{n_modes}", pairs=pairs, n_modes=n_modes)
         F = _whole_functions(found)
         for mine, expected in zip(F, ct.pair_functions(graphs, pairs, n_modes=n_modes)[0, 1], strict=True):
             signs = np.sign(np.sum(mine * expected, axis=0))
             assert_allclose(mine * signs, expected, atol=1e-8)
-        _same_in_units(graphs, found, F, bound)
+        if WORLD.rank == 0:
+            _same_in_units(graphs, found, F, bound)
     if WORLD.rank == 0:  # times and α are those of coupling by pairs without borrowing
-        one = ct.couple_pairs(graphs, pairs, n_modes=8, borrow=0.0, kept_back=0.0, max_iterations=1)
+        one = ct.couple_pairs(graphs, pairs, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
         assert_allclose(found.times, one.times)
         assert_allclose(found.alpha, one.alpha, rtol=1e-2)
 
