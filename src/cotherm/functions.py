@@ -374,13 +374,14 @@ def smooth_modes(graph: Graph, k: int) -> Floats:
     try:
         values, vectors = smallest_pairs(graph.laplacian(), k + 1, bound)
     except NotConverged:
-        raise CothermError(
-            "n_modes",
-            f"{k} modes, which did not converge",
-            "a gap behind the k-th eigenvalue",
-            "Ask for more or fewer.",
-        ) from None
+        raise not_converged(k) from None
     return without_constant(np.where(values > _ZERO * bound, values, 0.0), vectors)
+
+
+def not_converged(k: int) -> CothermError:
+    """The error where modes were not found."""
+    given = f"{k} modes, which did not converge"
+    return CothermError("n_modes", given, "a gap behind the k-th eigenvalue", "Ask for more or fewer.")
 
 
 def paired_modes(modes: Sequence[Floats], pairs: Pairs) -> dict[tuple[int, int], tuple[Floats, Floats]]:

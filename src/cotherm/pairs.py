@@ -72,12 +72,33 @@ def checked_pairs(
         _require_range(columns[k], column, n)
         _require_once(columns[k], table, k)
     table = table[np.sum(table >= 0, axis=1) > 1]
-    if not len(table):
-        raise CothermError(argument, "no item that is in two graphs", "at least two items in common")
     found = Pairs(table, tuple(sizes))
-    if max(found.count(a, b) for a, b in combinations(range(len(sizes)), 2)) < 2:
-        raise CothermError(argument, "one item that is in two graphs", "at least two items in common")
+    require_shared(max(found.count(a, b) for a, b in combinations(range(len(sizes)), 2)), argument)
     return found
+
+
+def require_shared(count: int, argument: str = "pairs") -> None:
+    """Refuse fewer than two items that two graphs share."""
+    if count < 2:
+        given = f"{'one' if count else 'no'} item that is in two graphs"
+        raise CothermError(argument, given, "at least two items in common")
+
+
+def require_word(word: str, argument: str = "pairs") -> None:
+    """Refuse words that say nothing about pairs."""
+    if word not in ("same", "names"):
+        raise CothermError(argument, repr(word), _NEEDED)
+
+
+def same_sizes(sizes: Sequence[int], argument: str = "pairs") -> None:
+    """Refuse graphs that cannot be on the same vertices."""
+    if len(set(sizes)) > 1:
+        raise CothermError(
+            argument,
+            f'"same" with graphs of {", ".join(map(str, sizes))} vertices',
+            "graphs on the same vertices",
+            'Give "names" if the vertices have names, an index array for each graph, or a table with holes.',
+        )
 
 
 def pair_names(names: Sequence[Iterable[Any]]) -> Ints:
@@ -235,10 +256,9 @@ def first_difference(names: Sequence[NDArray[Any] | None]) -> str | None:
 
 
 def _from_word(word: str, sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
+    require_word(word, argument)
     if word == "same":
         return _same(sizes, names, argument)
-    if word != "names":
-        raise CothermError(argument, repr(word), _NEEDED)
     without = [k for k in range(len(sizes)) if k >= len(names) or names[k] is None]
     if without:
         given = f'"names", but the vertices of graph {without[0]} have none'
@@ -248,13 +268,7 @@ def _from_word(word: str, sizes: Sequence[int], names: Sequence[NDArray[Any] | N
 
 
 def _same(sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
-    if len(set(sizes)) > 1:
-        raise CothermError(
-            argument,
-            f'"same" with graphs of {", ".join(map(str, sizes))} vertices',
-            "graphs on the same vertices",
-            'Give "names" if the vertices have names, an index array for each graph, or a table with holes.',
-        )
+    same_sizes(sizes, argument)
     difference = first_difference(names)
     if difference is not None:
         raise CothermError(argument, f'"same", but {difference}', "the same vertices", 'Give "names" to pair by name.')

@@ -22,10 +22,12 @@ import cotherm as ct
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.petsc.array import DistributedArray
 from cotherm.engines.petsc.engine import PetscEngine
+from cotherm.functions import smooth_modes
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.methods import checkpoint
 from cotherm.methods.coupling.reordering import reordered
 from cotherm.methods.coupling.search import Search
+from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
 from tests import problems
 
 WORLD = MPI.COMM_WORLD
@@ -284,6 +286,175 @@ def shards() -> None:
     paths = _sharded(folder, small, "small")
     found = ct.couple_shards(paths, folder / "out2", labels=True, times=[1.0, 5.0])
     _same_shards(one, found, [np.lexsort((g.j, g.i)) for g in small])
+
+
+# ---------------------------------------------------------------- shards by pairs
+
+
+def _points(n: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).random((n, 2)) * [3.0, 1.0]
+
+
+def _paired_views(n: int) -> tuple[list[ct.Graph], list[Any]]:
+    """Two graphs of nearest neighbors in different units, the second with other numbers, and part of them paired."""
+    rng = np.random.default_rng(1)
+    points = _points(n)
+    places = rng.permutation(n)  # point v is vertex places[v] of the second
+    moved = np.empty_like(points)
+    moved[places] = points + 0.02 * rng.standard_normal(points.shape)
+    first, second = ct.knn_graph(points, 8), ct.knn_graph(moved, 8)
+    known = np.sort(rng.choice(n, 3 * n // 4, replace=False))
+    return [first, second.with_weights(3.0 * second.w)], [known, places[known]]
+
+
+def _whole_functions(found: Any) -> list[Any]:
+    return [petsc().communicator.rows(F) for F in found.functions]
+
+
+def _in_order(graph: ct.Graph) -> ct.Graph:
+    """With the edges in the order of shards."""
+    order = np.lexsort((graph.j, graph.i))
+    return ct.Graph(graph.n, graph.i[order], graph.j[order], graph.w[order])
+
+
+def modes_of_shards() -> None:
+    """The smoothest eigenvectors, those of dense algebra: of a connected graph, and of equal components."""
+    engine, n = petsc(), 2_250
+    one = ct.knn_graph(_points(n // 3), 8)
+    third = [ct.Graph(n, one.i + at, one.j + at, one.w) for at in (0, n // 3, 2 * (n // 3))]
+    three = ct.Graph(n, *(np.concatenate([getattr(g, name) for g in third]) for name in "ijw"))
+    for graph, k in ((ct.knn_graph(_points(n), 8), 7), (three, 5), (ct.Graph(n, [0], [1], [1.0]), 3)):
+        pattern = engine.pattern(n, graph.i, graph.j)
+        L = engine.laplacian(pattern, engine.edge_rows(pattern, graph.w))
+        # The rows here: the graph is there whole, as its engine cuts it.
+        found = engine.vertices_to_numpy(L, smooth_eigenvectors(engine, L, np.arange(n), k))
+        assert_allclose(found.T @ found, np.eye(k), atol=1e-12)
+        assert_allclose(found.sum(axis=0), 0.0, atol=1e-11)
+        dense = graph.laplacian().toarray()
+        values, vectors = np.linalg.eigh(dense)
+        assert_allclose(np.einsum("va,va->a", found, dense @ found), values[1 : k + 1], atol=1e-12 * L.bound)
+        same_space = vectors[:, values < values[k] + 1e-9 * L.bound]
+        assert_allclose(same_space @ (same_space.T @ found), found, atol=1e-9)
+
+
+def shards_by_pairs() -> None:
+    """Functions as in memory, and the coupling of one process with the same functions."""
+    folder = shared_folder()
+    graphs, pairs = _paired_views(2_300)
+    paths = _sharded(folder, graphs, "paired")
+    for n_modes, bound in ((4, 1e-8), (7, 5e-7)):  # a formed Jacobian, and one that is only applied
+        found = ct.couple_shards(paths, folder / f"modes{n_modes}", pairs=pairs, n_modes=n_modes)
+        F = _whole_functions(found)
+        for mine, expected in zip(F, ct.pair_functions(graphs, pairs, n_modes=n_modes)[0, 1], strict=True):
+            signs = np.sign(np.sum(mine * expected, axis=0))
+            assert_allclose(mine * signs, expected, atol=1e-8)
+        if WORLD.rank == 0:
+            _same_in_units(graphs, found, F, bound)
+    if WORLD.rank == 0:  # times and α are those of coupling by pairs without borrowing
+        one = ct.couple_pairs(graphs, pairs, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
+        assert_allclose(found.times, one.times)
+        assert_allclose(found.alpha, one.alpha, rtol=1e-2)
+
+
+def _same_in_units(graphs: Any, found: Any, F: Any, bound: float) -> None:
+    """As one process couples the scaled graphs."""
+    units = found.settings["units"]
+    scaled = [_in_order(g.with_weights(g.w / unit)) for g, unit in zip(graphs, units, strict=True)]
+    degrees = [np.median(g.degrees) for g in scaled]
+    assert_allclose(degrees, degrees[0])
+    one = ct.couple(scaled, F, found.times, found.alpha, continuation="direct")
+    assert_allclose(found.cost, one.cost, rtol=1e-8)
+    assert_allclose(found.coupling, one.coupling, rtol=1e-6)
+    assert one.cost < one.alpha * float(np.sum(one.coupling_before**2))  # it has changed something
+    for graph, coupled, unit in zip(found.graphs, one.graphs, units, strict=True):
+        written = ShardedGraph.open(graph.path).to_graph()
+        assert_allclose(written.w / unit, coupled.w, rtol=0.0, atol=bound * float(coupled.w.max()))
+
+
+def pairs_in_other_ways() -> None:
+    """Vertices that are the same, by number, by name and by a table, in shards of another order; three graphs."""
+    folder = shared_folder()
+    points = _points(130)
+    graphs = [
+        ct.knn_graph(points + 0.02 * k * _points(130, k), 6).replace(
+            coordinates=points[:, :: 1 if k else -1], vertex_names=[f"item {v}" for v in range(130)]
+        )
+        for k in range(3)
+    ]
+    paths = [folder / f"{k}.shards" for k in range(3)]
+    if WORLD.rank == 0:
+        for path, graph in zip(paths, graphs, strict=True):
+            ct.shard_graph(graph, path, parts=3, order="curve")
+    WORLD.Barrier()
+    table = np.tile(np.arange(130)[:, np.newaxis], 3)
+    ways: list[Any] = ["same", "names", table]
+    results = [ct.couple_shards(paths, folder / f"out{k}", pairs=how, n_modes=3) for k, how in enumerate(ways)]
+    for one in results:
+        assert_allclose(one.cost, results[0].cost, rtol=1e-9)
+        assert one.settings["items"] == 130
+        for mine, theirs in zip(one.functions, results[0].functions, strict=True):
+            assert_allclose(mine, theirs, atol=1e-12)
+    original = [petsc().communicator.rows(np.asarray(part.original)) for part in results[0].parts]
+    columns = []
+    for F, order in zip(_whole_functions(results[0]), original, strict=True):
+        columns.append(np.empty_like(F))
+        columns[-1][order] = F
+    assert_allclose(columns[1], columns[0], atol=1e-12)  # the same columns at the same items
+    modes = np.hstack([smooth_modes(g, 3) for g in graphs])
+    assert_allclose(np.abs(columns[0]), np.abs(modes / np.linalg.norm(modes, axis=0)), atol=1e-8)
+
+
+def bad_pairs() -> None:
+    """Each is refused on all ranks, with one error."""
+    folder = shared_folder()
+    graphs, _ = _paired_views(150)
+    graphs = [*graphs, graphs[0]]
+    named = [g.replace(vertex_names=[f"{k}-{v}" for v in range(g.n)]) for k, g in enumerate(graphs)]
+    other = ct.knn_graph(_points(140), 8)
+    paths, names = _sharded(folder, [*graphs, other], "bad"), _sharded(folder, named, "named")
+    two, three = paths[:2], paths[:3]
+    holes = np.array([[0, 0, 0], [1, 1, -1], [2, 2, 2]])
+    cases: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (two, [[0, 150], [0, 1]], {}, r"pairs\[0\]: vertex 150 in row 1; needed: vertices from 0 to 149"),
+        (two, [[0, 1, 0], [0, 1, 0]], {}, "the same pair twice"),
+        (two, [[0, 1, 0], [0, 1, 2]], {}, "with different partners"),
+        (two, [[0, 1], [0, 1, 2]], {}, "index arrays of 2, 3 entries"),
+        (two, np.array([[0, -1], [-1, 0]]), {}, "no item that is in two graphs"),
+        (two, [[3], [4]], {}, "one item that is in two graphs"),
+        (two, [[0.5, 1], [0, 1]], {}, "0.5 in row 0; needed: whole numbers"),
+        (two, "likewise", {}, "'likewise'; needed: the word"),
+        (two, "names", {}, "the vertices of graph 0 have none"),
+        ([paths[0], paths[3]], "same", {}, '"same" with graphs of 150, 140 vertices'),
+        (names[:2], "same", {}, "has different names in graph 0 and graph 1"),
+        (names[:2], "names", {}, "no item that is in two graphs"),
+        (three, holes, {}, "1 items that are in some of 3 graphs only"),
+        (two, "same", {"n_modes": 150}, "n_modes: 150; needed: at most 149"),
+        (two, "same", {"n_modes": 0}, "n_modes: 0"),
+        (two, "same", {"labels": True}, "labels, pairs; needed: one of"),
+        (two, None, {}, "none of them; needed: one of landmarks, labels, functions and pairs"),
+        (two, None, {"labels": True, "n_modes": 3}, "where graphs are not coupled by pairs"),
+    ]
+    for given, pairs, more, expected in cases:
+        with pytest.raises(ct.CothermError, match=expected):
+            ct.couple_shards(given, pairs=pairs, **more)
+        WORLD.Barrier()
+    if WORLD.size > 1:
+        with pytest.raises(ct.CothermError, match=r"pairs: .* on rank 0 and .* on rank 1; needed: the same on all"):
+            ct.couple_shards(two, pairs=[[0, 1, 2], [0, 1, 2 + min(WORLD.rank, 1)]])
+
+
+def checkpoints_of_pairs() -> None:
+    """Go on to the same result; those of other pairs are refused."""
+    folder = shared_folder()
+    graphs, pairs = _paired_views(150)
+    paths = _sharded(folder, graphs, "kept-pairs")
+    given: dict[str, Any] = {"n_modes": 3, "checkpoint": folder / "pairs.ckpt"}
+    expected = ct.couple_shards(paths, pairs=pairs, n_modes=3)
+    ct.couple_shards(paths, pairs=pairs, **given, max_seconds=1e-3)
+    assert ct.couple_shards(paths, pairs=pairs, **given).cost == expected.cost
+    fewer = [pairs[0][1:], pairs[1][1:]]
+    with pytest.raises(ct.CothermError, match=r"other pairs\[0\]"):
+        ct.couple_shards(paths, pairs=fewer, **given)
 
 
 def checkpoints() -> None:

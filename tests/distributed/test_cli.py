@@ -54,13 +54,26 @@ def test_couple_and_describe(tmp_path: Path, shards: list[Path]) -> None:
     assert "what a coupling of shards wrote" in run_ranks(1, "-m", "cotherm", "info", tmp_path / "out").stderr
 
 
+def test_couple_by_pairs(tmp_path: Path, shards: list[Path]) -> None:
+    """Vertices with the same name are the same item."""
+    done = run_ranks(2, "-m", "cotherm", "couple", *shards, "--paired", "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    graphs = [ct.ShardedGraph.open(place).to_graph() for place in shards]
+    assert (report["settings"]["items"], report["settings"]["n_modes"]) == (48, 8)
+    scaled = [g.with_weights(g.w / unit) for g, unit in zip(graphs, report["settings"]["units"], strict=True)]
+    functions = ct.pair_functions(graphs, "names", n_modes=8)[0, 1]
+    one = ct.couple(scaled, functions, report["times"], report["alpha"], continuation="direct")
+    assert report["cost"] == pytest.approx(one.cost, rel=1e-8)
+
+
 def test_what_is_missing_is_named(tmp_path: Path, shards: list[Path]) -> None:
     marks = ("--landmarks", tmp_path / "marks.csv", "--out", tmp_path / "out")
     for views, more, expected in (
         ([tmp_path / "none.shards", shards[1]], marks, f"{tmp_path / 'none.shards'}: no such directory"),
         ([tmp_path, shards[1]], marks, f"{tmp_path}: a directory without header.json"),
         (shards, ("--out", tmp_path / "out"), "nothing that says what corresponds"),
-        (shards, ("--paired", *marks), "Coupling by pairs holds whole graphs"),
+        (shards, ("--paired", *marks), "--paired: beside --landmarks; needed: one of them"),
     ):
         done = run_ranks(2, "-m", "cotherm", "couple", *views, *more)
         assert done.returncode != 0

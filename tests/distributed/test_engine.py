@@ -30,6 +30,11 @@ CHECKS = [
     "many_functions",
     "by_pairs",
     "shards",
+    "modes_of_shards",
+    "shards_by_pairs",
+    "pairs_in_other_ways",
+    "bad_pairs",
+    "checkpoints_of_pairs",
     "checkpoints",
     "more_options_of_shards",
 ]

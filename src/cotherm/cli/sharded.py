@@ -107,27 +107,26 @@ def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCou
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
-    if not (options.labels or options.landmarks or options.functions):
-        raise CothermError(
-            "--landmarks", "nothing that says what corresponds", "--landmarks, --functions or --labels stored"
-        )
+    if not (options.labels or options.landmarks or options.functions or options.paired):
+        needed = "--paired, --landmarks, --functions or --labels stored"
+        raise CothermError("--landmarks", "nothing that says what corresponds", needed)
     for name in ("known", "column"):
         if getattr(options, name) is not None:
             given = str(getattr(options, name))
             raise CothermError(f"--{name.replace('_', '-')}", given, "to be left out: sharded graphs do not take it")
-    if options.paired:
-        raise CothermError(
-            "--paired",
-            "sharded graphs",
-            "--landmarks, --functions or --labels stored",
-            "Coupling by pairs holds whole graphs: give files instead of shards.",
-        )
+    others = [f"--{name}" for name in ("labels", "landmarks", "functions") if getattr(options, name)]
+    if options.paired and others:
+        raise CothermError("--paired", f"beside {others[0]}", "one of them: sharded graphs take no labels to judge by")
+    if options.borrow not in ("auto", 0.0):
+        raise CothermError("--borrow", str(options.borrow), "0, or to be left out: sharded graphs do not borrow")
     if options.labels and options.labels != [_STORED]:
         given = " ".join(options.labels)
         raise CothermError("--labels", given, f"the word {_STORED}: sharded graphs hold their labels")
 
 
 def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
+    if options.paired:
+        return {"pairs": _how_paired(options.views, world)}
     if options.labels:
         return {"labels": True}
     if options.functions:
@@ -154,6 +153,18 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         cells = [row[k if len(row) > 1 else 0] for row in rows]
         columns.append(find_vertices(world, graph, cells, str(place)))
     return {"landmarks": np.column_stack(columns)}
+
+
+def _how_paired(views: list[str], world: Ranks) -> str:
+    """By name where all graphs have names of vertices, else by number."""
+    from cotherm.graphs.sharded.store import ShardedGraph
+
+    with together(world):
+        named = [ShardedGraph.open(view).has("vertex_names") for view in views]
+        if any(named) and not all(named):
+            without = views[named.index(False)]
+            raise CothermError(without, "no names of vertices, though another view has some", "names in all, or none")
+    return "names" if all(named) else "same"
 
 
 def _some_names(graphs: list[ShardedGraph], columns: int) -> list[set[str] | None]:

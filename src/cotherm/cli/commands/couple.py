@@ -38,7 +38,8 @@ the header source,target,weight).
 
 Several processes share the work: mpiexec -n 4 python -m cotherm couple ... (needs PETSc: docs/scaling.md).
 Directories of shards (cotherm shard) are coupled without any process holding a whole graph; the result
-is a directory too. What corresponds is then --landmarks, --functions (.npy) or --labels stored.
+is a directory too. What corresponds is then --paired (vertices with the same name, or number where none
+has names), --landmarks, --functions (.npy) or --labels stored.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:

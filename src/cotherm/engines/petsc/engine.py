@@ -75,7 +75,9 @@ class PetscEngine:
     def __init__(self, comm: Any = None) -> None:
         """``comm``: an mpi4py communicator, by default that of all processes."""
         self.communicator = Communicator(comm)
-        loaded(self.communicator)  # before memory is counted
+        # Before memory is counted. PETSc copies the communicator for its first object there and frees the copy with the
+        # last one, all ranks together; but Python may let go of objects at different times. So one of them stays.
+        self._first = loaded(self.communicator).SF().create(self.communicator.comm)
         self.ranks = of(self.communicator.comm)
         self.xp = _Namespace(self.communicator)
         end_together()

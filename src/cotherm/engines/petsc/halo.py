@@ -58,9 +58,16 @@ class Halo:
 
     def add(self, others: NDArray[Any], mine: NDArray[Any]) -> None:
         """Add rows that were made for other ranks to those of their owners; both contiguous."""
+        self._reduce(others, mine, self._communicator.mpi.SUM)
+
+    def put(self, others: NDArray[Any], mine: NDArray[Any]) -> None:
+        """Write rows over those of their owners, each over a different one; both contiguous."""
+        self._reduce(others, mine, self._communicator.mpi.REPLACE)
+
+    def _reduce(self, others: NDArray[Any], mine: NDArray[Any], operation: Any) -> None:
         if self._forest is None:
             return
-        operation, unit = self._communicator.mpi.SUM, self._unit(others)
+        unit = self._unit(others)
         self._forest.reduceBegin(unit, others, mine, operation)
         self._forest.reduceEnd(unit, others, mine, operation)
         self._count(others)

@@ -81,10 +81,10 @@ def fewer_times(move: float) -> Floats:
     return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
 
 
-def chosen_alpha(problem: CouplingProblem) -> float:
-    """α; 1 where no weight changes anything, so that it does not matter."""
+def chosen_alpha(problem: CouplingProblem, strength: float = _STRENGTH) -> float:
+    """α, so many times that of equal weight; 1 where no weight changes anything, so that it does not matter."""
     size = stiffness(problem)
-    return _STRENGTH / size if size > 0.0 else 1.0
+    return strength / size if size > 0.0 else 1.0
 
 
 def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: float) -> float:

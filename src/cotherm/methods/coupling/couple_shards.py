@@ -31,6 +31,7 @@ from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import checked_precision, checked_seconds, checked_times, routes_of
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.search import Found, Search, Step
+from cotherm.methods.coupling.shard_pairs import ShardPairs, checked_shard_pairs, pair_rows, same_units
 from cotherm.methods.coupling.shard_views import (
     ShardView,
     free_edges,
@@ -41,6 +42,7 @@ from cotherm.methods.coupling.shard_views import (
     start_weights,
 )
 from cotherm.methods.coupling.solve import share_of, shown_once
+from cotherm.methods.pairs import choice
 from cotherm.methods.validation import is_auto, positive, versions
 from cotherm.progress import Meter
 from cotherm.ranks import Ranks, together
@@ -140,6 +142,8 @@ def couple_shards(
     landmarks: ArrayLike | None = None,
     labels: bool = False,
     functions: Sequence[Any] | None = None,
+    pairs: ArrayLike | Sequence[ArrayLike] | str | None = None,
+    n_modes: int | str = "auto",
     times: ArrayLike | str = "auto",
     alpha: float | str = "auto",
     frozen: Sequence[Any] | None = None,
@@ -178,10 +182,16 @@ def couple_shards(
     functions : sequence of array_like or path-like, optional
         For each graph the functions on the vertices of this rank's part, which is that of ``graph.part(rank, size)``,
         or a .npy file with a row for each vertex.
+    pairs : "same", "names", sequence of array_like, or array_like of int of shape (items, graphs), optional
+        Which vertices are the same item, as for :func:`cotherm.couple_pairs`. Vertices have the numbers that they had
+        before shards were put in another order. Items must be in all graphs, or, of two graphs, may be in one only.
+    n_modes : int or "auto", default "auto"
+        For `pairs`: number of smooth modes of every graph. "auto": one for every six items, at most 24.
     times : "auto" or array_like of float, default "auto"
-        As for :func:`cotherm.couple`, like everything up to `precision`.
+        As for :func:`cotherm.couple`, like everything up to `precision`. With `pairs`, "auto" is one move along edges.
     alpha : "auto" or float, default "auto"
-        Weight of the coupling term.
+        Weight of the coupling term. With `pairs`, "auto" is that of :func:`cotherm.couple_pairs` without borrowing: 50
+        times the number of graphs, in units of the α at which both terms have equal weight.
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, or a mask
         or numbers of the own edges of this rank's part.
@@ -192,7 +202,7 @@ def couple_shards(
     function_weights : array_like of float, optional
         Weight of each function.
     continuation : {"auto", "direct", "times", "alpha"}, default "auto"
-        Sequence of easier problems to solve first.
+        Sequence of easier problems to solve first. With `pairs`, "auto" is "direct".
     start : path-like or sequence of path-like or ShardedGraph, optional
         Weights to start from: the directory of an earlier result, or sharded graphs with the same edges. With a start,
         "auto" continuation means "direct".
@@ -232,7 +242,16 @@ def couple_shards(
     See Also
     --------
     couple : Couple graphs in memory.
+    couple_pairs : Couple graphs in memory by pairs.
     shard_graph : Make a sharded graph.
+
+    Notes
+    -----
+    With `pairs` the functions are the smooth modes of all graphs at the items, the same columns on every graph, and
+    zero at other vertices. Graphs are first scaled to the same median degree, and scaled back at the end; times, α and
+    the cost refer to the scaled graphs. Unlike :func:`cotherm.couple_pairs` this borrows no weight, keeps no pairs back
+    to measure agreement, and always couples. With three graphs or more all have all functions, where couple_pairs has
+    functions of its own for every two graphs.
 
     Examples
     --------
@@ -255,19 +274,24 @@ def couple_shards(
     room = _Room(chosen, opened, given)
     room.plan(1)  # what cannot fit is refused before anything is read
     views = [read_view(world, chosen, one) for one in opened]
-    rows = _functions(world, chosen, views, landmarks, labels, functions)
+    sources = {"landmarks": landmarks, "labels": labels or None, "functions": functions, "pairs": pairs}
+    _require_one_source(world, sources)
+    paired = None if pairs is None else _paired(world, chosen, views, pairs, given, room)
+    views = views if paired is None else paired.views
+    rows = _functions(world, chosen, views, landmarks, labels, functions) if paired is None else paired.rows
     with together(world):
         omega = positive("function_weights", function_weights, rows[0].shape[1], "functions")
     processes.require_equal(world, "function_weights", omega.tolist())
     free, begin = free_edges(world, chosen, views, frozen), start_weights(world, chosen, views, start)
     kept: Checkpoint | None = None
     if checkpoint is not None:
-        arrays: dict[str, Sequence[NDArray[Any]]] = {"functions": rows, "function_weights": [omega], "free": free}
+        arrays: dict[str, Sequence[NDArray[Any]]] = {"pairs": [] if paired is None else paired.pairs.items}
+        arrays |= {"functions": rows, "function_weights": [omega], "free": free}
         kept = _opened(checkpoint, world, chosen, opened, {**arrays, "start": begin or []}, given)
     with shown_once(chosen), Meter(limit=given.max_seconds) as meter:
         meter.advance("coupling: preparing")
         plan = room.plan(rows[0].shape[1])
-        run = _Run(world, chosen, views, rows, omega, given, plan, began, kept)
+        run = _Run(world, chosen, views, rows, omega, given, plan, began, kept, paired)
         result = run.result(meter, free, begin, callback)
     return result if out is None else _written(world, result, out, overwrite=overwrite)
 
@@ -306,6 +330,8 @@ class _Given:
     """Checked arguments that are numbers."""
 
     count: int
+    by_pairs: bool
+    n_modes: int | None
     times: tuple[float, ...] | None
     alpha: float | None
     rigidity: tuple[float, ...]
@@ -324,8 +350,13 @@ def _checked(given: dict[str, Any]) -> _Given:
         raise CothermError("graphs", validation.describe(graphs), "a list of two or more sharded graphs")
     times, alpha, budget = checked_times(given["times"]), given["alpha"], given["memory"]
     continuation = validation.choice("continuation", given["continuation"], ("auto", "direct", "times", "alpha"))
+    by_pairs, modes = given["pairs"] is not None, given["n_modes"]
+    if not by_pairs and not is_auto("n_modes", modes):
+        raise CothermError("n_modes", validation.describe(modes), '"auto" where graphs are not coupled by pairs')
     return _Given(
         count=len(graphs),
+        by_pairs=by_pairs,
+        n_modes=None if is_auto("n_modes", modes) else validation.integer("n_modes", modes, least=1, most=limits.MODES),
         times=None if times is None else tuple(times.tolist()),
         alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
         rigidity=tuple(positive("rigidity", given["rigidity"], len(graphs), "graphs").tolist()),
@@ -349,16 +380,55 @@ def _digest(graph: ShardedGraph) -> str:
     return hashlib.sha256((graph.path / "header.json").read_bytes()).hexdigest()[:16]
 
 
+def _require_one_source(world: Ranks, sources: dict[str, Any]) -> None:
+    named = [name for name, one in sources.items() if one is not None]
+    processes.require_equal(world, "functions", named)
+    with together(world):
+        if len(named) != 1:
+            taken = ", ".join(named) or "none of them"
+            raise CothermError("functions", taken, "one of landmarks, labels, functions and pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class _Paired:
+    """Graphs in the same units, of the median degree ``degree``, their items, and the functions made of these."""
+
+    views: list[ShardView]
+    units: Floats
+    degree: float
+    pairs: ShardPairs
+    n_modes: int
+    rows: list[Floats]
+
+    @property
+    def strength(self) -> float:
+        """Of α, in units of the one of equal weight."""
+        return choice.strength_by_own_edges(len(self.views), self.pairs.part(self.views))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"n_modes": self.n_modes, "items": self.pairs.count, "units": self.units.tolist()}
+
+
+def _paired(
+    world: Ranks, engine: PetscEngine, views: Sequence[ShardView], pairs: Any, given: _Given, room: _Room
+) -> _Paired:
+    found = checked_shard_pairs(world, engine, views, pairs)
+    smallest = min(view.sharded.n for view in views)
+    n_modes = choice.modes_for(found.count, smallest) if given.n_modes is None else given.n_modes
+    with together(world):
+        if n_modes > smallest - 1:
+            needed = f"at most {smallest - 1}, one less than the smallest graph has vertices"
+            raise CothermError("n_modes", str(n_modes), needed)
+    room.plan(n_modes * len(views))  # what cannot fit is refused before modes are computed
+    scaled, units, degree = same_units(engine, views)
+    return _Paired(scaled, units, degree, found, n_modes, pair_rows(world, engine, scaled, found, n_modes))
+
+
 def _functions(
     world: Ranks, engine: PetscEngine, views: Sequence[ShardView], landmarks: Any, labels: bool, functions: Any
 ) -> list[Floats]:
     """Rows of this rank's part of every graph."""
-    named = {"landmarks": landmarks is not None, "labels": bool(labels), "functions": functions is not None}
-    processes.require_equal(world, "functions", named)
-    with together(world):
-        if sum(named.values()) != 1:
-            taken = ", ".join(name for name, one in named.items() if one) or "none of them"
-            raise CothermError("functions", taken, "one of landmarks, labels and functions")
     if landmarks is not None:
         with together(world):
             table = _checked_landmarks(landmarks, views)
@@ -417,8 +487,10 @@ class _Room:
     def plan(self, q: int) -> MemoryPlan:
         """For so many functions; refuses what does not fit, on all ranks."""
         given, engine = self._given, self._engine
-        count = times_count_for(self._largest) if given.times is None else int(np.sum(np.array(given.times) > 0.0))
-        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=given.times is None)
+        choosing = given.times is None and not given.by_pairs
+        count = 1 if given.by_pairs else times_count_for(self._largest)
+        count = count if given.times is None else int(np.sum(np.array(given.times) > 0.0))
+        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=choosing)
         needs = replace(needs, in_use=self._in_use)
         return planned(needs, given.budget, given.precision, engine, free=self._free)
 
@@ -437,8 +509,11 @@ class _Run:
         plan: MemoryPlan,
         began: float,
         checkpoint: Checkpoint | None = None,
+        paired: _Paired | None = None,
     ) -> None:
-        self._checkpoint = checkpoint
+        self._checkpoint, self._paired = checkpoint, paired
+        # What the weights of the graphs were divided by.
+        self._units = np.ones(len(views)) if paired is None else paired.units
         self._world, self._engine, self._views, self._rows, self._omega = world, engine, views, rows, omega
         self._given, self.plan, self._began = given, plan, began
         self._functions = [view.functions(engine, F) for view, F in zip(views, rows, strict=True)]
@@ -465,7 +540,10 @@ class _Run:
         return ShardedCoupling(
             graphs=tuple(view.sharded for view in self._views),
             parts=tuple(view.part for view in self._views),
-            weights=tuple(v.own_weights(engine.edges_to_numpy(v.pattern, w)) for v, w in views),
+            weights=tuple(
+                v.own_weights(engine.edges_to_numpy(v.pattern, w)) * unit
+                for (v, w), unit in zip(views, self._units.tolist(), strict=True)
+            ),
             functions=tuple(self._rows),
             times=tuple(self._times.tolist()),
             alpha=problem.alpha,
@@ -478,6 +556,7 @@ class _Run:
             history=history,
             settings={
                 **asdict(given),
+                **({} if self._paired is None else self._paired.settings),
                 "function_weights": self._omega.tolist(),
                 "started": start is not None,
                 "memory": self.plan.description,
@@ -510,21 +589,35 @@ class _Run:
             first_horizon=self._move,
         )
         if given.alpha is None:
-            problem = problem.restated(self._times, chosen_alpha(problem), None)
+            strength = {} if self._paired is None else {"strength": self._paired.strength}
+            problem = problem.restated(self._times, chosen_alpha(problem, **strength), None)
         deadline = None if given.max_seconds is None else self._began + given.max_seconds
-        routes = routes_of(given.continuation, graphs, warm=start is not None)  # type: ignore[arg-type]
+        # With the functions of pairs all routes led to the same minimum, and the direct one in the fewest steps.
+        warm = start is not None or self._paired is not None
+        routes = routes_of(given.continuation, graphs, warm=warm)  # type: ignore[arg-type]
         search = Search(
             problem,
             routes,
             given.tolerance,
             given.max_iterations,
-            callback,
+            None if callback is None else self._in_given_units(callback),
             deadline,
             meter,
             self._checkpoint,
         )
-        begin = problem.center if start is None else problem.free_part(start)
+        begin = problem.center
+        if start is not None:
+            begin = problem.free_part([w / unit for w, unit in zip(start, self._units.tolist(), strict=True)])
         return problem, search.run(begin), tuple(search.history)
+
+    def _in_given_units(self, callback: Callable[[Step], Any]) -> Callable[[Step], Any]:
+        """The callback, for steps whose weights are those of scaled graphs."""
+
+        def called(step: Step) -> Any:
+            weights = zip(step.weights, self._units.tolist(), strict=True)
+            return callback(replace(step, weights=tuple(w * unit for w, unit in weights)))
+
+        return called
 
     @property
     def _largest(self) -> int:
@@ -532,6 +625,8 @@ class _Run:
 
     def _chosen_times(self) -> Floats:
         """As :func:`cotherm.methods.coupling.auto.chosen_times`, for which small graphs are needed whole."""
+        if self._paired is not None:
+            return np.array([choice.OWN_MOVES / self._paired.degree])
         if not np.isfinite(self._move):
             return np.ones(1)
         if self._largest > limits.ONE_TIME:

@@ -31,7 +31,7 @@ from cotherm.pairs import Pairs
 
 # By the edges they have: so many moves of heat along edges, and a strong coupling. Functions that end where the shared
 # items end are rough there, which makes coupling look strong; it is made up for by this power of the shared part.
-_OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
+OWN_MOVES, _OWN_STRENGTH, _OF_PART = 1.0, 100.0, -4.0
 # With borrowed weight: longer times, and a weak coupling.
 _BORROWED_MOVES, _BORROWED_STRENGTH = 8.0, 1.0
 # Strong coupling takes views whose heat correlates at least so far, and that have so many neighbors an item.
@@ -77,16 +77,19 @@ class Relation:
 def n_modes(pairs: Pairs, linked: Sequence[Link]) -> int:
     """How many modes of every view, if it is not said."""
     fewest = min((pairs.count(*views) for views in linked), default=_ITEMS_A_MODE)
-    room = min(pairs.sizes) // 4
-    return max(1, min(_MOST_MODES, fewest // _ITEMS_A_MODE, room))
+    return modes_for(fewest, min(pairs.sizes))
+
+
+def modes_for(shared: int, smallest: int) -> int:
+    """The same for views that share so many items, of which the smallest has so many vertices."""
+    return max(1, min(_MOST_MODES, shared // _ITEMS_A_MODE, smallest // 4))
 
 
 def settings(graphs: Sequence[Graph], relations: Sequence[Relation], share: float | None) -> list[Setting]:
     """What may be tried; ``share`` is what the caller asks to borrow, None if it is not said."""
     linked = [one for one in relations if one.linked]
     views = {k for one in linked for k in one.views}
-    # The norm of the coupling's part grows with the number of views, and the unit of strength with it.
-    own = Setting(borrows=False, moves=_OWN_MOVES, strength=_OWN_STRENGTH * max(len(views), 2) / 2.0)
+    own = Setting(borrows=False, moves=OWN_MOVES, strength=_own_strength(len(views)))
     borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH)
     if share is None and linked:
         close = all(one.correlation >= _CLOSE for one in linked)
@@ -113,7 +116,21 @@ def strength(setting: Setting, pairs: Pairs, linked: Sequence[Link]) -> float:
     if setting.borrows or not linked:
         return setting.strength
     parts = [pairs.count(a, b) / max(pairs.sizes[a], pairs.sizes[b]) for a, b in linked]
-    return setting.strength * max(float(np.mean(parts)), _LEAST_PART) ** _OF_PART
+    return setting.strength * _for_part(float(np.mean(parts)))
+
+
+def strength_by_own_edges(views: int, part: float) -> float:
+    """The strength for so many views that do not borrow and share such a part of their items."""
+    return _own_strength(views) * _for_part(part)
+
+
+def _own_strength(views: int) -> float:
+    """The norm of the coupling's part grows with the number of views, and the unit of strength with it."""
+    return _OWN_STRENGTH * max(views, 2) / 2.0
+
+
+def _for_part(part: float) -> float:
+    return float(max(part, _LEAST_PART) ** _OF_PART)
 
 
 def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:
