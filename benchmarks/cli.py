@@ -54,11 +54,24 @@ ABOUT = {
     "match": "correspondences, against pyFM and POT",
     "agreement": "how far halves of the functions tell how right a match is",
     "pairs": "coupling by pairs without labels: retrieval, and clusters with missing views, against imml and mofapy2",
+    "defaults": "coupling by pairs with its defaults on many small sets: what views gain, and whether any loses",
     "multiome": "single cells measured twice, of which all, half or a quarter are paired",
     "suite": "all problems, all contestants, each in a process of its own with limits",
 }
 NAMES = tuple(ABOUT)
-_WITH_DATA = ("couple", "scale", "many", "gpu", "diagonalize", "match", "agreement", "pairs", "multiome", "suite")
+_WITH_DATA = (
+    "couple",
+    "scale",
+    "many",
+    "gpu",
+    "diagonalize",
+    "match",
+    "agreement",
+    "pairs",
+    "defaults",
+    "multiome",
+    "suite",
+)
 _WITH_PETSC = ("scaling", "largest")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {

@@ -81,10 +81,10 @@ def minimize_from_inverse(
             if here.optimality > memory.goal:
                 break
             memory.inverse = None  # before the next is made: it may be large
-            memory.inverse = inverse_at(here, held)
-            if memory.inverse is None:
+            made = inverse_at(here, held)
+            if made is None:
                 break
-            memory.left, memory.goal = memory.inverse.steps, _PROGRESS * here.optimality
+            memory.take(made, here.optimality)
         assert memory.inverse is not None
         there = _search(
             engine, here, evaluate, _bounded_direction(engine, here, held, memory.pairs, memory.inverse.apply)
@@ -100,15 +100,16 @@ def minimize_from_inverse(
 
 
 class Memory:
-    """What is remembered from step to step: pairs, the inverse, for how long it serves, and what it has to reach.
+    """What is remembered from step to step: pairs, the inverse, for how many steps it serves, and what to reach."""
 
-    An inverse that there is already serves for a while, whatever it reaches.
-    """
-
-    def __init__(self, inverse: Inverse | None = None) -> None:
+    def __init__(self) -> None:
         self.pairs: deque[_Pair] = deque(maxlen=_MEMORY)
-        self.inverse = inverse
-        self.left, self.goal = 0 if inverse is None else inverse.steps, np.inf
+        self.inverse: Inverse | None = None
+        self.left, self.goal = 0, np.inf
+
+    def take(self, inverse: Inverse, optimality: float) -> None:
+        """An inverse, to be used where that is the optimality."""
+        self.inverse, self.left, self.goal = inverse, inverse.steps, _PROGRESS * optimality
 
     def state(self, engine: Engine) -> dict[str, Any]:
         """All but the inverse, on the host."""

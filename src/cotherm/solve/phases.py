@@ -223,12 +223,14 @@ def _finished(
 
         watch(iterate_of(here.here, here.optimality, count, state))
 
-    memory = Memory(_inverse_from(problem, factors))
+    memory, known = Memory(), _inverse_from(problem, factors)
     if begun is not None:
         u, count = engine.asarray(begun["u"]), begun["count"] - 1
-        memory.restore(begun["memory"], engine)
     start = evaluate(u)
+    if known is not None:
+        memory.take(known, start.optimality)
     if begun is not None:
+        memory.restore(begun["memory"], engine)
         after_step(start)
     end = minimize_from_inverse(
         engine,
