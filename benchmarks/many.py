@@ -159,19 +159,29 @@ def _graphs(problem: Problem, data: str | None) -> list[Any]:
 
 
 def _draw(growth: list[dict[str, Any]], place: Path) -> None:
-    """Time and memory over what grows."""
+    """Time and memory over what grows, with the fitted power of the time."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    figure = Figure(figsize=(4 * len(growth), 6.5), layout="constrained")
-    for column, series in enumerate(growth):
-        for row, (key, unit) in enumerate((("seconds", 1.0), ("memory", 1e6))):
-            axes = figure.add_subplot(2, len(growth), row * len(growth) + column + 1)
-            axes.loglog(series["sizes"], [one[key] / unit for one in series["rows"]], "o-")
-            axes.set_xlabel(series["of"])
-            axes.set_ylabel("seconds" if key == "seconds" else "MB")
-            axes.set_title(
-                f"time ∝ {series['of']}^{series['exponent']:.2f}" if key == "seconds" else "memory at the peak"
-            )
+    plain = FuncFormatter(lambda value, _: f"{value:,g}")
+    figure = Figure(figsize=(4 * len(growth), 6), layout="constrained")
+    grid = figure.subplots(2, len(growth), squeeze=False)
+    for (above, below), series in zip(grid.T, growth, strict=True):
+        sizes, seconds = series["sizes"], [one["seconds"] for one in series["rows"]]
+        fitted = np.exp(np.polyval(np.polyfit(np.log(sizes), np.log(seconds), 1), np.log(sizes)))
+        above.plot(sizes, fitted, color="0.7", label=f"{series['of']}$^{{{series['exponent']:.2f}}}$")
+        above.plot(sizes, seconds, "o-", color="C0")
+        above.legend(frameon=False)
+        below.plot(sizes, [one["memory"] / 1e6 for one in series["rows"]], "o-", color="C1")
+        for axes, unit in ((above, "seconds"), (below, "MB at the peak")):
+            axes.set(xscale="log", yscale="log", xlabel=series["of"], ylabel=unit)
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_major_formatter(plain)
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        low, high = below.get_ylim()
+        below.set_ylim(min(low, 100.0), max(high, 1_000.0))
     figure.savefig(place, dpi=120)
 
 
