@@ -27,8 +27,11 @@ def as_path(value: object) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise CothermError("path", validation.describe(value), "a path: a string or a pathlib.Path")
     name = os.fspath(value)
-    if not isinstance(name, str) or "\0" in name or not _encodable(name) or _is_too_long(name):
+    if not isinstance(name, str) or "\0" in name or not _encodable(name):
         raise CothermError("path", validation.describe(name), "text that can name a file")
+    if _is_too_long(name):
+        needed = f"at most {_LONGEST_PATH:,} bytes, with names of at most {_LONGEST_NAME} between slashes"
+        raise CothermError("path", f"a file name too long, {validation.describe(name)}", needed)
     return Path(name)
 
 

@@ -104,6 +104,7 @@ def _with_a_head(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, byt
         head += found[1]
     if head:
         yield number, head
+    del head  # while the others are read
     yield from chunks
 
 
