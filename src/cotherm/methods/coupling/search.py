@@ -149,7 +149,7 @@ class Search:
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         try:
-            best = self._straight(start) if len(self._routes) == 1 else self._polished(self._rough(start))
+            best = self._straight(start) if self._is_straight else self._polished(self._rough(start))
             if best.cost > self._cost(start):  # every route led away; from the start it only goes down
                 best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
             return best
@@ -161,6 +161,14 @@ class Search:
             status = "interrupted"
         # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)
+
+    @property
+    def _is_straight(self) -> bool:
+        """Whether there is one route, whose end need not be compared, and steps for which much has been learned.
+
+        Where little is, because functions are few, to begin the last descent anew amplifies rounding less.
+        """
+        return len(self._routes) == 1 and self._problem.plan.applied
 
     def _straight(self, start: Array) -> Found:
         """The end of the only route: what it has learned on the last stage serves to the end."""
