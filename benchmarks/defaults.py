@@ -115,7 +115,8 @@ def table(report: dict[str, Any]) -> str:
     lines += ["", f"| {_ALL} | {' | '.join(heads)} | largest loss of a view |", "|---" * (len(MOVES) + 2) + "|"]
     for row in rows:
         gain = np.array(row["ways"][_ALL]) - np.array(row["given"])
-        note = "" if row["related"] else " (nothing to gain)"
-        loss = max(-float(gain.min()), 0.0)
+        note = "" if row["related"] else " *"
+        loss = abs(min(float(gain.min()), 0.0))
         lines.append(f"| {row['set']}{note} | {' | '.join(f'{g:+.1f}' for g in _mean(gain))} | {loss:.1f} |")
+    lines += ["", "\\* Views that have nothing in common, or are right already."]
     return "\n".join(lines)
