@@ -10,11 +10,8 @@ The vectors are the same, but for rounding, however rows are spread: the block b
 of the vertices, and eigenvectors of eigenvalues that cannot be told apart are chosen among all bases of their space by
 such numbers too.
 
-Of SLEPc's solvers those that need no factors were tried for this, for 24 vectors of graphs of some 2,400 vertices.
-Krylov–Schur finds of an eigenvalue that several components of a graph share some vectors only, and reports success: 18
-of the 24 eigenvalues were wrong with 40 components, 20 with 1,000 isolated vertices. LOBPCG found all, with 6,000 to
-57,000 products of L with a vector. This took 7,000 to 36,000, and 100,000 for eight equal rings; but 36 vectors at
-once, and a step of the recurrence costs less than a product of PETSc's (``docs/scaling.md``).
+Of SLEPc's solvers those that need no factors were tried for this. Krylov–Schur finds only some of the vectors of an
+eigenvalue that several components of a graph share, and reports success. LOBPCG finds all, with about as many products.
 """
 
 from __future__ import annotations
