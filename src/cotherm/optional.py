@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from cotherm.errors import CothermError
+
+
+def is_installed(package: str) -> bool:
+    """Whether the package is there to be imported."""
+    return find_spec(package) is not None
 
 
 def require(package: str, extra: str, *, also: str = "") -> Any:

@@ -201,9 +201,17 @@ def _digits(number: int) -> str:
         return f"a number of some {int(number.bit_length() * math.log10(2)) + 1} digits"
 
 
+def lives_on_gpu(value: object) -> bool:
+    """Whether it is an array on an NVIDIA GPU, by CuPy, PyTorch or Numba."""
+    try:
+        return hasattr(value, "__cuda_array_interface__")
+    except Exception:  # an object's own way to look for attributes may fail in any way
+        return False
+
+
 def _on_host(value: Any) -> Any:
     """A copy of what lives on a GPU, by the method that its library has for it: CuPy, PyTorch or Numba; else itself."""
-    if not hasattr(value, "__cuda_array_interface__"):
+    if not lives_on_gpu(value):
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu()

@@ -381,7 +381,7 @@ def test_arrays_of_another_gpu_are_refused() -> None:
 def test_every_kernel_has_its_source() -> None:
     files = sorted(path.name for path in KERNELS.iterdir())
     assert files == [
-        *("chebyshev.cu", "common.cuh", "conjugate_gradients.cu", "distances.cu", "edges.cu", "grid.cuh", "rows.cu"),
-        "sums.cu",
+        *("chebyshev.cu", "common.cuh", "conjugate_gradients.cu", "distances.cu", "edges.cu", "grid.cuh"),
+        *("nearest.cu", "rows.cu", "sums.cu"),
     ]
     assert all("#include" not in source(name) for name in files if name.endswith(".cu"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
+from cotherm import optional, validation
 from cotherm.engines.interface import Engine
 from cotherm.errors import CothermError
 
-__all__ = ["Engine", "default_engine", "get_engine"]
+__all__ = ["Engine", "default_engine", "engine_for", "get_engine"]
 
 
 def default_engine() -> Engine:
@@ -53,6 +54,34 @@ def get_engine(engine: object) -> Engine:
         needed = "'cpu', 'gpu', 'petsc', or an object with the methods of cotherm.engines.Engine"
         raise CothermError("engine", given, needed)
     return engine
+
+
+def engine_for(engine: object, *arrays: object) -> Engine:
+    """Return the engine for arrays: where they live, unless one is asked for.
+
+    Parameters
+    ----------
+    engine : {"auto", "cpu", "gpu", "petsc"} or Engine
+        As for :func:`get_engine`, or "auto": the GPU if one of the arrays lives there and CuPy is installed,
+        otherwise the processor.
+    *arrays : object
+        Arguments that may be arrays of CuPy, PyTorch or Numba on a GPU.
+
+    Returns
+    -------
+    Engine
+        The engine.
+
+    Raises
+    ------
+    CothermError
+        As :func:`get_engine`.
+    """
+    if not isinstance(engine, str) or engine != "auto":
+        return get_engine(engine)
+    # Without CuPy nothing runs there: arrays of PyTorch and Numba are then copied, as all others are.
+    is_there = any(map(validation.lives_on_gpu, arrays)) and optional.is_installed("cupy")
+    return get_engine("gpu" if is_there else "cpu")
 
 
 def handed_over(asked: str, engine: Engine) -> dict[str, str]:

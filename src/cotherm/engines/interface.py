@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 
 # An array of the engine's own kind.
 Array = Any
@@ -337,6 +337,17 @@ class Engine(Protocol):
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
         """Add ‖Y[rows[a]] − Y[others[a, k]]‖² to squares[a, k]."""
+
+    def compares(self, n: int, count: int, /) -> bool:
+        """Whether :meth:`candidate_search` pays for so many points and candidates: if not, the processor searches."""
+
+    def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
+        """Prepare to find, for a slice of the rows, ``count`` rows near to each: their numbers, and squared distances.
+
+        Those are found whose |y|² − 2xy is least, x and y being rows of ``centered``, computed in float64: no row that
+        is not found has a smaller one. Numbers ascend, and a row may be found for itself. The squared distances are
+        computed from the differences of ``rows``.
+        """
 
     def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:
         """(e^{−tL})_pp for some rows p of the layout, and how many moves along edges that took."""

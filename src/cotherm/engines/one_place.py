@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.interface import Array, SystemSolver
 
 T = TypeVar("T")
@@ -88,6 +89,12 @@ class OnePlace:
     def dense_signless_solver(self, pattern: Any, free: Array) -> SystemSolver:
         exact = self.cholesky_solver(self.signless_matrix(pattern, free))
         return lambda Y, _tolerance, _start: exact(Y)
+
+    def compares(self, n: int, count: int, /) -> bool:  # noqa: ARG002, the processor searches
+        return False
+
+    def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
+        raise NotImplementedError
 
     # What the engine itself has.
 

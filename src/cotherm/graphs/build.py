@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
-from cotherm.graphs.search.neighbors import Neighbors, find, search_options
+from cotherm.graphs.search.neighbors import Neighbors, find, search_engine, search_options
 from cotherm.graphs.search.points import Points
 from cotherm.graphs.validation import checked_faces, checked_rows, checked_scale, checked_sigma, names_of_rows
 
@@ -33,6 +34,7 @@ def knn_graph(
     symmetrize: str = "max",
     search: str = "auto",
     seed: int = 0,
+    engine: str | Engine = "auto",
     labels: ArrayLike | None = None,
     vertex_names: ArrayLike | None = None,
     name: str | None = None,
@@ -70,6 +72,9 @@ def knn_graph(
         How to find neighbors, see :func:`cotherm.nearest_neighbors`.
     seed : int, default 0
         Seed of the approximate search.
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
+        What finds the neighbors, see :func:`cotherm.nearest_neighbors`: "auto" is the GPU if `X` lives on one, and the
+        processor otherwise. The graph is the same, and lives on the host.
     labels : array_like of int or str, optional
         Labels of the vertices, stored in the graph.
     vertex_names : array_like of int or str, optional
@@ -126,6 +131,7 @@ def knn_graph(
         symmetrize=symmetrize,
         search=search,
         seed=seed,
+        engine=engine,
         labels=labels,
         vertex_names=vertex_names,
         name=name,
@@ -144,6 +150,7 @@ def scaled_knn_graph(
     symmetrize: str,
     search: str = "auto",
     seed: int = 0,
+    engine: str | Engine = "auto",
     labels: ArrayLike | None = None,
     vertex_names: ArrayLike | None = None,
     name: str | None = None,
@@ -155,6 +162,7 @@ def scaled_knn_graph(
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
     search, seed = search_options(search, seed)
+    run_by = search_engine(engine, X, search)
     points = Points.of(X, metric)
     points.require("k", k)
     sought = k
@@ -162,7 +170,7 @@ def scaled_knn_graph(
         points.require("scale_neighbor", scale_neighbor)
         sought = max(k, scale_neighbor)
     bare = _without_edges(X, points.n, labels, vertex_names, name)
-    found = find(points, sought, search, seed)
+    found = find(points, sought, search, seed, run_by)
     sigma = _sigma(found.distances, k, scale, scale_neighbor)
     i, j, d = _to_neighbors(found, k)
     a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, scale_factor)

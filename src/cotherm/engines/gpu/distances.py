@@ -34,11 +34,16 @@ def pairwise_distances(device: Device, Y: Array) -> Floats:
 
 
 def squared_differences(device: Device, Y: Array, rows: Any, others: Any) -> Array:
-    """‖Y[rows[a]] − Y[others[a, k]]‖² for all a and k."""
+    """‖Y[rows[a]] − Y[others[a, k]]‖² for all a and k, given on the host."""
+    ends = (device.asarray(np.ascontiguousarray(index, dtype=np.int64)) for index in (rows, others))
+    return measured_squares(device, Y, *ends)
+
+
+def measured_squares(device: Device, Y: Array, rows: Array, others: Array) -> Array:
+    """The same, given on the GPU."""
     count, k = others.shape
     out = device.xp.empty((count, k))
     if count and k:
-        ends = (device.asarray(np.ascontiguousarray(index, dtype=np.int64)) for index in (rows, others))
-        arguments = (count * k, k, Y.shape[1], device.xp.ascontiguousarray(Y), *ends, out)
+        arguments = (count * k, k, Y.shape[1], device.xp.ascontiguousarray(Y), rows, others, out)
         device.launch("distances.cu", "squared_differences", blocks(count * k), (THREADS,), arguments)
     return out

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import limits
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.engine import CPU
-from cotherm.engines.gpu import chebyshev, distances, edges, incidence
+from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import THREADS, GpuLaplacian, GpuPattern, blocks, column_sums, spectral_bound
 from cotherm.engines.interface import Array, ColumnSums, Engine, SystemSolver
@@ -237,6 +237,13 @@ class GpuEngine(OnePlace):
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
         squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), rows, others))
+
+    def compares(self, n: int, count: int, /) -> bool:
+        least = limits.GPU_PAIRS if self._smallest is None else self._smallest
+        return n * n >= least and count <= nearest.MOST
+
+    def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
+        return nearest.candidate_search(self.device, rows, centered, count)
 
     def local_self_heat(self, L: GpuLaplacian, t: float, rows: Any, /) -> tuple[Floats, float]:
         return CPU.local_self_heat(L.on_host, t, rows)

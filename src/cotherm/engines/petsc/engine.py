@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import memory
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.edge_forms import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
@@ -353,6 +353,12 @@ class PetscEngine:
         return lambda Y: solve(self.to_numpy(Y))
 
     # ------------------------------------------------------------ what one process must do
+
+    def compares(self, n: int, count: int) -> bool:  # noqa: ARG002, every rank searches by itself
+        return False
+
+    def candidate_search(self, rows: Floats, centered: Floats, count: int) -> Callable[[slice], tuple[Ints, Floats]]:  # noqa: ARG002
+        raise _needs_one_process("a search for neighbors")
 
     def local_self_heat(self, L: Any, t: float, rows: Any) -> tuple[Floats, float]:  # noqa: ARG002
         raise _needs_one_process("self heat")

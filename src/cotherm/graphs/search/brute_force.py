@@ -3,17 +3,21 @@
 Its squared distances come from products of rows and are rounded. So some more neighbors than asked for are found and
 measured by their differences. Where rounding leaves it uncertain that the k nearest are among them, as it does for
 copies, the query is compared with all points again (``products``).
+
+An engine with a search of its own, that for a GPU, takes the place of scikit-learn: the rest is the same.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.search import candidates, products
 from cotherm.graphs.search.points import Points
@@ -23,6 +27,9 @@ from cotherm.progress import track
 _SPARE = 4
 # Queries in one call; progress is shown between calls.
 _AT_ONCE = 8_192
+
+# For some queries the points that may be nearest, ascending, and their distances.
+Look = Callable[[Ints], tuple[Ints, Floats]]
 
 _forked = False
 
@@ -41,33 +48,85 @@ def pays(points: Points, queries: Points, k: int) -> bool:
 
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
-    many = points.count * queries.count >= limits.SKLEARN_PAIRS and 8 * k <= points.count
-    return many and isinstance(points.rows, np.ndarray) and not _forked
+    many = points.count * queries.count >= limits.SKLEARN_PAIRS
+    return many and _are_few(points, k) and not _forked
 
 
-def nearest_to(points: Points, queries: Points, k: int, own: Ints | None) -> tuple[Ints, Floats]:
-    """The k nearest points of every query; ``own[a]`` is the point that query a itself is, which is left out."""
-    from sklearn.neighbors import NearestNeighbors
+def pays_on(engine: Engine, points: Points, k: int) -> bool:
+    """Whether the engine is to compare all pairs of points: they are dense, and it says that it pays for so many."""
+    return _are_few(points, k) and engine.compares(points.count, _sought(k))
 
+
+def _are_few(points: Points, k: int) -> bool:
+    return isinstance(points.rows, np.ndarray) and 8 * k <= points.count
+
+
+def _sought(k: int) -> int:
+    """Candidates of a query: the query itself is one of them."""
+    return k + 1 + _SPARE
+
+
+def nearest_to(
+    points: Points, queries: Points, k: int, own: Ints | None, engine: Engine | None = None
+) -> tuple[Ints, Floats]:
+    """The k nearest points of every query; ``own[a]`` is the point that query a itself is, which is left out.
+
+    An engine finds the neighbors of the points themselves: there, ``queries`` are ``points``.
+    """
     table = products.Products(points, queries)
-    # Rows that are contiguous in memory; for others scikit-learn has only a slower way.
-    rows, asked = np.ascontiguousarray(table.rows), np.ascontiguousarray(table.queries)
-    search = NearestNeighbors(n_neighbors=k + 1 + _SPARE, algorithm="brute").fit(rows)
-    indices, distances = np.empty((len(asked), k), dtype=np.int64), np.empty((len(asked), k))
-    certain = np.empty(len(asked), dtype=np.bool_)
-    starts = range(0, len(asked), _AT_ONCE)
+    look = _by_sklearn(points, queries, table, k, own) if engine is None else _by(engine, points, table, k)
+    indices, distances = np.empty((queries.count, k), dtype=np.int64), np.empty((queries.count, k))
+    certain = np.empty(queries.count, dtype=np.bool_)
+    starts = range(0, queries.count, _AT_ONCE)
     for start in track(starts, total=len(starts), label="neighbors"):
-        q = np.arange(start, min(start + _AT_ONCE, len(asked)))
-        with limited_blas(1):  # the threads are those of OpenMP
-            found = np.asarray(search.kneighbors(asked[q], return_distance=False), dtype=np.int64)
-        found.sort(axis=1)
-        d = candidates.measured(points, queries, q, found, own)
+        q = np.arange(start, min(start + _AT_ONCE, queries.count))
+        found, d = look(q)
         indices[q], distances[q] = candidates.in_order(found, d, k)
         certain[q] = _certain(points, table, q, found, d, distances[q, -1])
     again = np.flatnonzero(~certain)
     if len(again):
         indices[again], distances[again] = products.nearest_to(points, queries, k, own, only=again)
     return indices, distances
+
+
+def _by_sklearn(points: Points, queries: Points, table: products.Products, k: int, own: Ints | None) -> Look:
+    from sklearn.neighbors import NearestNeighbors
+
+    # Rows that are contiguous in memory; for others scikit-learn has only a slower way.
+    rows, asked = np.ascontiguousarray(table.rows), np.ascontiguousarray(table.queries)
+    search = NearestNeighbors(n_neighbors=_sought(k), algorithm="brute").fit(rows)
+
+    def look(q: Ints) -> tuple[Ints, Floats]:
+        with limited_blas(1):  # the threads are those of OpenMP
+            found = np.asarray(search.kneighbors(asked[q], return_distance=False), dtype=np.int64)
+        found.sort(axis=1)
+        return found, candidates.measured(points, queries, q, found, own)
+
+    return look
+
+
+def _by(engine: Engine, points: Points, table: products.Products, k: int) -> Look:
+    search = engine.candidate_search(np.asarray(points.rows), np.asarray(table.rows), _sought(k))
+    own = np.arange(points.count)
+
+    def look(q: Ints) -> tuple[Ints, Floats]:
+        found, s = search(slice(int(q[0]), int(q[-1]) + 1))
+        d = points.from_squares(s)
+        d[found == q[:, np.newaxis]] = np.inf
+        # The engine adds up in another order, and what rounding leaves decides between equal distances: there it is
+        # to be the same rounding, so that the same neighbors come out.
+        close = np.flatnonzero(_ties(points, d, k, table.rounding))
+        d[close] = candidates.measured(points, points, q[close], found[close], own)
+        return found, d
+
+    return look
+
+
+def _ties(points: Points, d: Floats, k: int, rounding: float) -> NDArray[np.bool_]:
+    """For which queries rounding may change the order of the k nearest and the one that comes after them."""
+    s = points.squares_of(np.partition(d, k, axis=1)[:, : k + 1])
+    s.sort(axis=1)
+    return np.asarray((np.diff(s, axis=1) <= 2 * rounding * s[:, 1:]).any(axis=1))
 
 
 def _certain(

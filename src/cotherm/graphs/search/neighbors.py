@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine, default_engine, engine_for
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.search import approximate, exact
 from cotherm.graphs.search.points import Points
@@ -49,6 +50,7 @@ def nearest_neighbors(
     metric: str = "euclidean",
     search: str = "auto",
     seed: int = 0,
+    engine: str | Engine = "auto",
 ) -> Neighbors:
     """Find the k nearest other points of every point.
 
@@ -66,6 +68,11 @@ def nearest_neighbors(
     seed : int, default 0
         Seed of the approximate search and of the sample that measures its recall. The same seed gives the same
         result.
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
+        What compares the points. "gpu" finds the same neighbors as the exact search of the processor, and pays for
+        10,000 or more dense points in more than 15 dimensions: the processor searches among fewer, in fewer
+        dimensions, among sparse points, and for more than 1,000 neighbors. With it "auto" for `search` is exact for
+        up to 2,000,000 points. "auto" is the GPU if `X` lives on one, and the processor otherwise.
 
     Returns
     -------
@@ -75,7 +82,8 @@ def nearest_neighbors(
     Raises
     ------
     CothermError
-        If an argument cannot be used, or if "approximate" is asked for without pynndescent.
+        If an argument cannot be used, if "approximate" is asked for without pynndescent or of a GPU, or if the GPU
+        lacks memory.
 
     Warns
     -----
@@ -101,9 +109,10 @@ def nearest_neighbors(
     """
     k = validation.integer("k", k, least=1)
     search, seed = search_options(search, seed)
+    run_by = search_engine(engine, X, search)
     points = Points.of(X, metric)
     points.require("k", k)
-    return find(points, k, search, seed)
+    return find(points, k, search, seed, run_by)
 
 
 def search_options(search: object, seed: object) -> tuple[str, int]:
@@ -112,14 +121,28 @@ def search_options(search: object, seed: object) -> tuple[str, int]:
     return search, validation.integer("seed", seed, least=0, most=2**32 - 1)
 
 
-def find(points: Points, k: int, search: str, seed: int) -> Neighbors:
+def search_engine(engine: str | Engine, X: object, search: str) -> Engine:
+    """The engine that is to search among the points X; none but the processor searches approximately."""
+    chosen = engine_for(engine, X)
+    if search != "approximate" or chosen is default_engine():
+        return chosen
+    if isinstance(engine, str) and engine == "auto":
+        return default_engine()
+    raise CothermError(
+        "search",
+        f"'approximate' with engine={chosen.name!r}",
+        "'auto' or 'exact', which compare all pairs there, or engine='cpu'",
+    )
+
+
+def find(points: Points, k: int, search: str, seed: int, engine: Engine) -> Neighbors:
     """The neighbors of checked points, numbered as the points were given."""
-    if _is_approximate(points, search):
+    if _is_approximate(points, k, search, engine):
         indices, distances = approximate.nearest(points, k, seed)
         recall = approximate.recall(points, distances, seed)
         _warn_if_low(recall)
     else:
-        indices, distances = exact.nearest(points, k)
+        indices, distances = exact.nearest(points, k, engine)
         recall = 1.0
     if points.count == points.n:
         return Neighbors(indices, distances, recall)
@@ -129,8 +152,9 @@ def find(points: Points, k: int, search: str, seed: int) -> Neighbors:
     return padded
 
 
-def _is_approximate(points: Points, search: str) -> bool:
-    affordable = points.count <= limits.EXACT_NEIGHBORS or exact.few_dimensions(points)
+def _is_approximate(points: Points, k: int, search: str, engine: Engine) -> bool:
+    most = limits.GPU_EXACT_NEIGHBORS if exact.runs_on(engine, points, k) else limits.EXACT_NEIGHBORS
+    affordable = points.count <= most or exact.few_dimensions(points)
     if search == "exact" or (search == "auto" and affordable):
         return False
     if approximate.available():

@@ -96,7 +96,7 @@ class Points:
         found = np.empty(len(a))
         # Two gathered blocks of rows and their difference, small enough for the cache.
         for part in slices(len(a), 8 * self._width()):
-            found[part] = self._from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
+            found[part] = self.from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
 
     def squares_of(self, d: Floats) -> Floats:
@@ -108,7 +108,8 @@ class Points:
         euclidean = radius if self.metric == "euclidean" else np.sqrt(2 * radius)
         return float(euclidean) * (1 + 1e-9) + self._blur()  # room for rounding
 
-    def _from_squares(self, s: Floats) -> Floats:
+    def from_squares(self, s: Floats) -> Floats:
+        """The distances d for s = ‖r_i − r_j‖², which may be overwritten."""
         if self.metric == "euclidean":
             return np.sqrt(s)
         # Parallel vectors of different length are scaled to unit length with different rounding.
