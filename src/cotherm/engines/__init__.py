@@ -77,11 +77,16 @@ def engine_for(engine: object, *arrays: object) -> Engine:
     CothermError
         As :func:`get_engine`.
     """
+    return get_engine(resolved(engine, *arrays))
+
+
+def resolved(engine: object, *arrays: object) -> object:
+    """What is meant by "auto", without loading it; other engines as they are given. See :func:`engine_for`."""
     if not isinstance(engine, str) or engine != "auto":
-        return get_engine(engine)
+        return engine
     # Without CuPy nothing runs there: arrays of PyTorch and Numba are then copied, as all others are.
     is_there = any(map(validation.lives_on_gpu, arrays)) and optional.is_installed("cupy")
-    return get_engine("gpu" if is_there else "cpu")
+    return "gpu" if is_there else "cpu"
 
 
 def handed_over(asked: str, engine: Engine) -> dict[str, str]:

@@ -28,18 +28,18 @@ def few_dimensions(points: Points) -> bool:
     return int(points.rows.shape[1]) <= limits.TREE_DIMENSIONS
 
 
-def nearest(points: Points, k: int, engine: Engine) -> tuple[Ints, Floats]:
+def nearest(points: Points, k: int, engine: Engine | None) -> tuple[Ints, Floats]:
     """The k nearest other rows of every row and their distances, nearest first."""
     own = np.arange(points.count)
-    if runs_on(engine, points, k):
+    if engine is not None and runs_on(engine, points, k):
         with engine.guarded():
             return brute_force.nearest_to(points, points, k, own, engine)
     return nearest_to(points, points, k, own=own)
 
 
-def runs_on(engine: Engine, points: Points, k: int) -> bool:
+def runs_on(engine: Engine | None, points: Points, k: int) -> bool:
     """Whether the engine compares all pairs; otherwise the processor searches, and finds the same."""
-    return not few_dimensions(points) and brute_force.pays_on(engine, points, k)
+    return engine is not None and not few_dimensions(points) and brute_force.pays_on(engine, points, k)
 
 
 def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = None) -> tuple[Ints, Floats]:

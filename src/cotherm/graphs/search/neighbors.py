@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine, default_engine, engine_for
+from cotherm.engines import Engine, get_engine, resolved
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.search import approximate, exact
 from cotherm.graphs.search.points import Points
@@ -121,21 +121,26 @@ def search_options(search: object, seed: object) -> tuple[str, int]:
     return search, validation.integer("seed", seed, least=0, most=2**32 - 1)
 
 
-def search_engine(engine: str | Engine, X: object, search: str) -> Engine:
-    """The engine that is to search among the points X; none but the processor searches approximately."""
-    chosen = engine_for(engine, X)
-    if search != "approximate" or chosen is default_engine():
-        return chosen
-    if isinstance(engine, str) and engine == "auto":
-        return default_engine()
-    raise CothermError(
-        "search",
-        f"'approximate' with engine={chosen.name!r}",
-        "'auto' or 'exact', which compare all pairs there, or engine='cpu'",
-    )
+def search_engine(engine: str | Engine, X: object, search: str) -> Engine | None:
+    """The engine that is to search among the points X; None is the processor, whose search needs none of its kernels.
+
+    No other searches approximately.
+    """
+    named = resolved(engine, X)
+    is_auto = isinstance(engine, str) and engine == "auto"
+    if (isinstance(named, str) and named == "cpu") or (is_auto and search == "approximate"):
+        return None
+    chosen = get_engine(named)
+    if search == "approximate" and chosen.name != "cpu":
+        raise CothermError(
+            "search",
+            f"'approximate' with engine={chosen.name!r}",
+            "'auto' or 'exact', which compare all pairs there, or engine='cpu'",
+        )
+    return chosen
 
 
-def find(points: Points, k: int, search: str, seed: int, engine: Engine) -> Neighbors:
+def find(points: Points, k: int, search: str, seed: int, engine: Engine | None) -> Neighbors:
     """The neighbors of checked points, numbered as the points were given."""
     if _is_approximate(points, k, search, engine):
         indices, distances = approximate.nearest(points, k, seed)
@@ -152,7 +157,7 @@ def find(points: Points, k: int, search: str, seed: int, engine: Engine) -> Neig
     return padded
 
 
-def _is_approximate(points: Points, k: int, search: str, engine: Engine) -> bool:
+def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) -> bool:
     most = limits.GPU_EXACT_NEIGHBORS if exact.runs_on(engine, points, k) else limits.EXACT_NEIGHBORS
     affordable = points.count <= most or exact.few_dimensions(points)
     if search == "exact" or (search == "auto" and affordable):
