@@ -98,7 +98,11 @@ def _kind(label: object) -> str:
 
 def numeric(argument: str, value: ArrayLike, *, ndim: tuple[int, ...]) -> Floats:
     """A finite float64 array of one of the given dimensions; never a lossy or surprising conversion."""
-    array = as_array(argument, value)
+    return numeric_array(argument, as_array(argument, value), ndim=ndim)
+
+
+def numeric_array(argument: str, array: Any, *, ndim: tuple[int, ...]) -> Any:
+    """The same for what is an array already, wherever it lives, and stays there."""
     if array.ndim not in ndim:
         dimensions = " or ".join(str(d) for d in ndim)
         raise CothermError(argument, f"an array of shape {array.shape}", f"an array with {dimensions} dimension(s)")
@@ -114,7 +118,7 @@ def as_float64(argument: str, array: NDArray[Any]) -> Floats:
         if int(low) < -_EXACT_INTEGERS or int(high) > _EXACT_INTEGERS:
             raise CothermError(argument, f"integers up to {max(abs(int(low)), abs(int(high)))}", "integers up to 2**53")
     with np.errstate(invalid="ignore"):  # some NaN of smaller floats are signals; those who want none look for them
-        return np.asarray(array, dtype=np.float64)
+        return array.astype(np.float64, copy=False)
 
 
 def finite(argument: str, array: Floats, advice: str = "Remove or impute the missing values first.") -> Floats:
@@ -129,7 +133,7 @@ def finite(argument: str, array: Floats, advice: str = "Remove or impute the mis
             place = where[0] if len(where) == 1 else where
             raise CothermError(
                 argument,
-                f"{array[where]} at position {place} ({len(bad)} such value(s))",
+                f"{float(array[where])} at position {place} ({len(bad)} such value(s))",
                 "finite numbers",
                 advice,
             )
@@ -169,7 +173,12 @@ def times(argument: str, value: ArrayLike) -> Floats:
 
 def functions(argument: str, value: ArrayLike, n: int) -> Floats:
     """Functions on n vertices as the columns of an (n, q) array; a vector counts as one column."""
-    array = numeric(argument, value, ndim=(1, 2))
+    return functions_array(argument, as_array(argument, value), n)
+
+
+def functions_array(argument: str, given: Any, n: int) -> Any:
+    """The same for what is an array already, wherever it lives, and stays there."""
+    array = numeric_array(argument, given, ndim=(1, 2))
     if array.ndim == 1:
         array = array[:, np.newaxis]
     if array.shape[0] != n:
@@ -204,7 +213,8 @@ def _digits(number: int) -> str:
 def lives_on_gpu(value: object) -> bool:
     """Whether it is an array on an NVIDIA GPU, by CuPy, PyTorch or Numba."""
     try:
-        return hasattr(value, "__cuda_array_interface__")
+        # A tensor of PyTorch that has derivatives refuses to say where it is, but not that it is on a GPU.
+        return getattr(value, "is_cuda", None) is True or hasattr(value, "__cuda_array_interface__")
     except Exception:  # an object's own way to look for attributes may fail in any way
         return False
 

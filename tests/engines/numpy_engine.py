@@ -65,6 +65,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.values.shape
 
     @property
+    def ndim(self) -> int:
+        return self.values.ndim
+
+    @property
+    def size(self) -> int:
+        return self.values.size
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         return self.values.dtype
 

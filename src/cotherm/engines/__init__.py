@@ -80,6 +80,11 @@ def engine_for(engine: object, *arrays: object) -> Engine:
     return get_engine(resolved(engine, *arrays))
 
 
+def engine_for_views(engine: object, arrays: object) -> Engine:
+    """The same for a list of arrays, one for every graph; anything else is left to those who check it."""
+    return engine_for(engine, *(arrays if isinstance(arrays, list | tuple) else ()))
+
+
 def resolved(engine: object, *arrays: object) -> object:
     """What is meant by "auto", without loading it; other engines as they are given. See :func:`engine_for`."""
     if not isinstance(engine, str) or engine != "auto":

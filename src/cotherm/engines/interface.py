@@ -117,6 +117,9 @@ class Engine(Protocol):
 
     # Arrays in and out, and the resources of a run
 
+    def holds(self, x: object) -> bool:
+        """Whether what a caller gives is an array that lives with the engine, which is not where NumPy's do."""
+
     def asarray(self, x: Any) -> Array:
         """Move a NumPy array to the engine; arrays already there are returned as they are."""
 

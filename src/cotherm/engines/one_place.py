@@ -26,6 +26,9 @@ class OnePlace:
     def total(self, part: T) -> T:
         return part
 
+    def holds(self, x: object) -> bool:  # noqa: ARG002, NumPy's arrays are all there are
+        return False
+
     def checking(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine, engine_for_views
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation import correlations
@@ -30,7 +30,7 @@ def coupling_error(
     *,
     correspondence: Any = None,
     tolerance: float = 1e-10,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> Floats:
     r"""Measure how far heat is from diffusing alike on several graphs.
 
@@ -56,9 +56,10 @@ def coupling_error(
         index array c of length n₂ with (Tf)[v] = f[c[v]].
     tolerance : float, default 1e-10
         Error of the heat flow relative to the functions. Rounding may add what :func:`cotherm.heat_flow` says.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What runs the array kernels: the name of an engine, or an object with the methods of
-        ``cotherm.engines.Engine``.
+        ``cotherm.engines.Engine``. "auto" is the GPU if functions live on one and CuPy is installed, and the
+        processor otherwise.
 
     Returns
     -------
@@ -90,7 +91,7 @@ def coupling_error(
     graphs, columns = checked_views(graphs, functions)
     checked = validation.times("times", times)
     tolerance = validation.real("tolerance", tolerance, positive=True)
-    run_by = get_engine(engine)
+    run_by = engine_for_views(engine, functions)
     # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]

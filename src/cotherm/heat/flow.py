@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, default_engine, get_engine
+from cotherm.engines import Engine, default_engine, engine_for
+from cotherm.engines.interface import Array, ColumnSums
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, usual_rounding
@@ -34,7 +36,7 @@ def heat_flow(
     *,
     method: str = "auto",
     tolerance: float = 1e-8,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> Floats:
     r"""Diffuse functions on a graph: compute the heat flow at one or more times.
 
@@ -55,14 +57,16 @@ def heat_flow(
         up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition.
     tolerance : float, default 1e-8
         Error of "chebyshev" in each column of the result, relative to its norm. See Notes for rounding.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What runs the array kernels: the name of an engine, or an object with the methods of
-        ``cotherm.engines.Engine``.
+        ``cotherm.engines.Engine``. "auto" is the GPU if `F` lives on one and CuPy is installed, and the processor
+        otherwise.
 
     Returns
     -------
     ndarray of shape (len(times), n, q)
-        Heat at each time. The shape has three axes also for one time or one function.
+        Heat at each time. The shape has three axes also for one time or one function. If `F` lives on a GPU, as an
+        array of CuPy, PyTorch or Numba, and the GPU runs it, an array of CuPy that stays there.
 
     Raises
     ------
@@ -96,7 +100,9 @@ def heat_flow(
            [0.333, 0.333, 0.333]])
     """
     require_graph(graph)
-    F = validation.functions("F", F, graph.n)
+    run_by = engine_for(engine, F)
+    stays = run_by.holds(F)
+    columns = _functions_there(F, graph.n, run_by) if stays else validation.functions("F", F, graph.n)
     times = validation.times("times", times)
     method = validation.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = validation.real("tolerance", tolerance, positive=True)
@@ -107,24 +113,31 @@ def heat_flow(
             f"at most {limits.DENSE_RESULT} vertices",
             "'chebyshev' is as good as its tolerance at any size.",
         )
-    if F.shape[1] == 0:
-        return np.empty((len(times), graph.n, 0))
-    run_by = get_engine(engine)
+    if columns.shape[1] == 0:
+        return (run_by.xp if stays else np).empty((len(times), graph.n, 0))
     with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."), run_by.guarded():
-        result = flow(graph, F, times, method, tolerance, run_by)
-    if not _is_exact(graph, F, times, method):
-        _warn_of_rounding(graph, F, times, result, tolerance)
+        result = flow(graph, columns, times, method, tolerance, run_by, stays=stays)
+        if not _is_exact(graph, columns, times, method):
+            sums = (run_by if stays else default_engine()).column_sums
+            _warn_of_rounding(graph, columns, times, result, tolerance, sums)
     return result
 
 
-def _warn_of_rounding(graph: Graph, F: Floats, times: Floats, result: Floats, tolerance: float) -> None:
+def _functions_there(F: Array, n: int, engine: Engine) -> Array:
+    """Functions that live with the engine, checked there."""
+    with engine.guarded():
+        return validation.functions_array("F", engine.asarray(F), n)
+
+
+def _warn_of_rounding(
+    graph: Graph, F: Array, times: Floats, result: Array, tolerance: float, column_sums: Callable[..., ColumnSums]
+) -> None:
     """Say so where rounding may have left more in a column than the tolerance allows.
 
     The sum of a column is conserved. How far it is off tells what rounding did to the slowest mode, to which it does
     most; elsewhere it is taken to be what it usually is.
     """
-    units = column_units(F)
-    column_sums = default_engine().column_sums
+    units = _units(column_sums(F).largest)
     start, end = column_sums(F, units), [column_sums(x, units) for x in result]
     before, after = np.sqrt(start.squares), np.sqrt([x.squares for x in end])
     off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(graph.n)
@@ -219,27 +232,41 @@ def _component_means(components: NDArray[np.int32], F: Floats) -> Floats:
 
 def column_units(F: Floats) -> Floats:
     """For each column a power of two in whose units its squares neither vanish nor overflow: mostly 1."""
-    sizes = default_engine().column_sums(F).largest
+    return _units(default_engine().column_sums(F).largest)
+
+
+def _units(sizes: Floats) -> Floats:
     ordinary = (sizes == 0.0) | ((sizes > _SQUARABLE[0]) & (sizes < _SQUARABLE[1]))
     return np.where(ordinary, 1.0, 2.0 ** np.clip(np.frexp(sizes)[1], -1_000, 1_000))
 
 
-def flow(graph: Graph, F: Floats, times: Floats, method: str, tolerance: float, engine: Engine | None = None) -> Floats:
-    """``heat_flow`` for checked arguments, on the host."""
-    largest = max(float(F.max(initial=0.0)), -float(F.min(initial=0.0)))
+def flow(
+    graph: Graph,
+    F: Array,
+    times: Floats,
+    method: str,
+    tolerance: float,
+    engine: Engine | None = None,
+    *,
+    stays: bool = False,
+) -> Array:
+    """``heat_flow`` for checked arguments on the host, or for functions that live with the engine: heat stays there."""
+    largest = max(float(F.max()), -float(F.min())) if 0 not in F.shape else 0.0
     if largest > _HUGE:
         # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
         unit = 2.0**200
-        scaled = flow(graph, F / unit, times, method, tolerance, engine)
+        scaled = flow(graph, F / unit, times, method, tolerance, engine, stays=stays)
         return np.clip(scaled, -largest / unit, largest / unit) * unit
+    run_by = default_engine() if engine is None else engine
     if _is_exact(graph, F, times, method):
-        return exact_flow(graph, F, times)
-    matrix = engine_laplacian(graph, engine)
-    engine = matrix.engine
-    return engine.vertices_to_numpy(matrix, chebyshev_flow(matrix, engine.vertex_rows(matrix, F), times, tolerance))
+        # A small dense problem, which the host solves wherever the functions live.
+        return run_by.asarray(exact_flow(graph, run_by.to_numpy(F), times)) if stays else exact_flow(graph, F, times)
+    matrix = engine_laplacian(graph, run_by)
+    heat = chebyshev_flow(matrix, F if stays else run_by.vertex_rows(matrix, F), times, tolerance)
+    return heat if stays else run_by.vertices_to_numpy(matrix, heat)
 
 
-def _is_exact(graph: Graph, F: Floats, times: Floats, method: str) -> bool:
+def _is_exact(graph: Graph, F: Array, times: Floats, method: str) -> bool:
     return method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max())))
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine, engine_for_views
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -126,7 +126,7 @@ def coupled_bases(
     max_iterations: int = 300,
     restarts: int = 12,
     seed: int = 0,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> QuasiHarmonic:
     r"""Rotate the first modes of every graph so that corresponding functions have equal coefficients.
 
@@ -161,9 +161,10 @@ def coupled_bases(
         and modes paired by the functions; the random starts are rotations of the second.
     seed : int, default 0
         Seed of the random starts.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What finds the modes of large graphs: the name of an engine, or an object with the methods of
-        ``cotherm.engines.Engine``.
+        ``cotherm.engines.Engine``. "auto" is the GPU if functions live on one and CuPy is installed, and the
+        processor otherwise.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def coupled_bases(
     max_iterations = validation.integer("max_iterations", max_iterations, least=1)
     restarts = validation.integer("restarts", restarts, least=0, most=limits.REPETITIONS)
     seed = validation.integer("seed", seed, least=0)
-    run_by = get_engine(engine)
+    run_by = engine_for_views(engine, functions)
     columns = [sized(f"functions[{v}]", F) for v, F in enumerate(columns)]
     for v, graph in enumerate(graphs):
         sized(f"graphs[{v}]", graph.w)

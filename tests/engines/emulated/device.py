@@ -68,9 +68,16 @@ class EmulatedDevice(Device):
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
+        self.uploads: list[int] = []
+
+    def holds(self, x: object) -> bool:
+        return isinstance(x, DeviceArray)
 
     def asarray(self, x: Any) -> Any:
-        return x if isinstance(x, DeviceArray) else DeviceArray(np.array(x))
+        if isinstance(x, DeviceArray):
+            return x
+        self.uploads.append(np.size(x))
+        return DeviceArray(np.array(x))
 
     def to_numpy(self, x: Any) -> np.ndarray:
         return x.values if isinstance(x, DeviceArray) else np.asarray(x)

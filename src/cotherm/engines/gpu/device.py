@@ -17,8 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import validation
+from cotherm.engines.gpu.resident import Resident
 from cotherm.engines.interface import Array
 from cotherm.errors import CothermError
+from cotherm.lazy import lazy
 from cotherm.memory import words
 from cotherm.optional import require
 
@@ -55,6 +58,20 @@ class Device(ABC):
     name: str
     xp: Any
     processors: int
+
+    @lazy
+    def resident(self) -> Resident:
+        """What is kept between calls."""
+        return Resident()
+
+    @property
+    def number(self) -> int:
+        """Which one is in use, where there are several."""
+        return 0
+
+    @abstractmethod
+    def holds(self, x: object) -> bool:
+        """Whether it is an array that lives here."""
 
     @abstractmethod
     def asarray(self, x: Any) -> Array: ...
@@ -143,7 +160,16 @@ class CudaDevice(Device):
         self._kernels: dict[tuple[Any, ...], Callable[..., None]] = {}
         self._zeros = cupy.zeros(0, dtype=np.uint32)
 
+    @property
+    def number(self) -> int:
+        return int(self._cupy.cuda.Device().id)
+
+    def holds(self, x: object) -> bool:
+        return validation.lives_on_gpu(x)
+
     def asarray(self, x: Any) -> Array:
+        if self.holds(x):  # no copy; of PyTorch's tensors without their history
+            x = self._cupy.asarray(x.detach() if hasattr(x, "detach") else x)
         if isinstance(x, self._cupy.ndarray) and x.device != self._cupy.cuda.Device():
             raise CothermError(
                 "engine",
@@ -207,11 +233,9 @@ class CudaDevice(Device):
             try:
                 return pool.malloc(size)
             except lacks:
-                if budget is not None:
-                    raise
-                # More than expected, or in pieces that do not fit: but no one forbids it.
-                pool.set_limit(size=pool.total_bytes() + size + _BLOCK)
-                return pool.malloc(size)
+                if budget is None:  # more than expected, or in pieces that do not fit: but no one forbids it
+                    pool.set_limit(size=pool.total_bytes() + size + _BLOCK)
+                return self._in_place_of_others(size)
 
         try:
             with self._cupy.cuda.using_allocator(allocate):
@@ -221,6 +245,15 @@ class CudaDevice(Device):
             raise self._lack(budget, str(error)) from None
         finally:
             pool.set_limit(size=before)
+
+    def _in_place_of_others(self, size: int) -> Any:
+        """Memory, if need be of what is kept between calls, the least recently used first."""
+        while True:
+            try:
+                return self._cupy.get_default_memory_pool().malloc(size)
+            except self._cupy.cuda.memory.OutOfMemoryError:
+                if not self.resident.drop_oldest():
+                    raise
 
     def _lack(self, budget: int | None, reason: str) -> CothermError:
         gc.collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import THREADS, GpuLaplacian, GpuPattern, blocks, column_sums, spectral_bound
+from cotherm.engines.gpu.resident import bytes_of, full_key
 from cotherm.engines.interface import Array, ColumnSums, Engine, SystemSolver
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
@@ -62,11 +63,15 @@ class GpuEngine(OnePlace):
         least = limits.GPU_NUMBERS if self._smallest is None else self._smallest
         return self if n * columns >= least else CPU
 
+    def holds(self, x: object) -> bool:
+        return self.device.holds(x)
+
     def available_memory(self) -> int | None:
-        return self.device.memory()[0]
+        """What is kept between calls gives way, so it counts as free."""
+        return self.device.memory()[0] + self.device.resident.size
 
     def memory_in_use(self) -> int:
-        return self.device.memory()[1]
+        return max(0, self.device.memory()[1] - self.device.resident.size)
 
     @contextmanager
     def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:
@@ -123,15 +128,35 @@ class GpuEngine(OnePlace):
     # Laplacians and heat
 
     def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any], /) -> GpuPattern:
-        return GpuPattern.of(self.device, n, i, j)
+        """Kept while the arrays live, if no one can write to them."""
+        return self.device.resident.made_of(
+            self._pattern_key(n),
+            (i, j),
+            lambda: GpuPattern.of(self.device, n, i, j),
+            size=lambda made: bytes_of(made.i, made.j, made.offsets, made.columns, made.edges),
+            free=lambda: self.device.memory()[0],
+        )
+
+    def _pattern_key(self, n: int) -> Hashable:
+        return "pattern", self.device.number, n
 
     def laplacian(self, pattern: GpuPattern, w: Array, /) -> GpuLaplacian:
         weights, degrees = pattern.filled(w)
         return GpuLaplacian(self, pattern, weights, degrees, spectral_bound(pattern, weights, degrees))
 
     def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> GpuLaplacian:
-        """In the given order: to find a better one takes longer than the few products that would gain from it."""
-        return self.laplacian(self.pattern(n, i, j), self.asarray(np.asarray(w, dtype=np.float64)))
+        """In the given order: to find a better one takes longer than the few products that would gain from it.
+
+        Kept while the arrays live, if no one can write to them.
+        """
+        return self.device.resident.made_of(
+            ("laplacian", id(self), self.device.number, n),
+            (i, j, w),
+            lambda: self.laplacian(self.pattern(n, i, j), self.asarray(np.asarray(w, dtype=np.float64))),
+            size=lambda made: bytes_of(made.weights, made.degrees),
+            free=lambda: self.device.memory()[0],
+            holds=full_key(self._pattern_key(n), (i, j)),
+        )
 
     def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, /) -> Array:
         return chebyshev.sums(L, self.asarray(F), coefficients, L.bound, by_vertex=False, together=self._together)

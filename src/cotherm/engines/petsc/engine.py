@@ -87,6 +87,9 @@ class PetscEngine:
 
     # ------------------------------------------------------------ arrays in and out
 
+    def holds(self, x: object) -> bool:  # noqa: ARG002, callers give NumPy's arrays
+        return False
+
     def asarray(self, x: Any) -> DistributedArray:
         return x if isinstance(x, DistributedArray) else self._spread(np.asarray(x))
 

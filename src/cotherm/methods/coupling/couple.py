@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine, engine_for_views
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
@@ -42,7 +42,7 @@ def couple(
     memory: str | float = "auto",
     precision: str = "float64",
     callback: Callable[[Step], Any] | None = None,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Coupling:
     r"""Change edge weights as little as possible so that heat diffuses alike on all graphs.
@@ -108,10 +108,11 @@ def couple(
         and the result changes in about the seventh digit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
-    engine : {"cpu", "gpu", "petsc"} or Engine, default "cpu"
+    engine : {"auto", "cpu", "gpu", "petsc"} or Engine, default "auto"
         What runs the array kernels: the name of an engine, or an object with the methods of
-        ``cotherm.engines.Engine``. "petsc" spreads the work over the processes that mpiexec has started, all of which
-        call this with the same arguments and get the same result; see also :func:`cotherm.couple_shards`.
+        ``cotherm.engines.Engine``. "auto" is the GPU if functions live on one and CuPy is installed, and the
+        processor otherwise. "petsc" spreads the work over the processes that mpiexec has started, all of which call
+        this with the same arguments and get the same result; see also :func:`cotherm.couple_shards`.
     checkpoint : path-like, optional
         File for the state of the run, replaced every few seconds, in one step. If the run ends before it has finished,
         for whatever reason, the same call goes on from there, to the same result; see Notes.
@@ -176,7 +177,7 @@ def couple(
     True
     """
     began = time.perf_counter()
-    engine = get_engine(engine)
+    engine = engine_for_views(engine, functions)
     with engine.checking():
         options = Options.checked(
             graphs,
@@ -211,7 +212,7 @@ def coupling_memory(
     *,
     frozen: Sequence[Any] | None = None,
     precision: str = "float64",
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> CouplingMemory:
     """Predict the memory that couple needs at its peak, without running it.
 
@@ -227,8 +228,8 @@ def coupling_memory(
         Edges that keep their weight, as for :func:`cotherm.couple`.
     precision : {"float64", "float32"}, default "float64"
         Precision of the stored derivatives.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
-        What is to run the coupling. The memory is that where its arrays live.
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
+        What is to run the coupling, as for :func:`cotherm.couple`. The memory is that where its arrays live.
 
     Returns
     -------
@@ -252,5 +253,5 @@ def coupling_memory(
     count = times_count(graphs) if given is None else int(np.sum(given > 0.0))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free_edges(frozen, graphs), strict=True)]
     q = columns[0].shape[1]
-    run_by = get_engine(engine).serving(sum(g.n for g in graphs), q)
+    run_by = engine_for_views(engine, functions).serving(sum(g.n for g in graphs), q)
     return predicted(sizes, q, count, checked_precision(precision), run_by, choosing=given is None)

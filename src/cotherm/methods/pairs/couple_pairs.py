@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine, get_engine, handed_over
+from cotherm.engines import Engine, engine_for_views, handed_over
 from cotherm.errors import CothermError, visible
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
@@ -67,7 +67,7 @@ def couple_pairs(
     max_iterations: int = 1_000,
     max_seconds: float | None = None,
     callback: Callable[[Step], Any] | None = None,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Coupling:
     r"""Couple graphs by items that are known to be the same, without labels.
@@ -133,8 +133,8 @@ def couple_pairs(
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step of the final coupling. If it returns a true value, the
         search stops.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
-        What runs the array kernels.
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
+        What runs the array kernels, as for :func:`cotherm.couple`.
     checkpoint : path-like, optional
         File for the state of the run, from which the same call goes on, as for :func:`cotherm.couple`.
 
@@ -191,7 +191,7 @@ def couple_pairs(
     (100, 2)
     """
     began = time.perf_counter()
-    engine = get_engine(engine)
+    engine = engine_for_views(engine, functions)
     with engine.checking():
         given = _Given.checked(graphs, pairs, functions, rigidity, engine)
     engine.require_equal("graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
