@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cotherm as ct
+from cotherm.engines.gpu.device import cuda_device
 from tests.cli.conftest import Run
 
 JUNK = np.random.default_rng(0).bytes(3_000)
@@ -139,6 +140,16 @@ def test_options_of_couple(run: Run, place: Path, arguments: list[str], named: s
     views = [place / "first.csv", place / "second.csv"]
     given = ["--labels", place / "labels.csv", "--out", place / "x.npz"]
     assert named in refused(run, place, "couple", *views, *given, *arguments)
+
+
+def test_a_gpu_that_is_not_there(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbors would be searched for on it: no file is to blame."""
+    monkeypatch.setitem(__import__("sys").modules, "cupy", None)
+    cuda_device.cache_clear()
+    views = [place / "first.csv", place / "second.csv"]
+    said = refused(run, place, "couple", *views, "--engine", "gpu", "--out", place / "x.npz")
+    assert "--engine gpu" in said
+    assert "first.csv" not in said
 
 
 def test_one_view_is_not_enough(run: Run, place: Path) -> None:

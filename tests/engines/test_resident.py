@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ def test_functions_of_any_kind_that_live_there(given: str) -> None:
     engine: Any = emulated_engine()
     graph = path(50 if given == "exact" else N)
     F = RNG.standard_normal((graph.n, 3))
-    kinds = {
+    kinds: dict[str, Any] = {
         "int32": (10.0 * F).astype(np.int32),
         "float32": F.astype(np.float32),
         "vector": F[:, 0].copy(),
@@ -217,8 +218,7 @@ def test_wrong_functions_that_live_there_are_refused() -> None:
     graph, F = path(), np.ones((N, 2))
     F[3, 1] = np.nan
     for wrong in (F, np.ones(N - 1), np.ones((N, 2, 1)), np.ones(N, dtype=np.complex128)):
-        there = engine.asarray(wrong)
-        assert refused(lambda there=there: ct.heat_flow(graph, there, 1.0, engine=engine)) == "F"
+        assert refused(partial(ct.heat_flow, graph, engine.asarray(wrong), 1.0, engine=engine)) == "F"
     with pytest.raises(ct.CothermError, match=r"nan at position \(3, 1\)"):
         ct.heat_flow(graph, engine.asarray(F), 1.0, engine=engine)
 
@@ -235,7 +235,8 @@ def test_arrays_choose_where_they_are_worked_on(monkeypatch: pytest.MonkeyPatch)
     engine, graph, F = new_engine(), path(), RNG.standard_normal((N, 2))
     monkeypatch.setattr(engines, "_gpu_engine", lambda: engine)
     monkeypatch.setattr(optional, "is_installed", lambda _: True)
-    heat = ct.heat_flow(graph, OnGpu(F), 1.0)
+    there: Any = OnGpu(F)
+    heat: Any = ct.heat_flow(graph, there, 1.0)
     assert isinstance(heat, DeviceArray)
     assert_allclose(heat.values, ct.heat_flow(graph, F, 1.0), atol=1e-8)
     engine.device.launches.clear()

@@ -264,6 +264,7 @@ def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str
             options.neighbors,
             scale_neighbor=scale_neighbor,
             **_kernel(options),
+            engine=getattr(options, "engine", "cpu"),
             labels=table.labels,
             vertex_names=table.names,
             name=name,
@@ -301,6 +302,8 @@ def _titled(graph: Graph, place: Path) -> Graph:
 
 # What knn_graph complains about, by the option that says it.
 _OPTIONS = {"k": "--neighbors", "scale": "--scale"}
+# What no file is to blame for.
+_ELSEWHERE = {"engine": "--engine", "cupy": "--engine gpu"}
 
 
 @contextmanager
@@ -311,4 +314,5 @@ def _told_of(place: Path) -> Iterator[None]:
     except CothermError as error:
         option = _OPTIONS.get(error.argument)
         where = f"{place}: {error.argument}" if option is None else f"{option} ({place})"
+        where = _ELSEWHERE.get(error.argument, where)
         raise CothermError(where, error.given, error.needed, error.advice) from None

@@ -173,11 +173,11 @@ def _run_files(options: argparse.Namespace, world: Ranks) -> None:
     # Of several processes each reads all files and works on a part of the graphs.
     with ranks.together(world):
         place = outputs.free_place(options.out, (".npz",), force=options.force)
+        if world.size > 1 and options.engine == "gpu":
+            raise CothermError("--engine", f"gpu, with {world.size} processes", "one process for a GPU, or no --engine")
         views = read_views(options.views, options)
         if len(views) < 2:  # a file may hold several
             raise CothermError("VIEW", "one view", "two or more")
-        if world.size > 1 and options.engine == "gpu":
-            raise CothermError("--engine", f"gpu, with {world.size} processes", "one process for a GPU, or no --engine")
     by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
     engine = options.engine if world.size == 1 else "petsc"
     with told_of_interrupts(), told_of_checkpoint(options.checkpoint):
