@@ -2,9 +2,10 @@
 
 Everything is measured in one run: results against the engine for the processor; the two ceilings, copying and
 multiplying; one step of the heat recurrence, beside the same recurrence by CuPy's and PyTorch's sparse products and by
-kernels in other languages; the gradient of the coupling term, beside PyTorch's automatic derivatives; and whole
-couplings, beside the same on two cores. Kernels are timed by events on the device, medians of many; couplings by the
-clock, the first run of each, which compiles kernels, not counted.
+kernels in other languages; the gradient of the coupling term, beside PyTorch's automatic derivatives; heat on a graph
+that is there already; nearest neighbors, beside the processor; and whole couplings, beside the same on two cores.
+Kernels are timed by events on the device, medians of many; couplings by the clock, the first run of each, which
+compiles kernels, not counted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.gpu import correctness, couplings, kernels
+from benchmarks.gpu import correctness, couplings, kernels, neighbors, residence
 from benchmarks.gpu.two_cores import TwoCores
 from cotherm.engines import get_engine
 from cotherm.errors import CothermError
@@ -53,6 +54,8 @@ def run(*, quick: bool = False, data: Any = None) -> dict[str, Any]:
     largest.join()
     part("steps", lambda: kernels.steps(engine, report["ceilings"], quick=quick))
     part("gradient", lambda: kernels.gradient(engine, quick=quick))
+    part("residence", lambda: residence.run(engine, quick=quick))
+    part("neighbors", lambda: neighbors.run(engine, quick=quick))
     part("couplings", lambda: couplings.run(engine, quick=quick, data=data, until=began + _LATEST))
     part("two_cores", lambda: beside.results(_LONGEST - (time.perf_counter() - began)))
     report["two_cores_missing"] = beside.missing
@@ -71,6 +74,8 @@ def table(report: dict[str, Any]) -> str:
         f"TFLOP/s, in float32 {ceilings['sgemm'] / 1e12:.1f}",
         *correctness.lines(report["correctness"]),
         *kernels.lines(report["steps"], report["gradient"]),
+        *residence.lines(report["residence"]),
+        *neighbors.lines(report["neighbors"]),
         *couplings.lines(report["couplings"], report["two_cores"]),
         f"measured in {report['seconds']:.0f} s; memory of the GPU at the peak: {words(report['couplings']['memory'])}",
     ]
