@@ -29,9 +29,10 @@ def get_engine(engine: object) -> Engine:
 
     Parameters
     ----------
-    engine : {"cpu", "gpu", "petsc"} or Engine
+    engine : {"auto", "cpu", "gpu", "petsc"} or Engine
         The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
-        mpiexec starts several: all of them call the same functions with the same arguments.
+        mpiexec starts several: all of them call the same functions with the same arguments. "auto" is the processor
+        where there are no arrays to go by, see :func:`engine_for`.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def get_engine(engine: object) -> Engine:
     CothermError
         If there is no engine of that name, if methods are missing, or if there is no GPU or no CuPy for "gpu".
     """
-    if isinstance(engine, str) and engine == "cpu":
+    if isinstance(engine, str) and engine in ("auto", "cpu"):
         return default_engine()
     if isinstance(engine, str) and engine == "gpu":
         return _gpu_engine()
@@ -51,7 +52,7 @@ def get_engine(engine: object) -> Engine:
         return _petsc_engine()
     if isinstance(engine, str) or not isinstance(engine, Engine):
         given = repr(engine) if isinstance(engine, str) else f"an object of type {type(engine).__name__}"
-        needed = "'cpu', 'gpu', 'petsc', or an object with the methods of cotherm.engines.Engine"
+        needed = "'auto', 'cpu', 'gpu', 'petsc', or an object with the methods of cotherm.engines.Engine"
         raise CothermError("engine", given, needed)
     return engine
 

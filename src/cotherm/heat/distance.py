@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine, engine_for
 from cotherm.engines.interface import Laplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
@@ -81,7 +81,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> Floats: ...
 
 
@@ -95,7 +95,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> Nearest: ...
 
 
@@ -108,7 +108,7 @@ def diffusion_distance(
     method: str = "auto",
     probes: int | None = None,
     seed: int = 0,
-    engine: str | Engine = "cpu",
+    engine: str | Engine = "auto",
 ) -> Floats | Nearest:
     r"""Compute diffusion distances: how differently heat from two vertices has spread by time t.
 
@@ -145,9 +145,10 @@ def diffusion_distance(
         Number of random functions in a sketch, 4,096 by default.
     seed : int, default 0
         Seed of the random signs in a sketch.
-    engine : {"cpu", "gpu"} or Engine, default "cpu"
+    engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What runs the array kernels of "exact", "modes" and "sketch": the name of an engine, or an object with the
-        methods of ``cotherm.engines.Engine``. Local heat is followed on the processor.
+        methods of ``cotherm.engines.Engine``. Local heat is followed on the processor. "auto" is the GPU if `sources`
+        live on one and CuPy is installed, and the processor otherwise.
 
     Returns
     -------
@@ -200,7 +201,7 @@ def diffusion_distance(
     method = validation.choice("method", method, ROUTES)
     budget = distance_sketch.PROBES if probes is None else validation.integer("probes", probes, least=1)
     seed = validation.integer("seed", seed, least=0)
-    run_by = get_engine(engine)
+    run_by = engine_for(engine, sources)
     if method == "auto" and (graph.n <= limits.ALL_DISTANCES or (rows is None and nearest is None)):
         method = "exact"
     _require_size(graph, rows, nearest, method)
