@@ -8,7 +8,7 @@ from cotherm import optional, validation
 from cotherm.engines.interface import Engine
 from cotherm.errors import CothermError
 
-__all__ = ["Engine", "default_engine", "engine_for", "get_engine"]
+__all__ = ["Engine", "default_engine", "get_engine"]
 
 
 def default_engine() -> Engine:
@@ -32,7 +32,7 @@ def get_engine(engine: object) -> Engine:
     engine : {"auto", "cpu", "gpu", "petsc"} or Engine
         The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
         mpiexec starts several: all of them call the same functions with the same arguments. "auto" is the processor
-        where there are no arrays to go by, see :func:`engine_for`.
+        here, where there are no arrays to go by.
 
     Returns
     -------
