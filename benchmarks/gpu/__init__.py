@@ -48,10 +48,12 @@ def run(*, quick: bool = False, data: Any = None) -> dict[str, Any]:
 
     part("ceilings", lambda: kernels.ceilings(quick=quick))
     # The largest graphs take minutes to make: meanwhile nothing is timed.
-    largest = threading.Thread(target=kernels.planted, args=couplings.sizes(quick=quick)[-1:])
-    largest.start()
+    making = [threading.Thread(target=make) for make in couplings.preparations(quick=quick, data=data)]
+    for thread in making:
+        thread.start()
     part("correctness", lambda: correctness.run(engine, quick=quick, data=data))
-    largest.join()
+    for thread in making:
+        thread.join()
     part("steps", lambda: kernels.steps(engine, report["ceilings"], quick=quick))
     part("gradient", lambda: kernels.gradient(engine, quick=quick))
     part("residence", lambda: residence.run(engine, quick=quick))

@@ -6,7 +6,10 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +39,31 @@ def compared(*, quick: bool) -> tuple[list[Problem], list[int]]:
     return (list(_QUICK_MANY), list(QUICK)) if quick else (list(_MANY[:2]), [1_000_000])
 
 
+def preparations(*, quick: bool, data: Any) -> list[Callable[[], object]]:
+    """What takes long to make and is not timed: the largest graphs, and those with many functions."""
+
+    def with_many_functions() -> None:
+        for problem in _problems(quick=quick):
+            with suppress(CothermError):  # the data are not here, which is said later
+                _made(problem, data)
+
+    return [partial(planted, sizes(quick=quick)[-1]), with_many_functions]
+
+
+def _problems(*, quick: bool) -> tuple[Problem, ...]:
+    return _QUICK_MANY if quick else _MANY
+
+
+@cache
+def _prepared_once(problem: Problem, data: Any) -> tuple[list[Any], list[Any], list[float]]:
+    return _prepared(problem, data)
+
+
+def _made(problem: Problem, data: Any) -> tuple[list[Any], list[Any], list[float]]:
+    """Graphs, functions and times, which do not depend on α."""
+    return _prepared_once(replace(problem, alpha=_MANY[0].alpha), data)
+
+
 def sizes(*, quick: bool) -> tuple[int, ...]:
     """Numbers of vertices with few functions, the largest last."""
     return QUICK if quick else SIZES
@@ -47,10 +75,10 @@ def run(engine: Any, *, quick: bool, data: Any, until: float) -> dict[str, Any]:
 
     pool = cupy.get_default_memory_pool()
     report: dict[str, Any] = {
-        "many": [_said(_many(engine, problem, data, pool)) for problem in (_QUICK_MANY if quick else _MANY)],
+        "few": [_said(_short_cuts(engine, n, pool, until)) for n in sizes(quick=quick)],
+        "many": [_said(_many(engine, problem, data, pool)) for problem in _problems(quick=quick)],
         "small": [_said(_small(*case)) for case in _small_cases(data)],
         "transport": _transport(engine, quick=quick),
-        "few": [_said(_short_cuts(engine, n, pool, until)) for n in sizes(quick=quick)],
     }
     return {**report, "memory": max(row.get("memory", 0) for row in (*report["many"], *report["few"]))}
 
@@ -159,7 +187,7 @@ def _short_cuts(engine: Any, n: int, pool: Any, until: float) -> dict[str, Any]:
 
 def _many(engine: Any, problem: Problem, data: Any, pool: Any) -> dict[str, Any]:
     try:
-        graphs, functions, times = _prepared(problem, data)
+        graphs, functions, times = _made(problem, data)
     except CothermError as error:
         return {"problem": str(problem), "failed": f"no data ({error.argument})"}
     options: dict[str, Any] = {"continuation": "direct", "engine": engine}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine, engine_for
-from cotherm.engines.interface import Array, ColumnSums
+from cotherm.engines.interface import Array, ColumnSums, Laplacian
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, usual_rounding
@@ -116,10 +116,11 @@ def heat_flow(
     if columns.shape[1] == 0:
         return (run_by.xp if stays else np).empty((len(times), graph.n, 0))
     with known_as("times", "times", "method='exact' takes any time, for a few thousand vertices."), run_by.guarded():
-        result = flow(graph, columns, times, method, tolerance, run_by, stays=stays)
-        if not _is_exact(graph, columns, times, method):
+        matrix = None if _is_exact(graph, columns, times, method) else engine_laplacian(graph, run_by)
+        result = flow(graph, columns, times, method, tolerance, run_by, matrix=matrix, stays=stays)
+        if matrix is not None:
             sums = (run_by if stays else default_engine()).column_sums
-            _warn_of_rounding(graph, columns, times, result, tolerance, sums)
+            _warn_of_rounding(matrix.bound, columns, times, result, tolerance, sums)
     return result
 
 
@@ -130,18 +131,19 @@ def _functions_there(F: Array, n: int, engine: Engine) -> Array:
 
 
 def _warn_of_rounding(
-    graph: Graph, F: Array, times: Floats, result: Array, tolerance: float, column_sums: Callable[..., ColumnSums]
+    bound: float, F: Array, times: Floats, result: Array, tolerance: float, column_sums: Callable[..., ColumnSums]
 ) -> None:
     """Say so where rounding may have left more in a column than the tolerance allows.
 
     The sum of a column is conserved. How far it is off tells what rounding did to the slowest mode, to which it does
-    most; elsewhere it is taken to be what it usually is.
+    most; elsewhere it is taken to be what it usually is, for a degree of the spectral bound, which none exceeds.
     """
+    n = len(F)
     units = _units(column_sums(F).largest)
     start, end = column_sums(F, units), [column_sums(x, units) for x in result]
     before, after = np.sqrt(start.squares), np.sqrt([x.squares for x in end])
-    off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(graph.n)
-    usual = usual_rounding(graph.n, float(graph.degrees.max()), times)[:, np.newaxis] * before
+    off = np.abs([x.sums - start.sums for x in end]) / np.sqrt(n)
+    usual = usual_rounding(n, bound, times)[:, np.newaxis] * before
     possible = np.maximum(off, usual)
     excess = (possible > max(tolerance, _FINEST) * after) & (before > 0.0) & (times[:, np.newaxis] > 0.0)
     if not excess.any():
@@ -248,20 +250,24 @@ def flow(
     tolerance: float,
     engine: Engine | None = None,
     *,
+    matrix: Laplacian | None = None,
     stays: bool = False,
 ) -> Array:
-    """``heat_flow`` for checked arguments on the host, or for functions that live with the engine: heat stays there."""
+    """``heat_flow`` for checked arguments on the host, or for functions that live with the engine: heat stays there.
+
+    ``matrix`` is the Laplacian in the engine's form, where it has been made already.
+    """
     largest = max(float(F.max()), -float(F.min())) if 0 not in F.shape else 0.0
     if largest > _HUGE:
         # Sums on the way would overflow. Heat itself never exceeds what it started from; rounding might.
         unit = 2.0**200
-        scaled = flow(graph, F / unit, times, method, tolerance, engine, stays=stays)
+        scaled = flow(graph, F / unit, times, method, tolerance, engine, matrix=matrix, stays=stays)
         return np.clip(scaled, -largest / unit, largest / unit) * unit
     run_by = default_engine() if engine is None else engine
     if _is_exact(graph, F, times, method):
         # A small dense problem, which the host solves wherever the functions live.
         return run_by.asarray(exact_flow(graph, run_by.to_numpy(F), times)) if stays else exact_flow(graph, F, times)
-    matrix = engine_laplacian(graph, run_by)
+    matrix = engine_laplacian(graph, run_by) if matrix is None else matrix
     heat = chebyshev_flow(matrix, F if stays else run_by.vertex_rows(matrix, F), times, tolerance)
     return heat if stays else run_by.vertices_to_numpy(matrix, heat)
 
