@@ -3,7 +3,7 @@
 SciPy's routine works by reverse communication: it returns whenever it needs a cost or has made a step, and everything
 it knows is in arrays of the caller. :class:`Resumable` runs it that way, so that the arrays can be stored and the
 minimization go on from them in another process, to the same last bit. That interface is not public. Where it is not as
-expected, as before SciPy 1.15, minimizations run by the public one, and there is no state to store.
+expected, as it was not before SciPy 1.15, minimizations run by the public one, and there is no state to store.
 """
 
 from __future__ import annotations
