@@ -302,6 +302,29 @@ def test_writing_takes_a_hundredth_of_the_time(tmp_path: Path, monkeypatch: pyte
     assert len(written) >= 4
 
 
+@pytest.mark.parametrize("seconds", [0.0001, 0.01, 1.0])
+def test_copies_of_states_take_a_hundredth_of_the_time(
+    seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(checkpoint, "EVERY", np.inf)  # no file is due
+    clock, copies = [0.0], 0
+    monkeypatch.setattr("cotherm.methods.checkpoint.time.perf_counter", lambda: clock[0])
+
+    def copied() -> dict[str, Any]:
+        nonlocal copies
+        copies += 1
+        clock[0] += seconds
+        return {}
+
+    kept = checkpoint.Checkpoint(tmp_path / "run.ckpt", {}, ct.engines.get_engine("cpu"))
+    for _ in range(1_000):
+        clock[0] += 0.1
+        kept.step("one", copied, dict)
+    assert seconds * (copies - 1) <= 0.01 * clock[0]
+    assert copies >= min(1_000, 0.009 * clock[0] / seconds)
+
+
 STATES = [
     {"a": 1, "b": [1.5, None, "text", True], "c": {"d": np.arange(6.0).reshape(2, 3)}},
     {
