@@ -175,7 +175,7 @@ def tested(inside: Path, work: Path, paths: list[str]) -> str:
     call = {"capture_output": True, "text": True, "cwd": work, "env": without_sources()}
     where = subprocess.run([str(inside), "-c", code], check=False, **call).stdout.strip()  # type: ignore[call-overload]
     require(bool(where) and Path(where).is_relative_to(inside.parents[1]), "the tests find the package of the wheel")
-    command = [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
+    command = [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE", *paths]
     tests = subprocess.run(command, check=False, **call)  # type: ignore[call-overload]
     if tests.returncode:
         sys.exit(f"tests from the wheel: {tests.stdout[-4000:]}{tests.stderr[-1000:]}")
