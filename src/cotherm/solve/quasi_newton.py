@@ -178,9 +178,11 @@ def _fresh(x: Floats, m: int) -> dict[str, Any]:
 
 
 def _reverse_communication() -> Any:
-    """SciPy's routine, if it is the one that is known here."""
+    """SciPy's routine, if it is the one that is known here: with these arguments, and with integers of 32 bits."""
     try:
+        from scipy.linalg.lapack import HAS_ILP64
         from scipy.optimize._lbfgsb import setulb
     except ImportError:
         return None
-    return setulb if (setulb.__doc__ or "").strip().startswith(_ARGUMENTS) else None
+    said = "".join((setulb.__doc__ or "").split())  # SciPy 1.18 says the same with spaces
+    return setulb if said.startswith(_ARGUMENTS) and not HAS_ILP64 else None
