@@ -130,10 +130,10 @@ torture-short: $(DEV)
 torture-mpi: $(MPI)
 	@.venv-mpi/bin/python -m tests.torture --part ranks
 
-# With other Pythons: make release-check PYTHONS="python3.11 python3.13".
+# With other Pythons: make release-check PYTHONS="python3.11 python3.13"; with the oldest of what is required alone: ONLY=oldest.
 PYTHONS ?= $(PYTHON)
 release-check: $(DEV)
-	@$(BIN)/python tools/release_check.py $(PYTHONS)
+	@$(BIN)/python tools/release_check.py $(PYTHONS) $(if $(ONLY),--only $(ONLY))
 
 lint: $(DEV)
 	@$(BIN)/ruff check .

@@ -1,7 +1,8 @@
 """What a checkpoint costs: processor time of a coupling with and without one, and the seconds spent on the file.
 
-Both take turns, each in a process of its own. Processor time of equal runs differs by a percent or two, which is as
-much as a checkpoint may cost: the seconds between entering and leaving the code of checkpoints tell more.
+Both take turns, each in a process of its own. Processor time of equal runs differs by a percent or two, and by more on
+a busy machine, which is as much as a checkpoint may cost: the seconds between entering and leaving the code of
+checkpoints tell more, and counts of what was copied and written whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def measure(kind: str, n: int, kept: bool) -> None:
 
     _call(kind, 400 if kind == "pairs" else 1_000)(None)  # compiles what is used
     spent = [0.0]
+    counts = {"steps": 0, "copies": 0, "copied": 0, "files": 0}
+    _count(Checkpoint, counts)
     for name in ("__init__", "step", "ended", "finished", "flush"):
         setattr(Checkpoint, name, _timed(getattr(Checkpoint, name), spent))
     call = _call(kind, n)
@@ -76,8 +79,38 @@ def measure(kind: str, n: int, kept: bool) -> None:
         processor, seconds = time.process_time() - before, time.perf_counter() - began
         size = place.stat().st_size if place else 0
     edges = sum(graph.m for graph in result.graphs)
-    report = {"processor": processor, "seconds": seconds, "spent": spent[0], "size": size, "cost": result.cost}
+    report = {
+        "processor": processor,
+        "seconds": seconds,
+        "spent": spent[0],
+        "size": size,
+        "cost": result.cost,
+        **counts,
+    }
     sys.stdout.write(json.dumps({**report, "edges": edges}) + "\n")
+
+
+def _count(kind: Any, counts: dict[str, int]) -> None:
+    """Count steps, copies of the state, their bytes, and files, of all checkpoints from here on."""
+    from cotherm.methods.checkpoint import _size
+
+    step, write = kind.step, kind._write
+
+    def counted(kept: Any, name: str, state: Callable[[], Any], *others: Any) -> None:
+        def copied() -> Any:
+            found = state()
+            counts["copies"] += 1
+            counts["copied"] += _size(found)
+            return found
+
+        counts["steps"] += 1
+        step(kept, name, copied, *others)
+
+    def written(kept: Any) -> None:
+        counts["files"] += 1
+        write(kept)
+
+    kind.step, kind._write = counted, written
 
 
 def _timed(method: Callable[..., Any], spent: list[float]) -> Callable[..., Any]:
@@ -96,14 +129,15 @@ def table(report: dict[str, Any]) -> str:
     lines = [
         "What a checkpoint costs",
         f"  {'':<16}{'vertices':>10}{'edges':>11}{'processor':>12}{'with one':>10}{'seconds':>9}{'on the file':>13}"
-        f"{'share':>8}  result",
+        f"{'share':>8}{'copies':>8}{'in MB':>7}{'files':>7}  result",
     ]
     for row in report["rows"]:
         without, kept = row["without"], row["with"]
         lines.append(
             f"  {row['problem']:<16}{row['n']:>10,}{kept['edges']:>11,}{without['processor']:>10.1f} s"
             f"{kept['processor']:>8.1f} s{kept['seconds']:>9.1f}{kept['spent']:>11.2f} s"
-            f"{kept['spent'] / kept['seconds']:>8.2%}  {'the same' if row['same'] else 'ANOTHER'}"
+            f"{kept['spent'] / kept['seconds']:>8.2%}{kept['copies']:>8}{kept['copied'] / 1e6:>7.0f}{kept['files']:>7}"
+            f"  {'the same' if row['same'] else 'ANOTHER'}"
         )
     if report["quick"]:
         lines += ["", "A quick run only shows that all of it works: judge by the full sizes, without --quick."]

@@ -35,6 +35,16 @@ def test_versions_agree_and_requirements_are_floors() -> None:
     assert not tool().only_floors(pinned)
 
 
+def test_the_oldest_are_asked_for_by_the_floors_and_the_newest_are_not() -> None:
+    wheel, python = Path("a.whl"), Path("python")
+    (newest,) = tool().installing(python, wheel, project(), "newest")
+    *_, oldest = tool().installing(python, wheel, project(), "oldest")
+    assert "lowest-direct" in oldest
+    assert set(project()["dependencies"]) < set(oldest)
+    assert not set(project()["dependencies"]) & set(newest)
+    assert "lowest-direct" not in newest
+
+
 def test_two_builds_are_equal(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     code = (

@@ -1,4 +1,6 @@
-"""The checklist of a release, walked through: ``python tools/release_check.py [PYTHON ...] [--tests PATH ...]``.
+"""The checklist of a release, walked through.
+
+``python tools/release_check.py [PYTHON ...] [--only {newest,oldest}] [--tests PATH ...]``
 
 Nothing is published. Every line says what was looked at, and the first failure ends it.
 """
@@ -43,6 +45,7 @@ _TESTS = (
     "tests/estimators/test_sklearn.py",
     "tests/test_robustness.py",
 )
+_WHICH = ("newest", "oldest")
 _NEEDED_BY_TESTS = ("pytest>=8.0", "hypothesis>=6.100", "mpmath>=1.3", "pandas>=2.1")
 
 
@@ -50,6 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="release_check.py", description=__doc__)
     parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="to install into")
     parser.add_argument("--tests", nargs="+", default=list(_TESTS), metavar="PATH", help="to run from the wheel")
+    parser.add_argument("--only", choices=_WHICH, help="versions of what is required; without it, both in turn")
     options = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     said("version", project["version"])
@@ -63,9 +67,9 @@ def main() -> None:
             said(place.name, f"{place.stat().st_size:,} bytes, sha256 {digest(place)}")
         (wheel,) = (place for place in first if place.suffix == ".whl")
         for number, python in enumerate(options.pythons):
-            for lowest in (False, True):
-                place = folder / f"{number}-{lowest}"
-                inside = installed(place, python, wheel, project, lowest=lowest)
+            for which in [options.only] if options.only else _WHICH:
+                place = folder / f"{number}-{which}"
+                inside = installed(place, python, wheel, project, which)
                 said("from the wheel", tested(inside, place / "work", options.tests))
                 refused = unknown_licenses(inside)
                 require(not refused, f"licenses of everything installed are among {', '.join(_LICENSES)}")
@@ -120,24 +124,23 @@ def digests(places: list[Path]) -> dict[str, str]:
     return {place.name: digest(place) for place in places}
 
 
-def installed(folder: Path, python: str, wheel: Path, project: dict[str, object], *, lowest: bool) -> Path:
+def installed(folder: Path, python: str, wheel: Path, project: dict[str, object], which: str) -> Path:
     """The Python of a new environment, with the newest of all that is required or with the oldest that is allowed."""
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
     inside = folder / "bin" / "python"
     name = subprocess.run([str(inside), "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    which = f"{name}, {'oldest' if lowest else 'newest'}"
-    for command in installing(inside, wheel, project, lowest=lowest):
+    for command in installing(inside, wheel, project, which):
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=without_sources())
         if done.returncode:
-            sys.exit(f"{which}: not installed: {done.stderr.strip()[-500:]}")
-    said(which, ", ".join(versions(inside, project)))
+            sys.exit(f"{name}, {which}: not installed: {done.stderr.strip()[-500:]}")
+    said(f"{name}, {which}", ", ".join(versions(inside, project)))
     return inside
 
 
-def installing(inside: Path, wheel: Path, project: dict[str, object], *, lowest: bool) -> list[list[str]]:
+def installing(inside: Path, wheel: Path, project: dict[str, object], which: str) -> list[list[str]]:
     """Commands that install the wheel. pip has no word for the oldest, uv has; wheels only, as for most users."""
     pip = [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if not lowest:
+    if which == "newest":
         return [[*pip, str(wheel), *_NEEDED_BY_TESTS]]
     uv = [str(inside), "-m", "uv", "pip", "install", "--quiet", "--python", str(inside), "--only-binary", ":all:"]
     return [
@@ -172,7 +175,7 @@ def tested(inside: Path, work: Path, paths: list[str]) -> str:
     call = {"capture_output": True, "text": True, "cwd": work, "env": without_sources()}
     where = subprocess.run([str(inside), "-c", code], check=False, **call).stdout.strip()  # type: ignore[call-overload]
     require(bool(where) and Path(where).is_relative_to(inside.parents[1]), "the tests find the package of the wheel")
-    command = [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
+    command = [str(inside), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE", *paths]
     tests = subprocess.run(command, check=False, **call)  # type: ignore[call-overload]
     if tests.returncode:
         sys.exit(f"tests from the wheel: {tests.stdout[-4000:]}{tests.stderr[-1000:]}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,20 @@ def choice(argument: str, value: object, options: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in words:
         raise CothermError(argument, describe(value), "one of " + ", ".join(map(repr, words)))
     return value
+
+
+def items(argument: str, value: object, count: int | None = None, *, least: int = 1, each: str = "") -> list[Any]:
+    """What a list, a tuple or an array holds: ``count``, one for each of something, or else at least ``least``."""
+    needed = f"a sequence of {f'at least {least}' if count is None else count}"
+    if each:
+        needed = f"a sequence, one for each of {count} {each}"
+    listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
+    if not listed or isinstance(value, str | bytes):
+        raise CothermError(argument, describe(value), needed)
+    found = list(value)  # type: ignore[call-overload]
+    if len(found) < least if count is None else len(found) != count:
+        raise CothermError(argument, f"{len(found)} of them", needed)
+    return found
 
 
 def labels(argument: str, value: ArrayLike) -> NDArray[Any]:

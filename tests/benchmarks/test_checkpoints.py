@@ -12,4 +12,7 @@ def test_the_result_is_the_same_and_the_time_is_told() -> None:
         assert row["with"]["size"] > 0
         assert 0.0 < row["with"]["spent"] < row["with"]["seconds"]
         assert row["without"]["spent"] == 0.0
+        assert 0 < row["with"]["copies"] <= row["with"]["steps"]
+        assert row["with"]["files"] > 0
+        assert row["without"]["copies"] == row["without"]["files"] == 0
     assert "functions" in checkpoints.table(report)

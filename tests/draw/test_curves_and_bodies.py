@@ -124,10 +124,10 @@ def test_bad_grids_are_refused() -> None:
     body = ct.datasets.human(200).graphs[0]
     flat = problems.ring(5)
     draw = ct.draw.draw_bodies
-    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], titles=["a", "b"], names=["x"])) == "graphs"
-    assert problems.refused(lambda: draw([[flat]], [[np.ones(5)]], titles=["a"], names=["x"])) == "graphs"
-    assert problems.refused(lambda: draw([[body]], [[np.ones(3)]], titles=["a"], names=["x"])) == "values"
+    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], titles=["a", "b"], names=["x"])) == "graphs[0]"
+    assert problems.refused(lambda: draw([[flat]], [[np.ones(5)]], titles=["a"], names=["x"])) == "graphs[0][0]"
+    assert problems.refused(lambda: draw([[body]], [[np.ones(3)]], titles=["a"], names=["x"])) == "values[0][0]"
     one: dict[str, Any] = {"titles": ["a"], "names": ["x"]}
-    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1, 200]]])) == "faces"
-    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1]]])) == "faces"
+    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1, 200]]])) == "faces[0]"
+    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1]]])) == "faces[0]"
     assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, up=3)) == "up"

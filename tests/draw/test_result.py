@@ -149,7 +149,7 @@ def test_bad_arguments_are_refused(short: ct.Coupling) -> None:
     assert problems.refused(lambda: draw(short, "edges")) == "kind"
     assert problems.refused(lambda: draw(short, "heat", function=6)) == "function"
     assert problems.refused(lambda: draw(short, labels=[["a"] * 100])) == "labels"
-    assert problems.refused(lambda: draw(short, labels=[["a"] * 100, ["a"] * 9])) == "labels"
+    assert problems.refused(lambda: draw(short, labels=[["a"] * 100, ["a"] * 9])) == "labels[1]"
 
 
 def drawn_with(labels: list[str]) -> Figure:

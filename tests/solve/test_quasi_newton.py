@@ -8,7 +8,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from cotherm.solve.quasi_newton import minimize_bounded
+from cotherm.solve.quasi_newton import Resumable, minimize_bounded
 
 
 class Value(NamedTuple):
@@ -59,3 +59,23 @@ def test_it_ends_when_it_is_told_to() -> None:
 
     minimize_bounded(evaluate, np.ones(20), iterations=500, tolerance=0.0, memory=10, after_step=after_step)
     assert steps == 3
+
+
+def test_a_run_whose_state_can_be_stored_makes_the_steps_of_scipy() -> None:
+    """To the last bit; and every SciPy that is allowed lets its state be stored, or runs would not get on."""
+    A, b = problem()
+
+    def evaluate(x: np.ndarray) -> Value:
+        r = A @ x - b
+        return Value(float(r @ r), 2.0 * A.T @ r)
+
+    def costs(run: Resumable | None) -> list[float]:
+        seen: list[float] = []
+        options = {"iterations": 500, "tolerance": 0.0, "memory": 10, "run": run}
+        minimize_bounded(evaluate, np.ones(20), after_step=lambda _, value: seen.append(value.cost), **options)  # type: ignore[arg-type]
+        return seen
+
+    run = Resumable()
+    assert run.is_possible
+    assert costs(run) == costs(None)
+    assert run.state() is not None

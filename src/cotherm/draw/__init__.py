@@ -8,7 +8,7 @@ from cotherm.draw.heat import draw_heat
 from cotherm.draw.notebook import show_figures
 from cotherm.draw.panels import draw_neighbors
 from cotherm.draw.result import draw_result
-from cotherm.draw.views import draw_views, widest
+from cotherm.draw.views import draw_views
 
 __all__ = [
     "draw_bodies",
@@ -20,7 +20,6 @@ __all__ = [
     "draw_neighbors",
     "draw_result",
     "draw_views",
-    "widest",
 ]
 
 show_figures()

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.draw import given
 from cotherm.draw.color import ON_SURFACES, add_color_bar, scale_of
-from cotherm.draw.edges import STYLES, checked_marks
+from cotherm.draw.edges import STYLES, marks_of_grid
 from cotherm.draw.names import beside, title
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of
@@ -90,7 +91,8 @@ def draw_bodies(
     Raises
     ------
     CothermError
-        If the rows have different lengths, if a graph has no coordinates in space, or if faces do not fit.
+        If an argument cannot be drawn: rows have different lengths, a graph has no coordinates in space, faces do not
+        fit.
 
     See Also
     --------
@@ -104,20 +106,23 @@ def draw_bodies(
     >>> bodies = [[graph] for graph in views.graphs]
     >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
-    drawn = _checked(graphs, values, titles, names, faces, marked, up, azimuth)
+    above = given.texts("titles", titles)
+    common_scale = validation.boolean("common_scale", common_scale)
+    drawn = _checked(graphs, values, len(above), faces, marked, up, azimuth)
+    left = given.texts("names", names, len(drawn), each="rows of graphs")
     extents = [np.ptp(row[0].places[:, :2], axis=0) for row in drawn]
     inches = [_TALL * extent / max(float(extent[1]), 0.6 * float(extent[0]), 1e-300) for extent in extents]
     wide = max(1.7, *(float(size[0]) + 0.3 for size in inches))
     tall = [float(size[1]) + 0.2 for size in inches]
-    figure = Figure(figsize=(wide * len(titles) + 0.4 + 0.8 * common_scale, sum(tall) + 0.4), layout="constrained")
-    axes = figure.subplots(len(drawn), len(titles), squeeze=False, height_ratios=tall)
+    figure = Figure(figsize=(wide * len(above) + 0.4 + 0.8 * common_scale, sum(tall) + 0.4), layout="constrained")
+    axes = figure.subplots(len(drawn), len(above), squeeze=False, height_ratios=tall)
     every = [one.values for row in drawn for one in row]
-    for c, text in enumerate(titles):
+    for c, text in enumerate(above):
         scale = scale_of(every if common_scale else [row[c].values for row in drawn], ON_SURFACES)
         for r, row in enumerate(drawn):
             _draw(axes[r, c], row[c], scale.norm, scale.colors)
         title(axes[0, c], text, inches=wide)
-    beside(axes[:, 0], names, tall)
+    beside(axes[:, 0], left, tall)
     if common_scale:
         add_color_bar(figure, axes, scale, "heat")
     return figure
@@ -126,32 +131,41 @@ def draw_bodies(
 def _checked(
     graphs: Sequence[Sequence[Graph]],
     values: Sequence[Sequence[ArrayLike]],
-    titles: Sequence[str],
-    names: Sequence[str],
+    columns: int,
     faces: Sequence[ArrayLike] | None,
     marked: Sequence[Sequence[ArrayLike | None]] | None,
     up: int | None,
     azimuth: float | None,
 ) -> list[list[_Drawn]]:
-    rows, columns = len(names), len(titles)
-    if not rows or not columns or rows != len(graphs) or rows != len(values):
-        raise CothermError("graphs", f"{len(graphs)} rows of graphs", f"as many as names and values, {rows}")
-    if any(len(row) != columns for row in (*graphs, *values)):
-        raise CothermError("graphs", "rows of different lengths", f"{rows} rows of {columns} graphs and values")
-    if faces is not None and len(faces) != rows:
-        raise CothermError("faces", f"{len(faces)}", f"the faces of each of {rows} rows")
-    for graph in (graph for row in graphs for graph in row):
-        if graph.coordinates is None or graph.coordinates.shape[1] != 3:
-            raise CothermError("graphs", "no coordinates in space", "graphs with (n, 3) coordinates")
-    view = _view(graphs[0][0], up, azimuth)
+    rows = [_bodies(f"graphs[{r}]", row, columns) for r, row in enumerate(validation.items("graphs", graphs))]
+    shown = given.grid("values", values, [columns] * len(rows))
+    corners = (
+        [None] * len(rows) if faces is None else validation.items("faces", faces, len(rows), each="rows of graphs")
+    )
+    marks = marks_of_grid("marked", marked, rows)
+    view = _view(rows[0][0], up, azimuth)
     drawn = []
-    for r, (row, shown) in enumerate(zip(graphs, values, strict=True)):
-        corners = faces_of(row[0]) if faces is None else _faces(faces[r], min(graph.n for graph in row))
-        vectors = [validation.functions("values", v, g.n)[:, 0] for g, v in zip(row, shown, strict=True)]
-        marks = [_marks(None if marked is None else marked[r][c], graph.m) for c, graph in enumerate(row)]
-        bodies = zip(row, vectors, marks, strict=True)
-        drawn.append([_Drawn(graph, _points(graph) @ view, corners, vector, mask) for graph, vector, mask in bodies])
+    for r, row in enumerate(rows):
+        surface = faces_of(row[0]) if faces is None else _faces(f"faces[{r}]", corners[r], row[0].n)
+        vectors = [_values(f"values[{r}][{c}]", one, row[c].n) for c, one in enumerate(shown[r])]
+        bodies = zip(row, vectors, marks[r], strict=True)
+        drawn.append([_Drawn(g, _points(g) @ view, surface, v, _dashed(kinds, g.m)) for g, v, kinds in bodies])
     return drawn
+
+
+def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
+    """The graphs of a row: in space, and on the same vertices, since they have the same faces."""
+    row = given.graphs(argument, value, count, each="titles")
+    for c, graph in enumerate(row):
+        if graph.coordinates is None or graph.coordinates.shape[1] != 3:
+            raise CothermError(f"{argument}[{c}]", "no coordinates in space", "a graph with (n, 3) coordinates")
+        if graph.n != row[0].n:
+            raise CothermError(f"{argument}[{c}]", f"{graph.n} vertices", f"{row[0].n}, as in {argument}[0]")
+    return row
+
+
+def _values(argument: str, value: ArrayLike, n: int) -> Floats:
+    return validation.functions(argument, value, n)[:, 0]
 
 
 def _points(graph: Graph) -> Floats:
@@ -159,15 +173,15 @@ def _points(graph: Graph) -> Floats:
     return graph.coordinates
 
 
-def _marks(given: ArrayLike | None, m: int) -> NDArray[np.bool_]:
-    return np.zeros(m, dtype=bool) if given is None else np.isin(checked_marks("marked", given, m), ("marked", "cut"))
+def _dashed(marks: NDArray[np.str_] | None, m: int) -> NDArray[np.bool_]:
+    return np.zeros(m, dtype=bool) if marks is None else np.isin(marks, ("marked", "cut"))
 
 
-def _faces(given: ArrayLike, n: int) -> Ints:
-    array = np.asarray(given)
+def _faces(argument: str, value: Any, n: int) -> Ints:
+    array = validation.as_array(argument, value)
     if array.ndim != 2 or array.shape[1] != 3:
-        raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), the corners of triangles")
-    return validation.indices("faces", array.ravel(), below=n).reshape(-1, 3)
+        raise CothermError(argument, f"shape {array.shape}", "shape (f, 3), the corners of triangles")
+    return validation.indices(argument, array.ravel(), below=n).reshape(-1, 3)
 
 
 def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
@@ -176,7 +190,7 @@ def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
     top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
     one, other = (top + 1) % 3, (top + 2) % 3
     usual = 0.0 if extent[other] >= extent[one] else -90.0
-    angle = np.deg2rad(usual if azimuth is None else float(validation.numeric("azimuth", azimuth, ndim=(0,))))
+    angle = np.deg2rad(usual if azimuth is None else validation.number("azimuth", azimuth))
     tilt = np.deg2rad(_ELEVATION)
     turned = np.array(
         [

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cotherm import validation
 from cotherm.errors import CothermError
 
 # Perceptually uniform, and distinct for color-blind readers; red and blue on both sides of white where signs matter;
@@ -75,8 +76,8 @@ class Classes:
     """The classes of all views, with a color each. Where there are too many, the rarest share a gray."""
 
     def __init__(self, labels: Sequence[ArrayLike]) -> None:
-        self._names = [_as_text(one) for one in labels]
-        found, counts = np.unique(np.concatenate(self._names), return_counts=True)
+        self._names = [validation.labels(f"labels[{k}]", one).astype(np.str_) for k, one in enumerate(labels)]
+        found, counts = np.unique(np.concatenate([one.ravel() for one in self._names]), return_counts=True)
         known = found != ""
         self._any_unknown = bool((~known).any())
         found, counts = found[known], counts[known]
@@ -89,7 +90,7 @@ class Classes:
         """The color of every vertex of a view."""
         names = self._names[view]
         if names.shape != (n,):
-            raise CothermError("labels", f"shape {names.shape}", f"one for each of {n} vertices")
+            raise CothermError(f"labels[{view}]", f"shape {names.shape}", f"one for each of {n} vertices")
         color: dict[str, str] = {"": UNKNOWN_COLOR} | dict(zip(self.names, CLASS_COLORS, strict=False))
         return [color.get(name, OTHER_COLOR) for name in names.tolist()]
 
@@ -101,10 +102,6 @@ class Classes:
         if self._any_unknown:
             entries.append((UNKNOWN_COLOR, "class not known"))
         return entries
-
-
-def _as_text(labels: ArrayLike) -> NDArray[Any]:
-    return np.asarray(labels).astype(str)
 
 
 def _sorted(names: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.curves import LARGEST, LEAST, plain_frame
+from cotherm.errors import CothermError
 from cotherm.methods.coupling.routes import best_route
 
 _AGREE, _MOVE = "#0072b2", "#d55e00"
@@ -39,6 +42,11 @@ def draw_convergence(
     matplotlib.figure.Figure
         The figure.
 
+    Raises
+    ------
+    CothermError
+        If an argument cannot be drawn, such as steps without a cost.
+
     See Also
     --------
     cotherm.couple : Has the history in its result.
@@ -52,9 +60,11 @@ def draw_convergence(
     >>> result = ct.couple(views.graphs, views.functions)
     >>> figure = ct.draw.draw_convergence(result.history, alpha=result.alpha)
     """
-    rows = best_route(history)
+    rows = best_route(_steps(history))
+    alpha = None if alpha is None else validation.real("alpha", alpha)
+    before = None if before is None else validation.real("before", before)
     errors = _root([row["coupling"] for row in rows])
-    last = np.array([row["stage"] == rows[-1]["stage"] for row in rows], dtype=bool)
+    last = np.array([str(row["stage"]) == str(rows[-1]["stage"]) for row in rows], dtype=bool)
     moved = np.full(len(rows), np.nan) if alpha is None else np.where(last, _moved(rows, alpha), np.nan)
     both = bool(np.isfinite(moved).any())
     figure = Figure(figsize=(6.4, 5.0 if both else 3.4), layout="constrained")
@@ -80,6 +90,19 @@ def draw_convergence(
         axes[0].annotate("as given", (1.0, before), xycoords=axes[0].get_yaxis_transform(), ha="right", va="bottom")
     figure.suptitle(_sentence(errors, before), fontsize=11)
     return figure
+
+
+def _steps(history: Any) -> Sequence[Mapping[str, Any]]:
+    """The steps, with all that is drawn of them; a search that had nothing to do has none."""
+    steps = validation.items("history", history, least=0)
+    for k, row in enumerate(steps):
+        if not isinstance(row, Mapping) or not {"route", "stage", "cost", "coupling"} <= set(row):
+            needed = "a dict with route, stage, cost and coupling, as in result.history"
+            raise CothermError(f"history[{k}]", validation.describe(row), needed)
+        for name in ("cost", "coupling"):
+            if not isinstance(row[name], numbers.Real):
+                raise CothermError(f"history[{k}][{name!r}]", validation.describe(row[name]), "a number")
+    return steps
 
 
 def _root(values: Sequence[float]) -> Floats:

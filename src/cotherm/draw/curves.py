@@ -9,9 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw.names import distinct, write_legend
+from cotherm.draw import given
+from cotherm.draw.names import distinct, shown, write_legend
 from cotherm.draw.names import title as name_above
+from cotherm.errors import CothermError
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -51,6 +54,11 @@ def draw_curves(
     matplotlib.figure.Figure
         The figure.
 
+    Raises
+    ------
+    CothermError
+        If an argument cannot be drawn.
+
     See Also
     --------
     draw_coupling : Coupling error against time.
@@ -61,11 +69,15 @@ def draw_curves(
     >>> import cotherm as ct
     >>> figure = ct.draw.draw_curves({"tags": ([0, 1], [1, 0.2])}, x="recall", y="precision")
     """
+    points = _points(curves)
+    chosen = {} if styles is None else _styles(styles)
+    log = validation.choice("log", log, ("", "x", "y", "xy"))
+    x, y = given.text("x", x), given.text("y", y)
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     ax: Any = figure.subplots()
     lines = []
-    for k, (name, (horizontal, vertical)) in enumerate(curves.items()):
-        color, style = (styles or {}).get(name, (k, k // len(_COLORS)))
+    for k, (name, (horizontal, vertical)) in enumerate(points.items()):
+        color, style = chosen.get(name, (k, k // len(_COLORS)))
         lines += ax.plot(
             _drawn(horizontal, log="x" in log),
             _drawn(vertical, log="y" in log),
@@ -80,13 +92,34 @@ def draw_curves(
         ax.set_xscale("log")
     if "y" in log and any(np.isfinite(line.get_ydata()).any() for line in lines):
         ax.set_yscale("log")
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set_xlabel(shown(x), parse_math=False)
+    ax.set_ylabel(shown(y), parse_math=False)
     plain_frame(ax)
-    write_legend(ax, lines, list(curves), frameon=False, fontsize=9)
+    write_legend(ax, lines, list(points), frameon=False, fontsize=9)
     if title is not None:
-        name_above(ax, title, inches=6.0)
+        name_above(ax, given.text("title", title), inches=6.0)
     return figure
+
+
+def _points(curves: Any) -> dict[str, tuple[Floats, Floats]]:
+    if not isinstance(curves, Mapping):
+        raise CothermError("curves", validation.describe(curves), "a dict of names and pairs of vectors")
+    found = {}
+    for name, pair in curves.items():
+        where = f"curves[{given.text('a name in curves', name)!r}]"
+        horizontal, vertical = validation.items(where, pair, 2)
+        across = given.curve(where, horizontal)
+        found[name] = (across, given.curve(where, vertical, len(across)))
+    return found
+
+
+def _styles(styles: Any) -> dict[str, list[int]]:
+    if not isinstance(styles, Mapping):
+        raise CothermError("styles", validation.describe(styles), "a dict of names and pairs of numbers")
+    return {
+        name: [validation.integer(f"styles[{name!r}]", one, least=0) for one in validation.items("styles", pair, 2)]
+        for name, pair in styles.items()
+    }
 
 
 def plain_frame(ax: Any) -> None:
@@ -101,8 +134,8 @@ def _drawn(values: ArrayLike, *, log: bool) -> Floats:
     """The values that can be shown on the scale; others become NaN."""
     array = np.asarray(values, dtype=np.float64)
     size = np.abs(array)
-    shown = (array > LEAST) & (size < LARGEST) if log else size < LARGEST
-    return np.where(shown, array, np.nan)
+    seen = (array > LEAST) & (size < LARGEST) if log else size < LARGEST
+    return np.where(seen, array, np.nan)
 
 
 def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figure:
@@ -120,6 +153,11 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     matplotlib.figure.Figure
         The figure.
 
+    Raises
+    ------
+    CothermError
+        If there are not as many errors as times, or an argument cannot be drawn.
+
     See Also
     --------
     cotherm.coupling_error : Compute the error.
@@ -130,7 +168,9 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     >>> import cotherm as ct
     >>> figure = ct.draw.draw_coupling([1, 10], before=[0.2, 0.5], after=[0.01, 0.02])
     """
-    found = [np.asarray(one, dtype=np.float64).ravel() for one in (times, before, after)]
+    at = validation.times("times", times)
+    errors = (("before", before), ("after", after))
+    found = [at, *(given.curve(name, one, len(at)) for name, one in errors)]
     about = "How much heat differs between the views"
     y = "difference in heat (coupling error)"
     if len(found[0]) == 1:
@@ -148,8 +188,8 @@ def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
     """Before and after at one time, for which curves would be single dots."""
     figure = Figure(figsize=(6.0, 2.4), layout="constrained")
     ax: Any = figure.subplots()
-    shown = _drawn(heights, log=False)
-    bars = ax.barh(["before coupling", "after coupling"], np.nan_to_num(shown), color=_COLORS[:2], height=0.6)
+    lengths = np.nan_to_num(_drawn(heights, log=False))
+    bars = ax.barh(["before coupling", "after coupling"], lengths, color=_COLORS[:2], height=0.6)
     ax.bar_label(bars, labels=[f"{height:.3g}" for height in heights], padding=4)
     ax.invert_yaxis()
     ax.margins(x=0.12)

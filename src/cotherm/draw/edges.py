@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,13 +52,28 @@ KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 def checked_marks(argument: str, value: ArrayLike, m: int) -> NDArray[np.str_]:
     """For each edge what became of it; truth values mean marked or not."""
-    marks = np.asarray(value)
+    marks = validation.as_array(argument, value)
     if marks.shape == (m,) and marks.dtype == np.bool_:
         return np.where(marks, "marked", "plain")
     if marks.shape == (m,) and marks.dtype.kind == "U" and bool(np.isin(marks, KINDS).all()):
         return marks
     needed = f"one truth value for each of {m} edges, or one of {', '.join(KINDS)}"
     raise CothermError(argument, validation.describe(value), needed)
+
+
+def marks_of(argument: str, value: Any, graphs: Sequence[Graph]) -> list[NDArray[np.str_] | None]:
+    """The marks of each graph: None where there are none, and for all where nothing is given."""
+    if value is None:
+        return [None] * len(graphs)
+    listed = enumerate(validation.items(argument, value, len(graphs), each="graphs"))
+    return [None if one is None else checked_marks(f"{argument}[{k}]", one, graphs[k].m) for k, one in listed]
+
+
+def marks_of_grid(argument: str, value: Any, graphs: Sequence[Sequence[Graph]]) -> list[list[NDArray[np.str_] | None]]:
+    """The same for rows of graphs."""
+    count = len(graphs)
+    rows = [None] * count if value is None else validation.items(argument, value, count, each="rows of graphs")
+    return [marks_of(f"{argument}[{r}]", row, graphs[r]) for r, row in enumerate(rows)]
 
 
 def heaviest(graph: Graph) -> float:

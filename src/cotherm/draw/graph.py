@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import given
 from cotherm.draw.color import COLORS
 from cotherm.draw.edges import MOST_VECTORS, PANEL, add_edges, checked_marks, heaviest
 from cotherm.errors import CothermError
@@ -57,7 +58,7 @@ def draw_graph(
     Raises
     ------
     CothermError
-        If the graph has no coordinates.
+        If the graph has no coordinates, or another argument cannot be drawn.
 
     See Also
     --------
@@ -72,23 +73,31 @@ def draw_graph(
     >>> figure = Figure()
     >>> dots = ct.draw.draw_graph(graph, range(70), ax=figure.subplots())
     """
-    points = checked_places(graph)
+    points = checked_places("graph", graph)
+    if not isinstance(ax, Axes):
+        raise CothermError("ax", validation.describe(ax), "axes of matplotlib", "figure.subplots() makes some.")
     marks = None if marked is None else checked_marks("marked", marked, graph.m)
+    low, high = (None, None) if limits is None else _limits(limits)
     colors: dict[str, Any] = {"c": "0.3"}
     if values is not None:
-        low, high = limits if limits is not None else (None, None)
         shown = validation.functions("values", values, graph.n)[:, 0]
         colors = {"c": shown, "cmap": COLORS, "vmin": low, "vmax": high}
     area = None if size is None else validation.real("size", size, positive=True)
     return put_graph(ax, graph, points, size=area, marks=marks, **colors)
 
 
-def checked_places(graph: Graph) -> Floats:
+def _limits(value: Any) -> tuple[float, float]:
+    low, high = (validation.number("limits", one) for one in validation.items("limits", value, 2))
+    if low > high:
+        raise CothermError("limits", f"{low} and {high}", "the smaller number first")
+    return low, high
+
+
+def checked_places(argument: str, value: Graph) -> Floats:
     """The positions of a graph that can be drawn."""
-    if not isinstance(graph, Graph):
-        raise CothermError("graph", validation.describe(graph), "a cotherm.Graph")
+    graph = given.graph(argument, value)
     if graph.coordinates is None or graph.coordinates.shape[1] < 2:
-        raise CothermError("graph", "no coordinates", "a graph with coordinates in two dimensions or more")
+        raise CothermError(argument, "no coordinates", "a graph with coordinates in two dimensions or more")
     return graph.coordinates[:, :2]
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import given
 from cotherm.draw.color import add_color_bar, scale_of
-from cotherm.draw.edges import STYLES, checked_marks, word
+from cotherm.draw.edges import STYLES, marks_of, word
 from cotherm.draw.graph import checked_places, panel_height, put_graph
 from cotherm.draw.names import beside, distinct, title, write_legend
 from cotherm.errors import CothermError
@@ -56,7 +58,7 @@ def draw_heat(
     Raises
     ------
     CothermError
-        If the lengths or shapes do not fit together.
+        If an argument cannot be drawn, or lengths and shapes do not fit together.
 
     See Also
     --------
@@ -70,46 +72,44 @@ def draw_heat(
     >>> flows = [ct.heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions)]
     >>> figure = ct.draw.draw_heat(views.graphs, flows, views.times)
     """
-    _require_fitting(graphs, flows, times, names, marked)
-    shown = [graph.name or "" for graph in graphs] if names is None else names
-    scale = scale_of([flow[k] for flow in flows for k in range(len(times))])
-    places = [checked_places(graph) for graph in graphs]
+    graphs = given.graphs("graphs", graphs)
+    at = validation.times("times", times).tolist()
+    heats = _heats(graphs, flows, len(at))
+    places = [checked_places(f"graphs[{k}]", graph) for k, graph in enumerate(graphs)]
+    shown = [graph.name or "" for graph in graphs]
+    if names is not None:
+        shown = given.texts("names", names, len(graphs), each="graphs")
+    marks = marks_of("marked", marked, graphs)
+    scale = scale_of([heat for flow in heats for heat in flow])
     ratios = np.array([panel_height([points], 1.0) for points in places])
     width = float(np.clip(_LOWEST / ratios.min(), _WIDTH, _WIDEST))
     heights = (width * ratios).tolist()
-    size = (width * len(times) + 1.3, sum(heights) + 0.15 * len(graphs) + 0.6)
+    size = (width * len(at) + 1.3, sum(heights) + 0.15 * len(graphs) + 0.6)
     figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(len(graphs), len(times), squeeze=False, height_ratios=heights)
+    axes = figure.subplots(len(graphs), len(at), squeeze=False, height_ratios=heights)
     for row, graph in enumerate(graphs):
-        given = None if marked is None else marked[row]
-        marks = None if given is None else checked_marks("marked", given, graph.m)
-        for ax, heat in zip(axes[row], flows[row], strict=True):
+        for ax, heat in zip(axes[row], heats[row], strict=True):
             options = {"c": heat, "cmap": scale.colors, "norm": scale.norm}
-            put_graph(ax, graph, places[row], inches=width, marks=marks, **options)
-    for column, text in enumerate(distinct(times)):
+            put_graph(ax, graph, places[row], inches=width, marks=marks[row], **options)
+    for column, text in enumerate(distinct(at)):
         title(axes[0, column], f"t = {text}", inches=width)
     beside(axes[:, 0], shown, heights)
     add_color_bar(figure, axes, scale, "heat")
-    if marked is not None:
-        _add_legend(figure, graphs, marked)
+    _add_legend(figure, [one for one in marks if one is not None])
     return figure
 
 
-def _require_fitting(graphs: Any, flows: Any, times: Any, names: Any, marked: Any) -> None:
-    if isinstance(graphs, Graph) or not len(graphs) or len(flows) != len(graphs):
-        raise CothermError("flows", f"{len(flows)} flows", "one for each of one or more graphs, in lists")
-    if not len(times):
-        raise CothermError("times", "none", "at least one time")
-    for k, (graph, flow) in enumerate(zip(graphs, flows, strict=True)):
-        if np.shape(flow) != (len(times), graph.n):
-            raise CothermError(f"flows[{k}]", f"shape {np.shape(flow)}", f"shape {(len(times), graph.n)}, (times, n)")
-    for argument, given in (("names", names), ("marked", marked)):
-        if given is not None and len(given) != len(graphs):
-            raise CothermError(argument, f"{len(given)}", f"one for each of {len(graphs)} graphs")
+def _heats(graphs: list[Graph], flows: Any, count: int) -> list[Floats]:
+    found = []
+    for k, flow in enumerate(validation.items("flows", flows, len(graphs), each="graphs")):
+        heat = validation.numeric(f"flows[{k}]", flow, ndim=(2,))
+        if heat.shape != (count, graphs[k].n):
+            raise CothermError(f"flows[{k}]", f"shape {heat.shape}", f"shape {(count, graphs[k].n)}, (times, n)")
+        found.append(heat)
+    return found
 
 
-def _add_legend(figure: Figure, graphs: Sequence[Graph], marked: Sequence[ArrayLike | None]) -> None:
-    found = [checked_marks("marked", m, g.m) for g, m in zip(graphs, marked, strict=True) if m is not None]
+def _add_legend(figure: Figure, found: list[NDArray[np.str_]]) -> None:
     kinds = [kind for kind in STYLES if any((marks == kind).any() for marks in found)]
     lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
     if kinds:

@@ -8,8 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from cotherm import validation
+from cotherm.draw import given
 from cotherm.draw.names import write
-from cotherm.errors import CothermError
 
 # Blue for right and orange for wrong, distinct for color-blind readers; a mark repeats it.
 _RIGHT, _WRONG, _QUERY = "#a6cee3", "#fdbf6f", "0.92"
@@ -32,7 +33,7 @@ def draw_neighbors(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) 
     Raises
     ------
     CothermError
-        If there are no rows.
+        If there are no rows, or one is not such a tuple.
 
     See Also
     --------
@@ -43,21 +44,27 @@ def draw_neighbors(rows: Sequence[tuple[str, str, Sequence[tuple[str, bool]]]]) 
     >>> import cotherm as ct
     >>> figure = ct.draw.draw_neighbors([("tags", "tiger", [("lion", False), ("tiger", True)])])
     """
-    if not rows:
-        raise CothermError("rows", "none", "at least one ranking")
-    width = 2 + max(len(found) for _, _, found in rows)
-    figure = Figure(figsize=(1.55 * width, 0.75 * len(rows) + 0.2), layout="constrained")
+    rankings = [_ranking(f"rows[{r}]", row) for r, row in enumerate(validation.items("rows", rows))]
+    width = 2 + max(len(found) for _, _, found in rankings)
+    figure = Figure(figsize=(1.55 * width, 0.75 * len(rankings) + 0.2), layout="constrained")
     ax = figure.subplots()
-    for r, (by, query, found) in enumerate(rows):
-        y = len(rows) - 1 - r
+    for r, (by, query, found) in enumerate(rankings):
+        y = len(rankings) - 1 - r
         write(ax, 0.92, y + 0.5, by, ha="right", va="center", fontsize=10)
         _card(ax, 1, y, query, _QUERY)
         for c, (name, right) in enumerate(found):
             _card(ax, c + 2, y, f"{name}\n{'✓' if right else '✗'}", _RIGHT if right else _WRONG)
     ax.set_xlim(0.0, width)
-    ax.set_ylim(0.0, len(rows))
+    ax.set_ylim(0.0, len(rankings))
     ax.axis("off")
     return figure
+
+
+def _ranking(argument: str, row: Any) -> tuple[str, str, list[tuple[str, bool]]]:
+    by, query, found = validation.items(argument, row, 3)
+    pairs = [validation.items(argument, pair, 2) for pair in validation.items(argument, found, least=0)]
+    cards = [(given.text(argument, name), validation.boolean(argument, right)) for name, right in pairs]
+    return given.text(argument, by), given.text(argument, query), cards
 
 
 def _card(ax: Any, x: float, y: float, text: str, color: str) -> None:

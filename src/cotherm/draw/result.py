@@ -16,7 +16,7 @@ from cotherm.draw.convergence import draw_convergence
 from cotherm.draw.curves import draw_coupling
 from cotherm.draw.heat import draw_heat
 from cotherm.draw.names import distinct
-from cotherm.draw.views import draw_views, widest
+from cotherm.draw.views import draw_views
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import is_mesh
 from cotherm.graphs.graph import Graph
@@ -113,7 +113,7 @@ def _convergence(result: Coupling) -> Figure:
     return draw_convergence(
         result.history,
         alpha=result.alpha if _near(distance, result.distance) else None,
-        before=before if _near(np.sqrt(error), after) else None,
+        before=before if np.isfinite(before) and _near(np.sqrt(error), after) else None,
     )
 
 
@@ -173,7 +173,14 @@ def places(graph: Graph) -> Floats:
     given = graph.coordinates
     if given is None or given.shape[1] < 2:
         return layout(graph)
-    return widest(given) if given.shape[1] > 2 else given
+    return _widest(given) if given.shape[1] > 2 else given
+
+
+def _widest(coordinates: Floats) -> Floats:
+    """(n, 2): points in space on their two widest axes, the longest one vertical."""
+    extent = np.ptp(coordinates, axis=0)
+    long, broad = np.argsort(-extent, kind="stable")[:2]
+    return coordinates[:, [broad, long]]
 
 
 def _few(times: Sequence[float]) -> list[float]:

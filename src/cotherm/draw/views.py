@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import given
 from cotherm.draw.color import Classes
-from cotherm.draw.edges import PANEL, checked_marks, heaviest, left_out, legend_entries
+from cotherm.draw.edges import KINDS, PANEL, heaviest, left_out, legend_entries, marks_of_grid
 from cotherm.draw.graph import panel_height, put_graph
 from cotherm.draw.names import beside, room, title, write_legend
 from cotherm.errors import CothermError
@@ -64,7 +65,7 @@ def draw_views(
     Raises
     ------
     CothermError
-        If the lengths do not fit together.
+        If an argument cannot be drawn, or the lengths do not fit together.
 
     See Also
     --------
@@ -78,17 +79,15 @@ def draw_views(
     >>> points = [[graph.coordinates] for graph in graphs]
     >>> figure = ct.draw.draw_views([[graph] for graph in graphs], points, rows=["ring", "cracked"])
     """
-    count = len(graphs)
-    for argument, given in (("points", points), ("rows", rows), ("labels", labels), ("marked", marked)):
-        if given is not None and len(given) != count:
-            raise CothermError(argument, f"{len(given)}", f"one for each of {count} rows")
-    width = max(len(row) for row in graphs)
-    places = [
-        [validation.functions("points", p, g.n) for g, p in zip(row, at, strict=True)]
-        for row, at in zip(graphs, points, strict=True)
-    ]
+    graphs = [given.graphs(f"graphs[{r}]", row) for r, row in enumerate(validation.items("graphs", graphs))]
+    count, width = len(graphs), max(len(row) for row in graphs)
+    names = given.texts("rows", rows, count, each="rows of graphs")
+    above = [] if columns is None else given.texts("columns", columns, width, each="columns")
+    places = _places(graphs, points)
+    kinds = marks_of_grid("marked", marked, graphs)
+    words = None if mark_names is None else _words(mark_names)
     heights = [panel_height(row, PANEL) for row in places]
-    classes = None if labels is None else Classes(labels)
+    classes = None if labels is None else Classes(validation.items("labels", labels, count, each="rows of graphs"))
     across = PANEL * width + 0.5
     legend, ncols = _fitted([] if classes is None else classes.legend(), across)
     below = 0.2 * -(-len(legend) // ncols)
@@ -97,19 +96,39 @@ def draw_views(
     for ax in axes.flat:
         ax.axis("off")
     for r, row in enumerate(graphs):
-        colors = None if classes is None else classes.colors(r, row[0].n)
         for c, graph in enumerate(row):
-            mask = None if marked is None else marked[r][c]
-            marks = None if mask is None else checked_marks("marked", mask, graph.m)
-            dots: dict[str, Any] = {"c": "0.3" if colors is None else colors}
-            put_graph(axes[r, c], graph, places[r][c], marks=marks, top=heaviest(row[0]), **dots)
-            _add_counts(axes[r, c], graph, marks, mark_names)
-    beside(axes[:, 0], rows, heights)
-    for c, text in enumerate(columns or ()):
+            dots: dict[str, Any] = {"c": "0.3" if classes is None else classes.colors(r, graph.n)}
+            put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), **dots)
+            _add_counts(axes[r, c], graph, kinds[r][c], words)
+    beside(axes[:, 0], names, heights)
+    for c, text in enumerate(above):
         title(axes[0, c], text, inches=PANEL)
     if legend:
         _add_classes(figure, legend, ncols)
     return figure
+
+
+def _places(graphs: Sequence[Sequence[Graph]], points: Any) -> list[list[Floats]]:
+    found = given.grid("points", points, [len(row) for row in graphs])
+    return [
+        [_plane(f"points[{r}][{c}]", at, graphs[r][c].n) for c, at in enumerate(row)] for r, row in enumerate(found)
+    ]
+
+
+def _plane(argument: str, value: ArrayLike, n: int) -> Floats:
+    points = validation.functions(argument, value, n)
+    if points.shape[1] < 2:
+        raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(n, 2)}")
+    return points
+
+
+def _words(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise CothermError("mark_names", validation.describe(value), "a dict of kinds of marked edges and their names")
+    for kind, name in value.items():
+        validation.choice("a kind in mark_names", kind, (*KINDS, "marked"))
+        given.text(f"mark_names[{kind!r}]", name)
+    return dict(value)
 
 
 def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Mapping[str, str] | None) -> None:
@@ -136,32 +155,3 @@ def _add_classes(figure: Figure, entries: list[tuple[str, str]], ncols: int) -> 
     dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in entries]
     options: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "frameon": False, "fontsize": _LEGEND}
     write_legend(figure, dots, [name for _, name in entries], most=_LONGEST_CLASS, handletextpad=0.2, **options)
-
-
-def widest(coordinates: Floats) -> Floats:
-    """Project points in three dimensions onto their two widest axes, the longest one vertical.
-
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n, 3)
-        The points.
-
-    Returns
-    -------
-    ndarray of shape (n, 2)
-        Horizontal and vertical coordinates.
-
-    See Also
-    --------
-    draw_views : Draw graphs at such points.
-
-    Examples
-    --------
-    >>> import cotherm as ct
-    >>> import numpy as np
-    >>> ct.draw.widest(np.array([[0.0, 0.0, 0.0], [1.0, 9.0, 2.0]])).tolist()
-    [[0.0, 0.0], [2.0, 9.0]]
-    """
-    extent = np.ptp(coordinates, axis=0)
-    long, broad = np.argsort(-extent, kind="stable")[:2]
-    return coordinates[:, [broad, long]]

@@ -5,8 +5,8 @@ after some step, and the result once there is one. A call that finds it makes it
 from it, and goes on within the descent: nothing is decided differently, so everything that follows is the same.
 
 The file is replaced as a whole, by time: never more often than every few seconds, and so seldom that writing takes at
-most a hundredth of the run. It is of use to the run that wrote it alone. What that run was given is in it, argument by
-argument, and anything else is refused.
+most a hundredth of the run. Copies of states in memory take no more than that either. The file is of use to the run
+that wrote it alone. What that run was given is in it, argument by argument, and anything else is refused.
 
 Of several ranks each writes its part. The parts of two generations alternate, and the file of rank 0, which names the
 generation, is written when all parts are there: whenever the ranks end, one generation is whole.
@@ -44,7 +44,8 @@ _RATIO = 100.0
 _SPEED = 2e8
 # Seconds until writing is tried again after it failed.
 _AGAIN = 60.0
-# A state of at most so many bytes is taken after every step, in case that the run is asked to end.
+# A state of at most so many bytes is also taken between two files, in case that the run is asked to end: after every
+# step, unless copies of states would take more of the time than files may.
 _CHEAP = 2**25
 _ADVICE = "Delete the file to start again, or give another name."
 _HASHED = "sha256:"
@@ -96,7 +97,8 @@ class Checkpoint:
         # What would be written now, if anything is new, and what became of the file.
         self._latest: State | None = None
         self._generation, self._run = 0, engine.most(float(time.time_ns() % 2**53))
-        self._last, self._took, self._failed = time.perf_counter(), 0.0, False
+        self._started = self._last = time.perf_counter()
+        self._copying, self._took, self._failed = 0.0, 0.0, False
         self._load()
 
     # Taking up
@@ -189,11 +191,13 @@ class Checkpoint:
     ) -> None:
         """After a step: ``state`` takes that of the descent, ``common`` what is beside it; so many bytes are copied."""
         due = bool(self._engine.most(self._is_due()))
-        if due or (copied <= _CHEAP and not self._engine.is_distributed):
+        if due or (copied <= _CHEAP and not self._engine.is_distributed and self._may_copy()):
+            began = time.perf_counter()
             inside = state()
             if inside is None:  # it can only begin anew
                 return
             self._latest = self._whole({**inside, "name": name}, common())
+            self._copying += time.perf_counter() - began
             if due and self._is_worth_it():
                 self._write()
 
@@ -229,6 +233,9 @@ class Checkpoint:
         if not self._took:
             self._took = float(self._engine.most(_size(self._latest) / _SPEED))
         return bool(self._engine.most(self._is_due()))
+
+    def _may_copy(self) -> bool:
+        return _RATIO * self._copying <= time.perf_counter() - self._started
 
     def _is_due(self) -> bool:
         wait = _AGAIN if self._failed else max(EVERY, _RATIO * self._took)

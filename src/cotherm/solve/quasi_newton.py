@@ -3,7 +3,7 @@
 SciPy's routine works by reverse communication: it returns whenever it needs a cost or has made a step, and everything
 it knows is in arrays of the caller. :class:`Resumable` runs it that way, so that the arrays can be stored and the
 minimization go on from them in another process, to the same last bit. That interface is not public. Where it is not as
-expected, as before SciPy 1.15, minimizations run by the public one, and there is no state to store.
+expected, as it was not before SciPy 1.15, minimizations run by the public one, and there is no state to store.
 """
 
 from __future__ import annotations
@@ -178,9 +178,11 @@ def _fresh(x: Floats, m: int) -> dict[str, Any]:
 
 
 def _reverse_communication() -> Any:
-    """SciPy's routine, if it is the one that is known here."""
+    """SciPy's routine, if it is the one that is known here: with these arguments, and with integers of 32 bits."""
     try:
+        from scipy.linalg.lapack import HAS_ILP64
         from scipy.optimize._lbfgsb import setulb
     except ImportError:
         return None
-    return setulb if (setulb.__doc__ or "").strip().startswith(_ARGUMENTS) else None
+    said = "".join((setulb.__doc__ or "").split())  # SciPy 1.18 says the same with spaces
+    return setulb if said.startswith(_ARGUMENTS) and not HAS_ILP64 else None

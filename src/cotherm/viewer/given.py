@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import validation
@@ -88,12 +87,7 @@ def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int,
     """What is given for every view, with its number."""
     if value is None:
         return [(k, None) for k in range(len(graphs))]
-    array = isinstance(value, np.ndarray) and value.ndim > 0
-    sequence = array or (isinstance(value, Sequence) and not isinstance(value, str | bytes))
-    if not sequence or len(value) != len(graphs):
-        needed = f"one for each of {len(graphs)} graphs, None for none"
-        raise CothermError(argument, validation.describe(value), needed)
-    return list(enumerate(value))
+    return list(enumerate(validation.items(argument, value, len(graphs), each="graphs, None for none")))
 
 
 def _texts(argument: str, value: Any, n: int, word: str) -> NDArray[Any]:
