@@ -7,10 +7,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -21,13 +22,16 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.petsc.array import DistributedArray
+from cotherm.engines.petsc.communicator import Communicator
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.functions import smooth_modes
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.methods import checkpoint
 from cotherm.methods.coupling.reordering import reordered
 from cotherm.methods.coupling.search import Search
+from cotherm.solve import cauchy_point
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
+from cotherm.solve.spread_quasi_newton import SpreadQuasiNewton
 from tests import problems
 
 WORLD = MPI.COMM_WORLD
@@ -137,6 +141,43 @@ def _same_kernels(graph: ct.Graph) -> None:
         )
     for name, value in found[0].items():
         assert_allclose(found[1][name], value, rtol=1e-10, atol=1e-10, err_msg=name)
+
+
+def quasi_newton() -> None:
+    """Steps over rows that are spread are those over all rows."""
+    _same_steps(WORLD.size, 4_096)
+    _same_steps(max(1, WORLD.size - 1), 4)
+
+
+def _same_steps(ranks: int, at_once: int) -> None:
+    """With rows on so many ranks, and so many breakpoints told at a time."""
+    engine, n, rng = petsc(), 60, np.random.default_rng(0)
+    A, b, x = rng.standard_normal((90, n)), rng.standard_normal(90), 3.0 * rng.random(n)
+    here = slice(*(n * np.minimum(np.arange(WORLD.size + 1), ranks) // ranks)[WORLD.rank : WORLD.rank + 2])
+
+    def all_rows(x: Any) -> _Cost:
+        r = A @ x - b
+        return _Cost(float(r @ r) + float(np.sum(x**4)), 2.0 * A.T @ r + 4.0 * x**3)
+
+    def own_rows(x: Any) -> _Cost:
+        r = engine.total(A[:, here] @ x) - b
+        fourth = float(engine.total(np.array([np.sum(x**4)]))[0])
+        return _Cost(float(r @ r) + fourth, 2.0 * A[:, here].T @ r + 4.0 * x**3)
+
+    one: list[Any] = []
+    other: list[Any] = []
+    with patch.object(cauchy_point, "_AT_ONCE", at_once):
+        SpreadQuasiNewton(engine).minimize(own_rows, x[here], 30, 0.0, 10, lambda x, _: one.append(x))
+    SpreadQuasiNewton(CPU).minimize(all_rows, x, 30, 0.0, 10, lambda x, _: other.append(x))
+    assert len(one) == len(other) == 30
+    for mine, whole in zip(one, other, strict=True):
+        assert_allclose(mine, whole[here], atol=1e-9)
+    assert engine.total(int(np.sum(one[-1] == 0.0))) > 5
+
+
+class _Cost(NamedTuple):
+    cost: float
+    gradient: Any
 
 
 # ---------------------------------------------------------------- couplings
@@ -343,7 +384,8 @@ def shards_by_pairs() -> None:
     graphs, pairs = _paired_views(2_300)
     paths = _sharded(folder, graphs, "paired")
     for n_modes, bound in ((4, 1e-8), (7, 5e-7)):  # a formed Jacobian, and one that is only applied
-        found = ct.couple_shards(paths, folder / f"modes{n_modes}", pairs=pairs, n_modes=n_modes)
+        with _no_whole_edges(sum(g.m for g in graphs)):
+            found = ct.couple_shards(paths, folder / f"modes{n_modes}", pairs=pairs, n_modes=n_modes)
         F = _whole_functions(found)
         for mine, expected in zip(F, ct.pair_functions(graphs, pairs, n_modes=n_modes)[0, 1], strict=True):
             signs = np.sign(np.sum(mine * expected, axis=0))
@@ -354,6 +396,20 @@ def shards_by_pairs() -> None:
         one = ct.couple_pairs(graphs, pairs, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
         assert_allclose(found.times, one.times)
         assert_allclose(found.alpha, one.alpha, rtol=1e-2)
+
+
+@contextmanager
+def _no_whole_edges(count: int) -> Iterator[None]:
+    """Refuse that a rank is told a number for each of so many edges, but for some breakpoints at a time."""
+    rows = Communicator.rows
+
+    def watched(communicator: Communicator, mine: Any) -> Any:
+        found = rows(communicator, mine)
+        assert WORLD.size == 1 or len(found) < 0.5 * count
+        return found
+
+    with patch.object(Communicator, "rows", watched):
+        yield
 
 
 def _same_in_units(graphs: Any, found: Any, F: Any, bound: float) -> None:

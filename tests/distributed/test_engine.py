@@ -20,6 +20,7 @@ SIZES = [int(size) for size in os.environ.get("COTHERM_RANKS", "1 2 4").split()]
 CHECKS = [
     "arrays",
     "kernels",
+    "quasi_newton",
     "heat",
     "ring",
     "frozen_ring",
