@@ -485,12 +485,13 @@ class _Room:
         self._largest = max(graph.n for graph in graphs)
 
     def plan(self, q: int) -> MemoryPlan:
-        """For so many functions; refuses what does not fit, on all ranks."""
+        """For so many functions, with which those of pairs are made; refuses what does not fit, on all ranks."""
         given, engine = self._given, self._engine
         choosing = given.times is None and not given.by_pairs
         count = 1 if given.by_pairs else times_count_for(self._largest)
         count = count if given.times is None else int(np.sum(np.array(given.times) > 0.0))
-        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=choosing)
+        modes = q // given.count if given.by_pairs else 0
+        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=choosing, modes=modes)
         needs = replace(needs, in_use=self._in_use)
         return planned(needs, given.budget, given.precision, engine, free=self._free)
 
@@ -560,6 +561,7 @@ class _Run:
                 "function_weights": self._omega.tolist(),
                 "started": start is not None,
                 "memory": self.plan.description,
+                "forecast": self.plan.added,  # bytes of a rank, beyond what it had
                 "ranks": self._world.size,
                 "engine": "petsc",
             },
