@@ -66,8 +66,9 @@ def test_it_forgets_and_goes_on_from_a_state() -> None:
     assert len(B.middle()) == 2
 
 
-def test_a_matrix_that_rounding_has_spoiled_is_refused() -> None:
+@pytest.mark.parametrize("along", [-1.0, np.nan])
+def test_a_matrix_that_rounding_has_spoiled_is_refused(along: float) -> None:
     B, _ = learned(2)
-    B.learn(np.ones(N), np.ones(N), -1.0)
+    B.learn(np.ones(N), np.ones(N), along)
     with pytest.raises(np.linalg.LinAlgError):
         B.middle()

@@ -91,7 +91,7 @@ class CompactHessian:
         k = self.count
         D, L = self._diagonal(), np.where(self._is_later(), self._used(self._SY)[:, :k], 0.0)
         scaled = L / D
-        factor = scipy.linalg.cho_factor(self.theta * self._SS[:k, :k] + scaled @ L.T)
+        factor = _factored(self.theta * self._SS[:k, :k] + scaled @ L.T)
         lower = scipy.linalg.cho_solve(factor, np.hstack([scaled, np.eye(k)]))
         upper = (L.T @ lower - np.eye(k, 2 * k)) / D[:, np.newaxis]
         return np.vstack([upper, lower])
@@ -104,9 +104,9 @@ class CompactHessian:
         """
         YY, SY, active_SY, active_SS = self._products(free)
         is_later, theta = self._is_later(), self.theta
-        first = scipy.linalg.cho_factor(np.diag(self._diagonal()) + YY / theta)
+        first = _factored(np.diag(self._diagonal()) + YY / theta)
         beside = np.where(is_later, active_SY, -SY)
-        second = scipy.linalg.cho_factor(theta * active_SS + beside @ scipy.linalg.cho_solve(first, beside.T))
+        second = _factored(theta * active_SS + beside @ scipy.linalg.cho_solve(first, beside.T))
         above, below = np.split(self.transposed(np.where(free, r, 0.0)), 2)
         v2 = scipy.linalg.cho_solve(second, below + beside @ scipy.linalg.cho_solve(first, above))
         v1 = scipy.linalg.cho_solve(first, beside.T @ v2 - above)
@@ -137,3 +137,10 @@ class CompactHessian:
         """Whether the step of a row was made after that of a column."""
         learned = self._learned[: self.count]
         return learned[:, np.newaxis] > learned
+
+
+def _factored(A: Floats) -> Any:
+    """The Cholesky factors of A; what is not finite is refused like what is not positive definite."""
+    if not np.isfinite(A).all():
+        raise np.linalg.LinAlgError
+    return scipy.linalg.cho_factor(A, check_finite=False)

@@ -11,6 +11,7 @@ interpolation; where that gets on slowly the interval is halved. Steps and const
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -128,7 +129,7 @@ def _secant(a: Sample, b: Sample) -> float:
 def _parts(a: Sample, b: Sample) -> tuple[float, float, float]:
     """Of the cubic through the costs and slopes at a and b: its middle slope, a scale, and its discriminant."""
     theta = 3.0 * (a.cost - b.cost) / (b.step - a.step) + a.slope + b.slope
-    scale = max(abs(theta), abs(a.slope), abs(b.slope))
+    scale = max(abs(theta), abs(a.slope), abs(b.slope), sys.float_info.min)
     return theta, scale, (theta / scale) ** 2 - (a.slope / scale) * (b.slope / scale)
 
 
