@@ -27,6 +27,7 @@ from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
 from cotherm.solve.filtered_eigenpairs import block_width
+from cotherm.solve.incidence import ROUGH_PANELS
 from cotherm.solve.rough_inverse import uses_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
@@ -38,8 +39,8 @@ _SPECTRAL_TERMS, _TERMS = 12, 10
 # Vectors over the edges that a step needs at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
 _VECTORS, _EDGE = 8, 104
-# Beside a stored Jacobian an edge of one rank of several takes more: its ends among all vertices, and what belongs to
-# other ranks. The other ways leave room enough for it.
+# Beside a stored Jacobian, or one that is only applied, an edge of one rank of several takes more: its ends among all
+# vertices, and what belongs to other ranks. The other ways leave room enough for it.
 _EDGE_OF_RANK = 40
 # Blocks over all vertices as wide as the small system, such blocks over those of one graph, and those of conjugate
 # gradients.
@@ -166,7 +167,8 @@ def predicted(
     shape = _Shape(sizes, q, p, engine)
     other = max(shape.report, shape.choosing if choosing else 0, shape.pairing(modes) if modes else 0)
     if shape.is_applied:
-        ways = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
+        of_rank = _EDGE_OF_RANK * shape.edges if engine.is_distributed else 0
+        ways = (shape.lasting + of_rank + max(shape.applied + part, other) for part in (shape.factors, 0))
         with_factors, without = (int(engine.overhead * way) for way in ways)
         return CouplingMemory(with_factors, without, without, engine.memory_in_use(), applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
@@ -208,7 +210,10 @@ def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, i
     if uses_unknowns(engine, free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
     dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
-    return 4 * own**2, 12 * own * n + dense + rows
+    solving = 0
+    if engine.is_distributed:  # by conjugate gradients, for some columns at a time: these, and one panel
+        solving = 8 * n * engine.signless_panel(own) * (2 * ROUGH_PANELS + _PANELS)
+    return 4 * own**2, 12 * own * n + dense + rows + solving
 
 
 class _Shape:
