@@ -37,7 +37,7 @@ def test_the_forecast_of_coupling_by_pairs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["steps"] > 10
-    assert found["edges"] < 0.55 * edges
+    assert found["edges"] < 0.8 * edges  # in no good order one rank has more than half
     assert found["taken"] <= found["forecast"]
     assert found["taken"] >= PART * (found["forecast"] - FIXED)
 

@@ -274,6 +274,7 @@ def couple_shards(
     room = _Room(chosen, opened, given)
     room.plan(1)  # what cannot fit is refused before anything is read
     views = [read_view(world, chosen, one) for one in opened]
+    room.count(views)
     sources = {"landmarks": landmarks, "labels": labels or None, "functions": functions, "pairs": pairs}
     _require_one_source(world, sources)
     paired = None if pairs is None else _paired(world, chosen, views, pairs, given, room)
@@ -483,6 +484,16 @@ class _Room:
         self._free, self._in_use = engine.available_memory(), engine.memory_in_use()
         self._sizes = [share_of(engine, graph.n, graph.m) for graph in graphs]
         self._largest = max(graph.n for graph in graphs)
+
+    def count(self, views: Sequence[ShardView]) -> None:
+        """From now on count the vertices and edges that this rank has, and the vertices of others beside them.
+
+        In no good order of the vertices both are more than its share.
+        """
+        self._sizes = [
+            size if view.is_whole else (view.rows + view.pattern.halo.count, max(len(view.part.w), 1))
+            for size, view in zip(self._sizes, views, strict=True)
+        ]
 
     def plan(self, q: int) -> MemoryPlan:
         """For so many functions, with which those of pairs are made; refuses what does not fit, on all ranks."""
