@@ -42,6 +42,7 @@ ABOUT = {
     "few": "few functions: the problems that were fast before, beside the version of that time",
     "checkpoints": "what a checkpoint costs: processor time with and without one",
     "scaling": "coupling by several processes with PETSc: time, memory and traffic, and a model of larger machines",
+    "scaling_pairs": "coupling by pairs through shards: memory of ranks beside the forecast, and one process's answer",
     "largest": "the largest graphs that couple: one process beside ranks through shards, with as much memory each",
     "profile": "where a coupling of a million vertices spends its time",
     "gpu": "the GPU engine: right first, then beside what the chip can do and beside CuPy and PyTorch",
@@ -72,7 +73,7 @@ _WITH_DATA = (
     "multiome",
     "suite",
 )
-_WITH_PETSC = ("scaling", "largest")
+_WITH_PETSC = ("scaling", "scaling_pairs", "largest")
 # Options of the suite, and what its function calls them.
 _OF_SUITE = {
     "family": "families",

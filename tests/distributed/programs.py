@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import cotherm as ct
-from cotherm import ranks
+from benchmarks.scaling_pairs import settled
+from cotherm import memory, ranks
 from cotherm.cli.main import run_program
 from cotherm.graphs.sharded.staging import staged, write_file
 from cotherm.graphs.sharded.store import ShardedGraph
@@ -145,6 +146,21 @@ def limited_coupling(folder: str, bytes_more: str, how: str) -> None:
     most = max(world.gather(max(len(part.w) + len(part.mirror_w) for part in found.parts)))
     if world.rank == 0:
         sys.stdout.write(json.dumps({"most": most, "cost": found.cost}))
+
+
+def memory_of_pairs(folder: str) -> None:
+    """Couple two graphs by pairs; the most that a rank has taken, and the forecast of it."""
+    world = ranks.world()
+    for name in ("small", "large"):  # the first compiles kernels
+        before = settled()
+        found = ct.couple_shards([f"{folder}/{name}{k}.shards" for k in range(2)], pairs="same", max_iterations=40)
+    taken = max(world.gather((memory.peak() or 0) - before))
+    edges = max(world.gather(sum(map(len, found.weights))))
+    if world.rank == 0:
+        forecast = found.settings["forecast"]
+        sys.stdout.write(
+            json.dumps({"taken": taken, "forecast": forecast, "edges": edges, "steps": len(found.history)})
+        )
 
 
 def grid(rows: int, columns: int, seed: int = 0) -> ct.Graph:

@@ -20,6 +20,7 @@ SIZES = [int(size) for size in os.environ.get("COTHERM_RANKS", "1 2 4").split()]
 CHECKS = [
     "arrays",
     "kernels",
+    "quasi_newton",
     "heat",
     "ring",
     "frozen_ring",
@@ -36,9 +37,10 @@ CHECKS = [
     "bad_pairs",
     "checkpoints_of_pairs",
     "checkpoints",
+    "checkpoints_of_quasi_newton_steps",
     "more_options_of_shards",
 ]
-WITH_DATA = ["man", "nus_by_pairs"]
+WITH_DATA = ["man", "nus_by_pairs", "nus_shards_by_pairs"]
 # Checks that take minutes, where COTHERM_LARGE is set.
 LARGE = ["large_shortcuts"]
 # All ranks have ended so many seconds after one has failed; most of them go into starting Python.

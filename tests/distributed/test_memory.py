@@ -22,6 +22,26 @@ pytestmark = [
 ROOM = 300_000_000
 
 
+# Of coupling by pairs, a rank takes at most the forecast, and at least this part of it beyond what is fixed.
+FIXED, PART = 80_000_000, 0.5
+
+
+def test_the_forecast_of_coupling_by_pairs(tmp_path: Path) -> None:
+    """On two ranks, with so many functions that derivatives are only applied: no vector is as long as all edges."""
+    edges = 0
+    for name, n in (("small", 2_500), ("large", 20_000)):
+        for k, graph in enumerate(ct.datasets.shortcuts(n).graphs):
+            ct.shard_graph(graph, tmp_path / f"{name}{k}.shards", 4)
+            edges += graph.m * (name == "large")
+    done = run_ranks(2, *PROGRAMS, "memory_of_pairs", tmp_path, seconds=900)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["steps"] > 10
+    assert found["edges"] < 0.8 * edges  # in no good order one rank has more than half
+    assert found["taken"] <= found["forecast"]
+    assert found["taken"] >= PART * (found["forecast"] - FIXED)
+
+
 def test_ranks_couple_where_one_process_is_refused(tmp_path: Path) -> None:
     """One process is refused, through shards too; two ranks couple, and none of them has the whole graph."""
     graphs = [grid(400, 250, seed) for seed in range(2)]

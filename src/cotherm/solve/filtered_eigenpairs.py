@@ -51,14 +51,16 @@ def smooth_eigenvectors(engine: Engine, L: Laplacian, vertices: Ints, k: int) ->
 
     ``vertices`` are the numbers of the rows here among all vertices. Raises NotConverged.
     """
-    X = _begun(engine, L, vertices, min(L.n - 1, k + max(_LEAST_MORE, int(_MORE * k))), 0)
+    X = _begun(engine, L, vertices, min(L.n - 1, block_width(k)), 0)
     if L.bound <= 0.0:  # no weight: all vectors are eigenvectors
         X = _orthonormal(engine, X)
         return _chosen(engine, L, np.zeros(X.shape[1]), X, vertices)[:, :k]
     edge, ratio, residuals, passes = _FIRST_EDGE * L.bound, _FIRST_RATIO, [np.inf], 0
     while passes < _MOST_PASSES:
-        filtered = engine.chebyshev_sums(L, X, filter_series(edge, L.bound, ratio))[0]
-        values, X, LX = _ritz(engine, L, _orthonormal(engine, _without_mean(filtered, L.n)))
+        # By one name: a block that has another stays in memory.
+        X = engine.chebyshev_sums(L, X, filter_series(edge, L.bound, ratio))[0]
+        X = _orthonormal(engine, _without_mean(X, L.n))
+        values, X, LX = _ritz(engine, L, X)
         residuals.append(float(np.sqrt(np.sum((LX - X * values) ** 2, axis=0)[:k].max())))
         passes += 1
         if _is_done(residuals, L.bound):
@@ -69,6 +71,11 @@ def smooth_eigenvectors(engine: Engine, L: Laplacian, vertices: Ints, k: int) ->
             X = np.concatenate([X, _begun(engine, L, vertices, more, passes)], axis=1)
             edge, ratio, residuals = min(_RAISED * edge, _FIRST_EDGE * L.bound), _FIRST_RATIO, [np.inf]
     raise NotConverged
+
+
+def block_width(k: int) -> int:
+    """Columns of the block for k eigenvectors, unless it must be made wider."""
+    return k + max(_LEAST_MORE, int(_MORE * k))
 
 
 def _begun(engine: Engine, L: Laplacian, vertices: Ints, columns: int, seed: int) -> Array:

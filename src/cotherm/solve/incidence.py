@@ -15,6 +15,8 @@ from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of systems that are solved to single precision.
 _ROUGH = 1e-6
+# Panels of right-hand sides that ranks solve for at a time, where there are many.
+ROUGH_PANELS = 4
 
 
 class Incidence:
@@ -80,9 +82,12 @@ class Incidence:
     def subtract_inside(self, gram: Array, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
         if self.engine.is_distributed:
-            host = self.engine.to_numpy
-            inside = host(self.solver(active)(Y, _ROUGH, None)).astype(np.float32)
-            gram -= host(Y).astype(np.float32).T @ inside
+            # Some columns at a time: solutions for all would be as large as Y.
+            host, solve, columns = self.engine.to_numpy, self.solver(active), Y.shape[1]
+            single, width = host(Y).astype(np.float32).T, ROUGH_PANELS * self.engine.signless_panel(columns)
+            for first in range(0, columns, width):
+                some = slice(first, first + width)
+                gram[:, some] -= single @ host(solve(Y[:, some], _ROUGH, None)).astype(np.float32)
         elif self.shape[0] > limits.ROUGH_CHOLESKY:
             inside = self.solver(active)(Y, _ROUGH, None).astype(np.float32)
             gram -= Y.astype(np.float32).T @ inside

@@ -23,6 +23,7 @@ from cotherm.solve.iterated_system import Preconditioner, approximate_inverse
 from cotherm.solve.least_squares import Iterate, Problem, Slope, Trial, applied_jacobian, iterate_of, trial_at
 from cotherm.solve.limited_memory import Inverse, Memory, minimize_from_inverse
 from cotherm.solve.quasi_newton import Resumable, minimize_bounded
+from cotherm.solve.spread_quasi_newton import SpreadQuasiNewton
 
 # Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
 # the cost. One costs about so many products with the Jacobian; at least, and at most, so many are looked at.
@@ -124,23 +125,25 @@ def _approached(
     are many exchanges: so far quasi-Newton steps, of which each costs a gradient, get on faster. They end where as
     many as cost what factors do bring little.
     """
-    engine, rows = problem.metric(u).engine, len(u)
+    engine = problem.metric(u).engine
 
     def evaluate(x: Floats) -> _Reached:
-        u = engine.own_rows(x, rows)
+        u = engine.asarray(x)
         slope = Slope(problem, problem.metric(u), trial_at(problem, u, u <= 0.0))
         worth = _steps_worth_factors(slope.here)
-        return _Reached(iterate_of(slope.here, slope.optimality, 0), 2.0 * engine.all_rows(slope.half), worth)
+        return _Reached(iterate_of(slope.here, slope.optimality, 0), 2.0 * engine.to_numpy(slope.half), worth)
 
     if begun is None:
-        last = evaluate(engine.all_rows(u)).iterate
+        last = evaluate(engine.to_numpy(u)).iterate
         if last.optimality <= max(LOCAL, tolerance):
             return u, 0
         costs = [last.cost]
         watch(last)
     else:
         costs = list(begun["costs"])
-    run = Resumable(None if begun is None else begun["run"])
+    state_of_run = None if begun is None else begun["run"]
+    # Where vectors are spread over ranks none has all of them, as SciPy's routine would need.
+    run = SpreadQuasiNewton(engine, state_of_run) if engine.is_distributed else Resumable(state_of_run)
 
     def after_step(_: Floats, there: _Reached) -> None:
         nonlocal last
@@ -158,7 +161,7 @@ def _approached(
 
     minimize_bounded(
         evaluate,
-        engine.all_rows(u),
+        engine.to_numpy(u),
         iterations=_MOST_APPROACHING,
         tolerance=0.0,
         memory=_REMEMBERED,

@@ -16,8 +16,8 @@ from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from cotherm.arrays import Floats
 
-# Evaluations a step, of which line searches rarely need more than one.
-_EVALUATIONS = 20
+# Evaluations a step at most; line searches rarely need more than one.
+EVALUATIONS = 20
 # What SciPy's routine says of its arguments where it is the one that is known here; its tasks, and reasons to stop.
 _ARGUMENTS = "setulb(m,x,l,u,nbd,f,g,factr,pgtol,wa,iwa,task,lsave,isave,dsave,maxls,ln_task)"
 _NEW_X, _EVALUATE, _STOP = 1, 3, 5
@@ -37,6 +37,23 @@ class Evaluated(Protocol):
 V = TypeVar("V", bound=Evaluated)
 
 
+class Run(Protocol):
+    """A minimization over x ≥ 0 whose state can be stored between two steps."""
+
+    @property
+    def is_possible(self) -> bool: ...
+
+    def minimize(
+        self,
+        evaluate: Callable[[Floats], V],
+        x: Floats,
+        iterations: int,
+        tolerance: float,
+        memory: int,
+        after_step: Callable[[Floats, V], None],
+    ) -> Any: ...
+
+
 def minimize_bounded(
     evaluate: Callable[[Floats], V],
     x: Floats,
@@ -45,13 +62,14 @@ def minimize_bounded(
     tolerance: float,
     memory: int,
     after_step: Callable[[Floats, V], None],
-    run: Resumable | None = None,
-) -> OptimizeResult:
+    run: Run | None = None,
+) -> Any:
     """Minimize over x ≥ 0, until a step brings less than ``tolerance`` of the cost.
 
     ``memory`` is the number of steps that are remembered, each by two vectors as long as x.
     ``after_step`` is called with every point and what was evaluated there; it may raise StopIteration to end.
-    ``run`` is there for its state to be stored after a step; one that was begun goes on, whatever x.
+    ``run`` is there for its state to be stored after a step; one that was begun goes on, whatever x. It may be one for
+    vectors that are spread over ranks (:mod:`cotherm.solve.spread_quasi_newton`).
     """
     if run is not None and run.is_possible:
         return run.minimize(evaluate, x, iterations, tolerance, memory, after_step)
@@ -77,7 +95,7 @@ def minimize_bounded(
         callback=called,
         options={
             "maxiter": iterations,
-            "maxfun": _EVALUATIONS * iterations,
+            "maxfun": EVALUATIONS * iterations,
             "maxcor": memory,
             "ftol": tolerance,
             "gtol": 0.0,
@@ -134,7 +152,7 @@ class Resumable:
             if not self._is_begun:  # else a step had been made when the state was stored
                 routine(
                     m, a["x"], *bounds, a["f"], a["g"], factor, 0.0, a["wa"], a["iwa"], a["task"],
-                    a["lsave"], a["isave"], a["dsave"], _EVALUATIONS, a["ln_task"],
+                    a["lsave"], a["isave"], a["dsave"], EVALUATIONS, a["ln_task"],
                 )  # fmt: skip
             self._is_begun = False
             if a["task"][0] == _EVALUATE:
@@ -150,7 +168,7 @@ class Resumable:
                 a["steps"] += 1
                 if a["steps"] >= iterations:
                     a["task"][:] = _STOP, _MOST_STEPS
-                elif a["evaluations"] > _EVALUATIONS * iterations:
+                elif a["evaluations"] > EVALUATIONS * iterations:
                     a["task"][:] = _STOP, _MOST_EVALUATIONS
             else:
                 found: Any = OptimizeResult()

@@ -13,8 +13,10 @@ from numpy.testing import assert_allclose
 
 import cotherm as ct
 from cotherm import memory
+from cotherm.engines import default_engine
 from cotherm.methods.coupling import memory as plan
 from cotherm.methods.coupling.memory import WAYS, MemoryPlan
+from cotherm.solve.filtered_eigenpairs import block_width
 from tests.problems import refused
 
 ROOT = Path(__file__).parents[3]
@@ -170,6 +172,17 @@ def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
     assert caught.value.argument == "memory"
     assert "1 MB" in str(caught.value)
     assert memory.words(needs.in_use + least).split()[0][:2] in str(caught.value)
+
+
+def test_modes_that_ranks_make_are_within_the_forecast() -> None:
+    """The block of the mode iteration is counted, where it is more than the coupling takes afterwards."""
+    sizes, engine = [(50_000, 300_000)] * 2, default_engine()
+    few, many = (plan.predicted(sizes, 2, 1, "float64", engine, choosing=False, modes=k).stored for k in (0, 200))
+    columns = block_width(200)
+    assert columns == 300
+    assert many - few > 8 * 50_000 * 5 * columns
+    usual = [plan.predicted(sizes, 48, 1, "float64", engine, choosing=False, modes=k).stored for k in (0, 24)]
+    assert usual[0] == usual[1]  # less than derivatives take
 
 
 def test_bad_words() -> None:

@@ -274,6 +274,7 @@ def couple_shards(
     room = _Room(chosen, opened, given)
     room.plan(1)  # what cannot fit is refused before anything is read
     views = [read_view(world, chosen, one) for one in opened]
+    room.count(views)
     sources = {"landmarks": landmarks, "labels": labels or None, "functions": functions, "pairs": pairs}
     _require_one_source(world, sources)
     paired = None if pairs is None else _paired(world, chosen, views, pairs, given, room)
@@ -484,13 +485,24 @@ class _Room:
         self._sizes = [share_of(engine, graph.n, graph.m) for graph in graphs]
         self._largest = max(graph.n for graph in graphs)
 
+    def count(self, views: Sequence[ShardView]) -> None:
+        """From now on count the vertices and edges that this rank has, and the vertices of others beside them.
+
+        In no good order of the vertices both are more than its share.
+        """
+        self._sizes = [
+            size if view.is_whole else (view.rows + view.pattern.halo.count, max(len(view.part.w), 1))
+            for size, view in zip(self._sizes, views, strict=True)
+        ]
+
     def plan(self, q: int) -> MemoryPlan:
-        """For so many functions; refuses what does not fit, on all ranks."""
+        """For so many functions, with which those of pairs are made; refuses what does not fit, on all ranks."""
         given, engine = self._given, self._engine
         choosing = given.times is None and not given.by_pairs
         count = 1 if given.by_pairs else times_count_for(self._largest)
         count = count if given.times is None else int(np.sum(np.array(given.times) > 0.0))
-        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=choosing)
+        modes = q // given.count if given.by_pairs else 0
+        needs = predicted(self._sizes, q, count, given.precision, engine, choosing=choosing, modes=modes)
         needs = replace(needs, in_use=self._in_use)
         return planned(needs, given.budget, given.precision, engine, free=self._free)
 
@@ -560,6 +572,7 @@ class _Run:
                 "function_weights": self._omega.tolist(),
                 "started": start is not None,
                 "memory": self.plan.description,
+                "forecast": self.plan.added,  # bytes of a rank, beyond what it had
                 "ranks": self._world.size,
                 "engine": "petsc",
             },

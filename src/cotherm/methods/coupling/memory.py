@@ -26,6 +26,8 @@ import numpy as np
 from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.errors import CothermError
+from cotherm.solve.filtered_eigenpairs import block_width
+from cotherm.solve.incidence import ROUGH_PANELS
 from cotherm.solve.rough_inverse import uses_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
@@ -37,8 +39,8 @@ _SPECTRAL_TERMS, _TERMS = 12, 10
 # Vectors over the edges that a step needs at a time, and bytes an edge takes in two numberings, a layout and two sets
 # of weights.
 _VECTORS, _EDGE = 8, 104
-# Beside a stored Jacobian an edge of one rank of several takes more: its ends among all vertices, and what belongs to
-# other ranks. The other ways leave room enough for it.
+# Beside a stored Jacobian, or one that is only applied, an edge of one rank of several takes more: its ends among all
+# vertices, and what belongs to other ranks. The other ways leave room enough for it.
 _EDGE_OF_RANK = 40
 # Blocks over all vertices as wide as the small system, such blocks over those of one graph, and those of conjugate
 # gradients.
@@ -66,6 +68,9 @@ _DENSE = 5
 HEAT_AT_ONCE, _BESIDE_HEAT = 2**23, 0.5
 # Times at which heat is looked at for that, with some copies of the functions.
 _LOOKS, _COPIES = 11, 6
+# Where functions are made from pairs of sharded graphs: copies of the block of the mode iteration, which may have been
+# made wider once, and tables of all columns at the items.
+_MODE_BLOCKS, _WIDENED, _PAIR_TABLES = 6, 1.5, 4
 # What compiled code and the rest take, whatever the size.
 _FIXED = 80_000_000
 # The part of the free memory that may be used without being asked.
@@ -152,13 +157,18 @@ class MemoryPlan:
 
 
 def predicted(
-    sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine, *, choosing: bool
+    sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine, *, choosing: bool, modes: int = 0
 ) -> CouplingMemory:
-    """For graphs with so many vertices and free edges, q functions and p times; ``choosing``: the times are "auto"."""
+    """For graphs with so many vertices and free edges, q functions and p times; ``choosing``: the times are "auto".
+
+    Where graphs are spread over ranks, vertices and edges are those of a rank. ``modes`` is how many modes of every
+    graph the functions are made of, where that is done on ranks.
+    """
     shape = _Shape(sizes, q, p, engine)
-    other = max(shape.report, shape.choosing if choosing else 0)
+    other = max(shape.report, shape.choosing if choosing else 0, shape.pairing(modes) if modes else 0)
     if shape.is_applied:
-        ways = (shape.lasting + max(shape.applied + part, other) for part in (shape.factors, 0))
+        of_rank = _EDGE_OF_RANK * shape.edges if engine.is_distributed else 0
+        ways = (shape.lasting + of_rank + max(shape.applied + part, other) for part in (shape.factors, 0))
         with_factors, without = (int(engine.overhead * way) for way in ways)
         return CouplingMemory(with_factors, without, without, engine.memory_in_use(), applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
@@ -200,7 +210,10 @@ def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, i
     if uses_unknowns(engine, free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
     dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
-    return 4 * own**2, 12 * own * n + dense + rows
+    solving = 0
+    if engine.is_distributed:  # by conjugate gradients, for some columns at a time: these, and one panel
+        solving = 8 * n * engine.signless_panel(own) * (2 * ROUGH_PANELS + _PANELS)
+    return 4 * own**2, 12 * own * n + dense + rows + solving
 
 
 class _Shape:
@@ -301,6 +314,11 @@ class _Shape:
         """Heat of some functions at a time."""
         heat = 8 * min(HEAT_AT_ONCE, _LOOKS * self.largest * self.q)
         return int((1.0 + _BESIDE_HEAT) * heat) + 8 * _COPIES * self.largest * self.q + self.dense
+
+    def pairing(self, modes: int) -> int:
+        """While functions are made from pairs: modes of one graph, with those before at the items, or all of them."""
+        block = int(_WIDENED * block_width(modes))
+        return 8 * self.largest * max(_MODE_BLOCKS * block + self.q, _PAIR_TABLES * self.q)
 
     @property
     def dense(self) -> int:

@@ -78,7 +78,7 @@ class CouplingProblem:
             for g, F, pattern in zip(graphs, functions, layouts, strict=True)
         ]
         self._joint = JointModel(self._models) if self._is_joint else None
-        vertices = [graph.n for graph in graphs]
+        vertices = [self.engine.share(graph.n) for graph in graphs]
         needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
         # The same for all problems that are made of this one.
         self.factors = Factors(plan.room, needs)
