@@ -23,8 +23,8 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import median_degree
-from cotherm.methods.pairs.borrow import with_degrees
 from cotherm.methods.pairs.couple_pairs import couple_pairs
+from cotherm.methods.pairs.edges import with_degrees
 from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.progress import track
 

@@ -224,7 +224,8 @@ def in_order(common: CommonGraph, table: Ints) -> CommonGraph:
     if np.array_equal(place, np.arange(len(place))):
         return common
     there = np.argsort(place)
-    return CommonGraph(common.graph.subgraph(there), common.items[there])
+    first = None if common.first_neighbors is None else common.first_neighbors.subgraph(there)
+    return CommonGraph(common.graph.subgraph(there), common.items[there], first)
 
 
 def _rows_of_functions(blocks: Sequence[Any], items: Items) -> list[Any]:

@@ -239,7 +239,7 @@ def test_a_coupling_merges_its_graphs_by_trust() -> None:
     result = ct.couple_pairs([clustered(60, 0), clustered(60, 1)], [range(40), range(40)], kept_back=0.0)
     assert result.pairs is not None
     trust = np.array(result.pairs.trust())
-    common = result.common_graph()
+    common = result.common_graph(second_neighbors=False)
     expected = slow_common(list(result.graphs), common.items, trust)
     assert_allclose(common.graph.adjacency().toarray(), expected, atol=1e-12)
 
@@ -251,7 +251,7 @@ def test_a_view_that_nobody_trusts_counts_where_no_other_view_knows() -> None:
     result = ct.couple_pairs([*views, noise], [[v, v, v] for v in range(40)], kept_back=0.0)
     assert result.pairs is not None
     assert result.pairs.trust()[2] == 0.0
-    common = result.common_graph()
+    common = result.common_graph(second_neighbors=False)
     without = ct.common_graph(
         result.graphs[:2], [range(40), range(40)], graph_weights=np.maximum(result.pairs.trust()[:2], 1e-9)
     )
@@ -337,3 +337,40 @@ def test_items_without_a_view_in_common_are_clustered_together() -> None:
     assert len(names) == 120
     for method in ("heat", "auto"):
         assert ct.evaluate.clustering_accuracy(truth, common.clusters(3, method=method)) > 0.9
+
+
+def test_second_neighbors_are_those_of_the_merged_graph_with_equal_degrees() -> None:
+    graphs = [clustered(60, 1), clustered(60, 2)]
+    plain, spread = (ct.common_graph(graphs, second_neighbors=on) for on in (False, True))
+    assert plain.first_neighbors is None
+    assert spread.first_neighbors == plain.graph
+    assert_array_equal(spread.graph.edges[: plain.graph.m], plain.graph.edges)
+    assert spread.graph.m > plain.graph.m
+    assert_allclose(spread.graph.degrees, np.median(plain.graph.degrees), rtol=1e-3)
+    W = plain.graph.adjacency().toarray()
+    paths = W @ (W / plain.graph.degrees[:, np.newaxis])
+    added = spread.graph.edges[plain.graph.m :]
+    assert np.all(paths[added[:, 0], added[:, 1]] > 0.0)
+    assert refused(lambda: ct.common_graph(graphs, second_neighbors="no")) == "second_neighbors"  # type: ignore[arg-type]
+
+
+def test_clusters_are_made_without_second_neighbors() -> None:
+    graphs = [clustered(90, 3, noise=1.5), clustered(90, 4, noise=1.5)]
+    plain, spread = (ct.common_graph(graphs, second_neighbors=on) for on in (False, True))
+    for method in ("heat", "spectral"):
+        assert_array_equal(spread.clusters(3, method=method), plain.clusters(3, method=method))
+
+
+def test_items_without_neighbors_stay_without() -> None:
+    lonely = ct.Graph(5, [0, 1], [1, 2], [1.0, 2.0])
+    common = ct.common_graph([lonely, lonely], second_neighbors=True)
+    assert_array_equal(common.graph.degrees[3:], 0.0)
+    assert np.all(np.isfinite(common.graph.w))
+
+
+def test_a_coupling_gives_second_neighbors_unless_told_not_to() -> None:
+    result = ct.couple_pairs([clustered(60, 5), clustered(60, 6)])
+    common, plain = result.common_graph(), result.common_graph(second_neighbors=False)
+    assert common.first_neighbors == plain.graph
+    assert common.graph != plain.graph
+    assert plain.first_neighbors is None

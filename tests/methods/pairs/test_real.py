@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 import cotherm as ct
+from benchmarks.pairs.sets import source
 from cotherm.arrays import Floats
+from cotherm.heat.times import diffusion_time
 
 Find = Callable[[str], Path]
 
@@ -52,3 +55,29 @@ def test_news_with_one_view_permuted(data_file: Find) -> None:
         t = 8.0 / float(np.median(graphs[k].degrees))
         before, after = (precisions(one[k], views.labels, t).mean() for one in (graphs, result.graphs))
         assert after > before
+
+
+@pytest.mark.parametrize("name", ["news", "digits"])
+def test_the_common_graph_is_as_good_as_averages_and_fusion(data_file: Find, name: str) -> None:
+    """After few moves and after many, each on its own graph."""
+    if name == "news":
+        graphs, labels = _news(data_file)
+    else:
+        graphs, labels = _digits(data_file, 400)
+    rivals = [ct.average(graphs), ct.average(graphs, normalized=True), ct.fuse_similarity(graphs)]
+    ours, *others = [ct.couple_pairs(graphs).common_graph().graph, *(rival.graphs[0] for rival in rivals)]
+    for moves in (1.0, 4.0, 8.0, 16.0):
+        found = [precisions(g, labels, diffusion_time(moves, g)).mean() for g in (ours, *others)]
+        assert found[0] > max(found[1:]) - 0.005
+
+
+def _news(data_file: Find) -> tuple[list[ct.Graph], Any]:
+    views = ct.datasets.sources(data=data_file("3sources/3Sources.mat").parents[1])
+    return list(views.graphs), views.labels
+
+
+def _digits(data_file: Find, count: int) -> tuple[list[ct.Graph], Any]:
+    """Three views of some items, with the neighbors that graphs have by default."""
+    digits = source("digits").make(data_file("handwritten/Handwritten.mat").parents[1])
+    chosen = np.sort(np.random.default_rng(0).permutation(digits.n)[:count])
+    return [ct.knn_graph(digits.rows[k][chosen]) for k in (1, 2, 5)], digits.labels[chosen]

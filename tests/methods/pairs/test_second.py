@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.second import _MOST, _SHARE, with_second_neighbors
+from cotherm.methods.pairs.second import MOST, SHARE, with_second_neighbors
 
 
-def _dense(graph: Graph) -> np.ndarray:
+def _dense(graph: Graph, share: float, most: int) -> np.ndarray:
     """The same by dense matrices, where no two strengths are equal."""
     W = graph.adjacency().toarray()
     paths = W @ (W / graph.degrees[:, np.newaxis])
     paths = 0.5 * (paths + paths.T)  # the same but for rounding
     np.fill_diagonal(paths, 0.0)
-    least = -np.sort(-paths, axis=1)[:, _MOST - 1]
+    least = -np.sort(-paths, axis=1)[:, most - 1]
     kept = np.where((paths >= least[:, np.newaxis]) | (paths >= least), paths, 0.0)
-    return np.asarray((1.0 - _SHARE) * W + _SHARE * kept * (W.sum() / kept.sum()))
+    return np.asarray((1.0 - share) * W + share * kept * (W.sum() / kept.sum()))
 
 
-def test_second_neighbors_are_those_of_the_strongest_paths() -> None:
+@pytest.mark.parametrize(("share", "most"), [(SHARE, MOST), (0.8, 35)])
+def test_second_neighbors_are_those_of_the_strongest_paths(share: float, most: int) -> None:
     graph = knn_graph(np.random.default_rng(0).standard_normal((80, 5)), 8)
-    grown = with_second_neighbors(graph)
+    grown = with_second_neighbors(graph, share=share, most=most)
     assert np.array_equal(grown.edges[: graph.m], graph.edges)
-    np.testing.assert_allclose(grown.adjacency().toarray(), _dense(graph), atol=1e-12)
+    np.testing.assert_allclose(grown.adjacency().toarray(), _dense(graph, share, most), atol=1e-12)
     assert np.isclose(grown.w.sum(), graph.w.sum())
 
 

@@ -219,10 +219,15 @@ class Coupling(JointGraphs, HasStatus):
             raise CothermError("cut, weak, strong", str(tuple(bounds)), "0 <= cut <= weak <= 1 <= strong")
         return tuple(_changes(old, new, *bounds) for old, new in zip(self.originals, self.graphs, strict=True))
 
-    def common_graph(self) -> CommonGraph:
+    def common_graph(self, *, second_neighbors: bool = True) -> CommonGraph:
         """Merge the coupled graphs into one over all items, paired or not.
 
         Every graph counts by how far its heat agrees with that of the others as given.
+
+        Parameters
+        ----------
+        second_neighbors : bool, default True
+            Whether to join items to their neighbors' neighbors, too, see :func:`cotherm.common_graph`.
 
         Returns
         -------
@@ -249,7 +254,8 @@ class Coupling(JointGraphs, HasStatus):
                 "Use couple_pairs, or common_graph(result.graphs, pairs).",
             )
         sizes = tuple(graph.n for graph in self.graphs)
-        return merged(self.graphs, Pairs(self.pairs.table, sizes), self.pairs.trust())
+        spread = validation.boolean("second_neighbors", second_neighbors)
+        return merged(self.graphs, Pairs(self.pairs.table, sizes), self.pairs.trust(), second_neighbors=spread)
 
     def plot(self, kind: str = "graphs", *, labels: Sequence[ArrayLike] | None = None, function: int = 0) -> Figure:
         """Draw the coupling, as ``cotherm show`` does.

@@ -32,15 +32,13 @@ from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.methods.pairs.choice import has_many_neighbors
-from cotherm.methods.pairs.edges import edge_keys, summed
+from cotherm.methods.pairs.edges import edge_keys, summed, with_degrees
 from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.pairs.support import Link, Support, edges_on
 from cotherm.pairs import Pairs
 
 # The largest share of weight that is borrowed, and the least factor of a view's own weights.
 _MOST, _LEAST = 0.4, 0.3
-# Rounds of scaling, each of which halves the error of the degrees or better.
-_ROUNDS = 30
 
 
 class Borrowing:
@@ -119,19 +117,6 @@ def with_edges_of(graph: Graph, grown: Graph) -> Graph:
     """The graph with the edges of one that begins with its own; those it does not have get weight zero."""
     w = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
     return graph.with_edges(grown.i, grown.j, w)
-
-
-def with_degrees(graph: Graph, degrees: Floats) -> Graph:
-    """The graph with weights s_i s_j w_ij whose degrees are those asked for, as nearly as its edges allow.
-
-    By Sinkhorn's iteration with square roots, as it is done for symmetric matrices (Knight, Ruiz & Uçar 2014).
-    """
-    w = graph.w
-    for _ in range(_ROUNDS):
-        now = np.bincount(graph.i, w, graph.n) + np.bincount(graph.j, w, graph.n)
-        factor = np.sqrt(np.divide(degrees, now, out=np.ones(graph.n), where=(now > 0.0) & (degrees > 0.0)))
-        w = w * factor[graph.i] * factor[graph.j]
-    return graph.with_weights(w)
 
 
 def _relative(support: Floats, w: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Neighbors of neighbors: half of the weight of a graph moved from its edges to the strongest paths of two edges.
+"""Neighbors of neighbors: weight of a graph moved from its edges to the strongest paths of two edges.
 
 One wrong edge makes two items neighbors. Many paths of two edges do not come about by accident, all the less in a graph
 whose edges are from several views. And where every item has few neighbors, heat that has made few moves has reached few
@@ -15,8 +15,9 @@ from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.methods.pairs.edges import edge_keys, summed
 
-# The share of the weight that paths of two edges get, and by how many of these, the strongest, a vertex has neighbors.
-_SHARE, _MOST = 0.5, 20
+# The share of the weight that paths of two edges get, and by how many of these, the strongest, a vertex has neighbors,
+# unless it is said.
+SHARE, MOST = 0.5, 20
 # Paths lead through so many edges of a vertex, the heaviest: a hub would join everything to everything.
 _THROUGH = 64
 # Paths are looked for from so many vertices at once, to bound the memory.
@@ -25,18 +26,18 @@ _BLOCK = 2_048
 _ALIKE = 1.0 + 1e-9
 
 
-def with_second_neighbors(graph: Graph) -> Graph:
+def with_second_neighbors(graph: Graph, *, share: float = SHARE, most: int = MOST) -> Graph:
     """The graph with edges to second neighbors: its own edges first, and the same total weight."""
-    keys, strength = _paths(graph)
+    keys, strength = _paths(graph, most)
     total = float(strength.sum())
     if not total > 0.0:
         return graph
-    own, others = (1.0 - _SHARE) * graph.w, (_SHARE * float(graph.w.sum()) / total) * strength
+    own, others = (1.0 - share) * graph.w, (share * float(graph.w.sum()) / total) * strength
     at = np.concatenate([edge_keys(graph.i, graph.j, graph.n), keys])
     return summed(graph, at, np.concatenate([own, others]))
 
 
-def _paths(graph: Graph) -> tuple[Ints, Floats]:
+def _paths(graph: Graph, most: int) -> tuple[Ints, Floats]:
     """Pairs of vertices by their keys, and how strongly paths join them, Σ_v w_iv w_vj / d_v, with d_v the degree.
 
     Of these, the ones that are among the largest of either end.
@@ -51,7 +52,7 @@ def _paths(graph: Graph) -> tuple[Ints, Floats]:
         rows = rows + first
         apart = rows != columns
         rows, columns, strength = rows[apart], columns[apart], strength[apart]
-        kept = _largest(rows, strength, _MOST)
+        kept = _largest(rows, strength, most)
         rows, columns = rows[kept], columns[kept]
         keys.append(edge_keys(np.minimum(rows, columns), np.maximum(rows, columns), n))
         values.append(strength[kept])
