@@ -3,7 +3,8 @@
 Graphs are those that ``knn_graph`` makes by default. Labels only judge: mean average precision of diffusion distances,
 in percent, after 1, 4, 8 and 16 moves along edges of the graph as given. Beside the coupled views stand the same views
 with second neighbors and equal degrees alone, which is a part of what is done to them. Everything is done once with
-all items paired and once with half of them; scores are of all items.
+all items paired and once with half of them; scores are of all items. The common graph stands beside the best of
+average, normalized average and similarity fusion, each after as many moves along its own edges.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import median_degree
+from cotherm.methods.average import average
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.pairs.edges import with_degrees
 from cotherm.methods.pairs.second import with_second_neighbors
+from cotherm.methods.similarity_fusion import fuse_similarity
 from cotherm.progress import track
 
 MOVES = (1.0, 4.0, 8.0, 16.0)
@@ -46,9 +49,10 @@ def run(*, quick: bool = False, data: Data = None) -> dict[str, Any]:
 def _row(items: Small) -> dict[str, Any]:
     graphs = [knn_graph(X) for X in items.rows]
     half = np.sort(np.random.default_rng(11).permutation(len(items.labels))[: len(items.labels) // 2])
+    coupled = couple_pairs(graphs)
     ways: dict[str, Callable[[], Sequence[Graph]]] = {
         _ALONE: lambda: [alone(graph) for graph in graphs],
-        _ALL: lambda: couple_pairs(graphs).graphs,
+        _ALL: lambda: coupled.graphs,
         _HALF: lambda: couple_pairs(graphs, [half] * len(graphs)).graphs,
     }
 
@@ -60,7 +64,18 @@ def _row(items: Small) -> dict[str, Any]:
         "related": items.related,
         "given": scores(graphs),
         "ways": {name: scores(made()) for name, made in ways.items()},
+        "common": _scores(common := coupled.common_graph().graph, common, items.labels),
+        "others": [_scores(other, other, items.labels) for other in _one_for_all(graphs)],
     }
+
+
+def _one_for_all(graphs: Sequence[Graph]) -> list[Graph]:
+    """What others make of views whose items are all paired: one graph each."""
+    return [
+        average(graphs).graphs[0],
+        average(graphs, normalized=True).graphs[0],
+        fuse_similarity(graphs).graph,
+    ]
 
 
 def alone(graph: Graph) -> Graph:
@@ -112,6 +127,17 @@ def table(report: dict[str, Any]) -> str:
     for way in (_ALONE, _ALL, _HALF):
         cells = [f"{one['mean']:+.1f} ({one['lost']}; {one['without']})" for one in summary(rows, way)]
         lines.append(f"| {way} | {' | '.join(cells)} |")
+    ahead = np.array([np.array(row["common"]) - np.max(row["others"], axis=0) for row in rows])
+    cells = [f"{one.mean():+.1f} ({int(np.sum(one < -_GAINED))}; {abs(min(one.min(), 0.0)):.1f})" for one in ahead.T]
+    lines += [
+        "",
+        "The common graph beyond the best of average, normalized average and similarity fusion (sets where it is behind"
+        f" by more than {_GAINED:g}; by how much at most)",
+        "",
+        f"| | {' | '.join(heads)} |",
+        "|---" * (len(MOVES) + 1) + "|",
+        f"| common graph | {' | '.join(cells)} |",
+    ]
     lines += ["", f"| {_ALL} | {' | '.join(heads)} | largest loss of a view |", "|---" * (len(MOVES) + 2) + "|"]
     for row in rows:
         gain = np.array(row["ways"][_ALL]) - np.array(row["given"])
