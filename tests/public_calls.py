@@ -217,9 +217,11 @@ def _coupled() -> dict[str, Call]:
     cheap: dict[str, Any] = {"times": [1.0], "alpha": 10.0, **_CHEAP}
     result = ct.couple(**cheap)
     common, match = ct.common_graph(GRAPHS), ct.match(GRAPHS, FUNCTIONS)
+    by_pairs = Call(ct.couple_pairs, {"graphs": GRAPHS, "max_iterations": 2, "n_modes": 2})
     return {
         "couple": Call(ct.couple, _CHEAP),
-        "couple_pairs": Call(ct.couple_pairs, {"graphs": GRAPHS, "max_iterations": 2, "n_modes": 2}),
+        "couple_pairs": by_pairs,
+        "Coupling.common_graph": Call(by_pairs().common_graph, {}),
         "coupling_memory": Call(ct.coupling_memory, TWO),
         "common_graph": Call(ct.common_graph, {"graphs": GRAPHS}),
         "match": Call(ct.match, {"result": GRAPHS, "functions": FUNCTIONS}),
