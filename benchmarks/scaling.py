@@ -207,18 +207,19 @@ def _measured(folder: str, engine: str, n: int, ranks: int) -> dict[str, Any]:
     """One run, in processes of its own."""
     shards = Path(folder) / f"{n}"
     if not shards.exists():
-        _child(["prepare", str(shards), str(n)], 1, launch=False)
-    out = _child([engine, str(shards), str(n)], ranks, launch=engine == "petsc")
+        output_of("scaling", ["prepare", str(shards), str(n)])
+    out = output_of("scaling", [engine, str(shards), str(n)], ranks if engine == "petsc" else None)
     return dict(json.loads(out.strip().splitlines()[-1]))
 
 
-def _child(arguments: list[str], ranks: int, *, launch: bool) -> str:
-    command = [sys.executable, "-m", "benchmarks.scaling", *arguments]
-    if launch:
+def output_of(benchmark: str, arguments: list[str], ranks: int | None = None) -> str:
+    """What a benchmark prints that is run in a process of its own, or by mpiexec in so many ranks."""
+    command = [sys.executable, "-m", f"benchmarks.{benchmark}", *arguments]
+    if ranks is not None:
         command = ["mpiexec", "-n", str(ranks), *command]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment(), **MPI})
     if done.returncode:
-        raise CothermError("scaling", done.stderr[-500:], "a run that ends", "Run: make .venv-mpi/.ready")
+        raise CothermError(benchmark, done.stderr[-500:], "a run that ends", "Run: make .venv-mpi/.ready")
     return done.stdout
 
 

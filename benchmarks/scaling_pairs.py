@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -21,9 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.child import environment
-from benchmarks.scaling import MPI, required_launcher
-from cotherm.errors import CothermError
+from benchmarks.scaling import output_of, required_launcher
 from cotherm.memory import in_use, peak
 
 VERTICES, RANKS = (20_000, 50_000), (1, 2)
@@ -62,14 +59,8 @@ def _last_line(out: str) -> dict[str, Any]:
     return dict(json.loads(out.strip().splitlines()[-1]))
 
 
-def _child(what: str, folder: Path, number: int, ranks: int = 0) -> str:
-    command = [sys.executable, "-m", "benchmarks.scaling_pairs", what, str(folder), str(number)]
-    if ranks:
-        command = ["mpiexec", "-n", str(ranks), *command]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env={**environment(), **MPI})
-    if done.returncode:
-        raise CothermError("scaling_pairs", done.stderr[-500:], "a run that ends", "Run: make .venv-mpi/.ready")
-    return done.stdout
+def _child(what: str, folder: Path, number: int, ranks: int | None = None) -> str:
+    return output_of("scaling_pairs", [what, str(folder), str(number)], ranks)
 
 
 # ---------------------------------------------------------------- in the processes
