@@ -46,6 +46,11 @@ class Pairs:
         """The same without some items."""
         return Pairs(np.delete(self.table, rows, axis=0), self.sizes)
 
+    def among(self, views: Sequence[int]) -> Pairs:
+        """The items that two or more of some graphs have, as if there were no others."""
+        table = self.table[:, list(views)]
+        return Pairs(table[np.sum(table >= 0, axis=1) > 1], tuple(self.sizes[k] for k in views))
+
     def all_items(self) -> Ints:
         """The table of all items: those in several graphs, then the vertices that are in one graph only."""
         blocks = [self.table]

@@ -20,8 +20,8 @@ from cotherm.heat.times import diffusion_time
 from cotherm.io.labels import UNKNOWN
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.heat_clusters import graph_clusters
-from cotherm.methods.pairs.agreement import MOVES
 from cotherm.methods.pairs.common import CommonGraph
+from cotherm.methods.pairs.relation import MOVES
 
 _TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 
@@ -62,7 +62,7 @@ def _states(
     distances = _distances(common.graph)
     for k, name in enumerate(names):
         items = common.of_view(k)
-        judged = np.flatnonzero(known[items])
+        judged = np.flatnonzero((items >= 0) & known[items])
         own = labels[items[judged]]
         for state, graph in (("before", result.originals[k]), ("coupled", result.graphs[k])):
             yield _State(f"{name}, {state}", judged, own, _clusters(graph, count, seed), _distances(graph))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +32,8 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.pairs.common import CommonGraph
 
+# The cluster of items that are not in the common graph.
+_NONE = -1
 # What a fit by pairs leaves behind, and others do not have.
 _LEARNED = ("items_", "index_", "common_graph_", "common_embedding_", "functions_", "labels_", "_items")
 
@@ -118,7 +120,9 @@ class PairingEstimator(MultiviewEstimator):
         self._embed_items(table)
         if self.n_clusters is not None:
             with known_as("k", "n_clusters"):
-                self.labels_ = self.common_graph_.clusters(self.n_clusters, seed=seed)
+                found = self.common_graph_.clusters(self.n_clusters, seed=seed)
+            self.labels_ = np.full(len(table), _NONE)
+            self.labels_[self._common_rows] = found
         return self
 
     def _embed_items(self, table: Ints) -> None:
@@ -127,11 +131,14 @@ class PairingEstimator(MultiviewEstimator):
         self._factors = [factors(graph, E) for graph, E in zip(self.graphs_, own, strict=True)]
         places = zip(own, self._items.seen, self._items.sizes, strict=True)
         self.embedding_ = [spread(E, rows, size) for E, rows, size in places]
-        self.common_graph_ = in_order(self.result_.common_graph(), table)
+        self.common_graph_, self._common_rows = in_order(self.result_.common_graph(), table)
         with known_as("k", "n_components"):
-            self.common_embedding_ = self.common_graph_.embedding(self.n_components, t=self.t)
-        common = [self.common_embedding_[self._items.of_rows(k)] for k in range(self.n_views_)]
-        self._common_factors = [factors(graph, E) for graph, E in zip(self.graphs_, common, strict=True)]
+            found = self.common_graph_.embedding(self.n_components, t=self.t)
+        self.common_embedding_ = spread(found, self._common_rows, len(table))
+        self._common_factors = {
+            k: factors(self.graphs_[k], self.common_embedding_[self._items.of_rows(k)])
+            for k in self.common_graph_.views
+        }
 
     def _seen_view(self, view: NamedView, rows: Ints) -> FittedGraph:
         if len(rows) < 2:
@@ -174,7 +181,8 @@ class PairingEstimator(MultiviewEstimator):
             return extended(joined, self.common_embedding_[self._items.of_rows(k)], self._common_factors[k])
 
         total, count = self._summed(X, coordinates, self.common_embedding_.shape[1])
-        return total / count[:, np.newaxis]
+        total[count == 0.0] = np.nan  # seen in views only that are not in the common graph
+        return total / np.maximum(count, 1.0)[:, np.newaxis]
 
     def _voted_in_common(self, X: Any) -> Ints:
         clusters = self.n_clusters or 0
@@ -182,15 +190,19 @@ class PairingEstimator(MultiviewEstimator):
         def shares(k: int, joined: Joined) -> Floats:
             return votes(joined, self.labels_[self._items.of_rows(k)], clusters)
 
-        return np.asarray(self._summed(X, shares, clusters)[0].argmax(axis=1))
+        total, count = self._summed(X, shares, clusters)
+        return np.where(count > 0.0, total.argmax(axis=1), _NONE)
 
     def _summed(self, X: Any, of_view: Any, width: int) -> tuple[Floats, Floats]:
-        """What ``of_view`` gives to new samples, summed over the views they were seen in, and the number of these."""
+        """What ``of_view`` gives to new samples, summed over the views they were seen in, and the number of these.
+
+        Views that were left out of the common graph do not count.
+        """
         here = [new for new in self._new_rows(X) if new is not None]
         items = found_items([new.view for new in here], [new.seen for new in here], shared=False)
         total, count = np.zeros((len(items.table), width)), np.zeros(len(items.table))
         for column, new in enumerate(here):
-            if new.joined is not None:
+            if new.joined is not None and new.view.number in self.common_graph_.views:
                 rows = items.of_rows(column)
                 total[rows] += of_view(new.view.number, new.joined)
                 count[rows] += 1.0
@@ -216,16 +228,18 @@ def spread(values: Floats, rows: Ints, size: int) -> Floats:
     return full
 
 
-def in_order(common: CommonGraph, table: Ints) -> CommonGraph:
-    """The common graph with the items in the order of the table, which has the same items."""
-    place = np.empty(len(table), dtype=np.int64)  # of each item of the common graph
+def in_order(common: CommonGraph, table: Ints) -> tuple[CommonGraph, Ints]:
+    """The common graph with its items in the order of the table, and the rows of these in the table."""
+    place = np.empty(len(common.items), dtype=np.int64)  # of each item of the common graph
     for ours, theirs in zip(table.T, common.items.T, strict=True):
-        place[item_of_each(theirs)] = item_of_each(ours)
-    if np.array_equal(place, np.arange(len(place))):
-        return common
+        here = np.flatnonzero(theirs >= 0)
+        place[here] = item_of_each(ours)[theirs[here]]
     there = np.argsort(place)
+    if np.array_equal(there, np.arange(len(there))):
+        return common, place
     first = None if common.first_neighbors is None else common.first_neighbors.subgraph(there)
-    return CommonGraph(common.graph.subgraph(there), common.items[there], first)
+    graph, items = common.graph.subgraph(there), common.items[there]
+    return replace(common, graph=graph, items=items, first_neighbors=first), place[there]
 
 
 def _rows_of_functions(blocks: Sequence[Any], items: Items) -> list[Any]:

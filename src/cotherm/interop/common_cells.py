@@ -43,7 +43,10 @@ class CommonCells:
         return *self._take(cells), Graph.from_adjacency(W, name=self.common.graph.name)
 
     def _take(self, items: Ints) -> tuple[Floats, Ints | None]:
-        return self.coordinates[items], None if self.clusters is None else self.clusters[items]
+        """NaN and −1 for cells that are not in the common graph."""
+        here = items >= 0
+        coordinates = np.where(here[:, np.newaxis], self.coordinates[items], np.nan)
+        return coordinates, None if self.clusters is None else np.where(here, self.clusters[items], -1)
 
 
 def pairs_note(report: PairReport) -> dict[str, Any]:

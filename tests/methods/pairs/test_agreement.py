@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from cotherm.arrays import Floats
-from cotherm.methods.pairs.agreement import chance_precision, compared, precision, related
+from cotherm.methods.pairs.agreement import chance_precision, precision, wanted
 
 RNG = np.random.default_rng(2)
-
-
-def kernel(n: int, rank: int, seed: int) -> Floats:
-    X = np.random.default_rng(seed).standard_normal((n, rank))
-    return X @ X.T
 
 
 def slow_precision(ranking: Floats, truth: Floats, itself: int, count: int) -> float:
@@ -43,13 +40,41 @@ def test_chance_is_the_precision_of_random_rankings(n: int) -> None:
     assert_allclose(found.mean(), chance_precision(n), atol=5.0 * found.std() / np.sqrt(4_000))
 
 
-def test_views_with_something_in_common_are_told_from_permuted_ones() -> None:
-    first = kernel(80, 4, 0)
-    second = first + 2.0 * kernel(80, 80, 1) / 9.0
-    order = RNG.permutation(80)
-    size, beyond = compared(first, second, 0)
-    off = ~np.eye(80, dtype=bool)
-    assert_allclose(size, np.corrcoef(first[off], second[off])[0, 1])
-    assert related(size, beyond)
-    assert not related(*compared(first, second[np.ix_(order, order)], 0))
-    assert not related(0.01, 50.0)
+def orders(values: Floats) -> list[list[int]]:
+    """All orders of items by falling values, one for every way to break ties."""
+    found: list[list[int]] = [[]]
+    for value in np.unique(values)[::-1]:
+        tied = np.flatnonzero(values == value).tolist()
+        found = [[*one, *more] for one in found for more in permutations(tied)]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ties_count_by_their_expectation(seed: int) -> None:
+    """The mean over all ways to break ties in the ranking and in the truth, written out."""
+    random = np.random.default_rng(seed)
+    ranking, truth = (random.integers(0, levels, 6).astype(float) for levels in (3, 4))
+    count = wanted(6 + 1)
+    scores = []
+    for by_truth in orders(truth):
+        for by_ranking in orders(ranking):
+            hits = np.isin(by_ranking, by_truth[:count])
+            scores.append(np.sum(hits * np.cumsum(hits) / np.arange(1, 7)) / count)
+    rows = (np.concatenate([[9.0], values])[np.newaxis] for values in (ranking, truth))
+    assert_allclose(precision(*rows, np.array([0])), np.mean(scores))
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Also where nearly everything is tied: few values, rounded differently."""
+    ranking, truth = (RNG.integers(0, 3, (5, 40)) * (1.0 / 3.0) for _ in range(2))
+    order = RNG.permutation(40)
+    itself = np.zeros(5, dtype=np.int64)
+    there = np.full(5, np.flatnonzero(order == 0)[0])
+    noise = 1e-15 * RNG.standard_normal((5, 40))
+    found = precision((ranking + noise)[:, order], truth[:, order], there)
+    assert_allclose(found, precision(ranking, truth, itself), rtol=1e-12)
+
+
+def test_heat_that_reaches_nothing_agrees_by_chance() -> None:
+    nothing = np.zeros((3, 50))
+    assert_allclose(precision(nothing, nothing, np.zeros(3, dtype=np.int64)), chance_precision(50))

@@ -1,9 +1,10 @@
 """A coupling in one ``.npz`` file.
 
 The arrays: ``header``, the text ``cotherm coupling`` and a JSON object with everything that is not an array; for each
-graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates``,
-``k.labels`` and ``k.vertex_names``, ``k.u``, its new weights, and ``k.functions``, the functions that were
-coupled, (n, q); for a coupling by pairs of items ``pairs``, the table of the items.
+graph k the fields of the original, ``k.i``, ``k.j``, ``k.w``, perhaps ``k.coordinates``, ``k.labels`` and
+``k.vertex_names``; ``k.new``, the ends of edges that only the coupled graph has, (2, m); ``k.u``, the weights of the
+coupled graph, those of new edges last; ``k.functions``, the functions that were coupled, (n, q). For a coupling by
+pairs of items ``pairs``, the table of the items.
 ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
@@ -32,14 +33,14 @@ from cotherm.methods.pairs.report import PairReport
 from cotherm.pairs import checked_pairs
 
 _MARK = "cotherm coupling"
-_VERSION = 2
+_VERSION = 3
 _NUMBERS = ("cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("alpha", "status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
 # What a row of the history holds beside the name of its route.
 _COUNTS = ("stage", "iteration")
 _MEASURES = ("cost", "coupling", "optimality")
-_NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|functions|coordinates|labels|vertex_names)")
+_NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|new|functions|coordinates|labels|vertex_names)")
 
 
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -57,7 +58,8 @@ def render(result: Coupling) -> bytes:
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
-        arrays |= {f"{k}.u": new.w, f"{k}.functions": F}
+        borrowed = np.stack([new.i[old.m :], new.j[old.m :]])
+        arrays |= {f"{k}.u": new.w, f"{k}.new": borrowed, f"{k}.functions": F}
     return archive.pack(arrays)
 
 
@@ -172,7 +174,7 @@ def _agreement(k: int, row: object, graphs: int) -> Agreement:
     if not isinstance(views, list) or len(views) != 2:
         raise CothermError(f"{where}: views", validation.describe(views), "two views")
     a, b = (validation.integer(f"{where}: views", view, least=0, most=graphs - 1) for view in views)
-    measures = ("before", "after", "chance", "correlation", "deviations")
+    measures = ("before", "after", "chance", "correlation", "deviations", "p_value")
     return Agreement(
         views=(a, b),
         shared=validation.integer(f"{where}: shared", row["shared"], least=0),
@@ -194,13 +196,16 @@ def _step(k: int, row: object) -> dict[str, Any]:
 
 def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:
     """The original, the coupled graph and the functions on both."""
-    fields = ("i", "j", "w", "u", "functions")
-    widths = {**npz.WIDTHS, "u": 8, "functions": 8}
+    fields = ("i", "j", "w", "u", "new", "functions")
+    widths = {**npz.WIDTHS, "u": 8, "new": 4, "functions": 8}
     archive.require_width(arrays, {f"{k}.{field}": width for field, width in widths.items()})
     missing = [f"{k}.{field}" for field in fields if f"{k}.{field}" not in arrays]
     if missing:
         raise CothermError("arrays", f"no {missing[0]}", f"the arrays of graph {k}", "The file is damaged.")
-    i, j, w, u, F = (arrays.pop(f"{k}.{field}") for field in fields)
+    i, j, w, u, new, F = (arrays.pop(f"{k}.{field}") for field in fields)
     more = {field: arrays.pop(f"{k}.{field}") for field in EXTRAS if f"{k}.{field}" in arrays}
     original = Graph(about["n"], i, j, w, **more, name=about["name"])
-    return original, original.with_weights(u), validation.functions(f"{k}.functions", F, original.n)
+    if new.ndim != 2 or len(new) != 2:
+        raise CothermError(f"{k}.new", f"an array of shape {new.shape}", "both ends of each edge")
+    coupled = original.with_edges(np.concatenate([original.i, new[0]]), np.concatenate([original.j, new[1]]), u)
+    return original, coupled, validation.functions(f"{k}.functions", F, original.n)

@@ -19,7 +19,6 @@ from cotherm.methods.pairs.report import PairReport, agreement_table
 from cotherm.methods.picture import figure_of, page_of, small_png
 from cotherm.methods.result import HasStatus, JointGraphs
 from cotherm.notebook import Shown, Table
-from cotherm.pairs import Pairs
 from cotherm.progress import in_notebook
 
 if TYPE_CHECKING:
@@ -121,7 +120,8 @@ class Coupling(JointGraphs, HasStatus):
     Attributes
     ----------
     graphs : tuple of Graph
-        Coupled graphs, with the vertices and edges of the originals and weights ≥ 0.
+        Coupled graphs, with the vertices and edges of the originals and weights ≥ 0. Edges that a graph has borrowed,
+        by :func:`cotherm.couple_pairs`, come after its own.
     originals : tuple of Graph
         The graphs that were given.
     functions : tuple of ndarray of shape (n_k, q)
@@ -135,7 +135,8 @@ class Coupling(JointGraphs, HasStatus):
     distance : float
         First term of the cost, Σ ρ_k ‖L(u_k) − L(w_k)‖² in the Frobenius norm.
     coupling_before, coupling : ndarray of float
-        Weak coupling error at each time before and after, unweighted; see :func:`cotherm.coupling_error`.
+        Weak coupling error at each time of the graphs as given and after coupling, unweighted; see
+        :func:`cotherm.coupling_error`.
     mismatch : float
         How much the functions differ at t = 0: ‖F₁ᵀF₁ − F₂ᵀF₂‖ relative to their size. No weights can change it.
     status : str
@@ -219,15 +220,20 @@ class Coupling(JointGraphs, HasStatus):
             raise CothermError("cut, weak, strong", str(tuple(bounds)), "0 <= cut <= weak <= 1 <= strong")
         return tuple(_changes(old, new, *bounds) for old, new in zip(self.originals, self.graphs, strict=True))
 
-    def common_graph(self, *, second_neighbors: bool = True) -> CommonGraph:
+    def common_graph(self, *, second_neighbors: bool = True, include_unrelated: bool = False) -> CommonGraph:
         """Merge the coupled graphs into one over all items, paired or not.
 
-        Every graph counts by how far its heat agrees with that of the others as given.
+        Every graph counts by how far its heat agrees with that of the others as given. Graphs that are hardly related
+        to any other, with a correlation below 0.05 or no more than chance, are left out: a view that is little more
+        than noise would ruin the others. Where no two graphs are related enough, the common graph is that of the one
+        whose modes are slowest. ``notes`` of the common graph say what was left out.
 
         Parameters
         ----------
         second_neighbors : bool, default True
             Whether to join items to their neighbors' neighbors, too, see :func:`cotherm.common_graph`.
+        include_unrelated : bool, default False
+            Whether to merge all graphs, also those that are hardly related to the others.
 
         Returns
         -------
@@ -244,7 +250,7 @@ class Coupling(JointGraphs, HasStatus):
         couple_pairs : Couple graphs by pairs.
         common_graph : Merge graphs that were not coupled.
         """
-        from cotherm.methods.pairs.common import merged
+        from cotherm.methods.pairs.common import merged_by_trust
 
         if self.pairs is None:
             raise CothermError(
@@ -253,9 +259,9 @@ class Coupling(JointGraphs, HasStatus):
                 "a coupling by pairs",
                 "Use couple_pairs, or common_graph(result.graphs, pairs).",
             )
-        sizes = tuple(graph.n for graph in self.graphs)
         spread = validation.boolean("second_neighbors", second_neighbors)
-        return merged(self.graphs, Pairs(self.pairs.table, sizes), self.pairs.trust(), second_neighbors=spread)
+        every = validation.boolean("include_unrelated", include_unrelated)
+        return merged_by_trust(self.graphs, self.pairs, second_neighbors=spread, include_unrelated=every)
 
     def plot(self, kind: str = "graphs", *, labels: Sequence[ArrayLike] | None = None, function: int = 0) -> Figure:
         """Draw the coupling, as ``cotherm show`` does.
@@ -489,8 +495,8 @@ class Coupling(JointGraphs, HasStatus):
     def _first_lines(self) -> list[str]:
         lines = [
             self._headline(),
-            f"  cost {self.cost:.6g} = distance {self.distance:.6g} + α · coupling {self.cost - self.distance:.3g}"
-            f"   (α = {self.alpha:g}, optimality {self.optimality:.1e})",
+            f"  cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
+            f"α = {self.alpha:g}   (optimality {self.optimality:.1e})",
         ]
         if self.mismatch > _MISMATCH:
             lines.append(f"  {self._mismatched()}")
@@ -517,7 +523,7 @@ class Coupling(JointGraphs, HasStatus):
         names = [shortened(graph.name or f"view {k + 1}", _WIDEST) for k, graph in enumerate(self.originals)]
         width = max(20, *(len(name) + 2 for name in names))
         lines = [f"  {'graph':<{width}}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
-        for name, graph, changes in zip(names, self.originals, self.changes(), strict=True):
+        for name, graph, changes in zip(names, self.graphs, self.changes(), strict=True):
             count = changes.counts()
             lines.append(
                 f"  {name:<{width}}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
@@ -536,10 +542,10 @@ def _sum(errors: Floats) -> float:
 
 
 def _changes(old: Graph, new: Graph, cut: float, weak: float, strong: float) -> Changes:
-    before, after = old.w, new.w
-    kind = np.full(old.m, "kept", dtype="<U12")
+    before, after = np.pad(old.w, (0, new.m - old.m)), new.w
+    kind = np.full(new.m, "kept", dtype="<U12")
     kind[after < weak * before] = "weakened"
     kind[after < cut * before] = "cut"
     kind[after > strong * before] = "strengthened"
     kind[(before == 0.0) & (after > 0.0)] = "switched on"
-    return Changes(old.i, old.j, before, after, kind)
+    return Changes(new.i, new.j, before, after, kind)

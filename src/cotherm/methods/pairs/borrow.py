@@ -19,6 +19,8 @@ several. So before they are coupled, views that belong together are brought near
   the agreement on pairs that are kept back a worse judge of the two.
 
 What no other view knows, edges of items that are in one view only, is not multiplied by a support.
+
+All of this is a change of the view, and a view that is ρ times as rigid as the least rigid one goes 1/ρ of the way.
 """
 
 from __future__ import annotations
@@ -33,27 +35,36 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.methods.pairs.choice import has_many_neighbors
 from cotherm.methods.pairs.edges import edge_keys, summed, with_degrees
+from cotherm.methods.pairs.relation import Link
 from cotherm.methods.pairs.second import with_second_neighbors
-from cotherm.methods.pairs.support import Link, Support, edges_on
+from cotherm.methods.pairs.support import Support, edges_on
 from cotherm.pairs import Pairs
 
 # The largest share of weight that is borrowed, and the least factor of a view's own weights.
 _MOST, _LEAST = 0.4, 0.3
+# A view that would go less of the way than this is held and borrows nothing: it would get many edges next to zero.
+_HELD = 0.01
 
 
 class Borrowing:
-    """Graphs, how far they trust each other, and the support of their edges."""
+    """Graphs, how rigid they are, how far they trust each other, and the support of their edges."""
 
-    def __init__(self, graphs: Sequence[Graph], trust: Mapping[Link, float], support: Support) -> None:
+    def __init__(
+        self, graphs: Sequence[Graph], rigidity: Floats, trust: Mapping[Link, float], support: Support
+    ) -> None:
         self._graphs, self._support = graphs, support
+        ways = rigidity.min() / rigidity
+        self._ways = np.where(ways < _HELD, 0.0, ways).tolist()
         self._trust = {**trust, **{(b, a): value for (a, b), value in trust.items()}}
 
     def shares(self, share: float | None) -> list[float]:
         """What every view borrows; ``share`` is what the caller asks for, None if it is not said."""
-        return [
-            (self._usual(view) if share is None else share) if self._linked(view) else 0.0
-            for view in range(len(self._graphs))
-        ]
+        return [way * self._share(view, share) for view, way in enumerate(self._ways)]
+
+    def _share(self, view: int, share: float | None) -> float:
+        if not self._linked(view):
+            return 0.0
+        return self._usual(view) if share is None else share
 
     def _usual(self, view: int) -> float:
         lenders = self._linked(view)
@@ -63,10 +74,12 @@ class Borrowing:
 
     def lent(self, pairs: Pairs, share: float | None) -> list[Graph]:
         """The graphs after borrowing from those they are linked to; new edges come after their own."""
-        shares = self.shares(share)
-        return [self._one(view, pairs, shares[view]) for view in range(len(self._graphs))]
+        return [
+            _between(graph, self._whole(view, pairs, self._share(view, share)), way) if way > 0.0 else graph
+            for view, (graph, way) in enumerate(zip(self._graphs, self._ways, strict=True))
+        ]
 
-    def _one(self, view: int, pairs: Pairs, share: float) -> Graph:
+    def _whole(self, view: int, pairs: Pairs, share: float) -> Graph:
         graph, others = self._graphs[view], self._linked(view)
         trust = np.array([self._trust[view, other] for other in others])
         known = self._known(view, others, pairs)
@@ -113,10 +126,12 @@ class Borrowing:
         return sorted(b for a, b in self._trust if a == view)
 
 
-def with_edges_of(graph: Graph, grown: Graph) -> Graph:
-    """The graph with the edges of one that begins with its own; those it does not have get weight zero."""
-    w = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
-    return graph.with_edges(grown.i, grown.j, w)
+def _between(graph: Graph, grown: Graph, way: float) -> Graph:
+    """So much of the way from a graph to one whose edges begin with its own."""
+    if way == 1.0:
+        return grown
+    before = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
+    return grown.with_weights(before + way * (grown.w - before))
 
 
 def _relative(support: Floats, w: Floats) -> Floats:

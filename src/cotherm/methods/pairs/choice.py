@@ -1,7 +1,5 @@
 """What a coupling by pairs needs to know and finds out without labels.
 
-- *Which views belong together.* Views whose heat kernels agree no more than those of permuted views, or hardly at all,
-  are not coupled.
 - *By which edges.* Two ways are tried while a part of the pairs is kept back. Strongly, by the edges that views have:
   right where these include many wrong ones, as with more neighbors than an item has of its own kind. Or weakly, after
   borrowing weights that other views bear out: right where views lack edges, and strong coupling would only cut. The
@@ -18,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.agreement import compared, heat_rows, related, some
-from cotherm.methods.pairs.support import Link
+from cotherm.methods.pairs.relation import FEWEST, Link, Relation
 from cotherm.pairs import Pairs
 
 # By the edges they have: so many moves of heat along edges, and a strong coupling. Functions that end where the shared
@@ -45,8 +40,9 @@ _ITEMS_A_MODE = 6
 _ENOUGH = 100
 # Shared parts below this are treated alike.
 _LEAST_PART = 0.1
-# With fewer items two views cannot be compared.
-_FEWEST = 20
+# Views that share too few items to be compared trust each other as if their heat had the first correlation, views that
+# are not related the second, where they are to be coupled all the same.
+_UNCERTAIN, _LEAST_TRUST = 0.25, 0.01
 
 
 @dataclass(frozen=True)
@@ -63,15 +59,9 @@ class Setting:
     alpha: float | None = None
 
 
-@dataclass(frozen=True)
-class Relation:
-    """Two views that share items."""
-
-    views: Link
-    shared: int
-    correlation: float
-    deviations: float
-    linked: bool
+def trusted(correlation: float) -> float:
+    """How far two views trust each other whose heat has a correlation, NaN where it is not known."""
+    return _UNCERTAIN if np.isnan(correlation) else max(correlation, _LEAST_TRUST)
 
 
 def n_modes(pairs: Pairs, linked: Sequence[Link]) -> int:
@@ -85,9 +75,8 @@ def modes_for(shared: int, smallest: int) -> int:
     return max(1, min(_MOST_MODES, shared // _ITEMS_A_MODE, smallest // 4))
 
 
-def settings(graphs: Sequence[Graph], relations: Sequence[Relation], share: float | None) -> list[Setting]:
+def settings(graphs: Sequence[Graph], linked: Sequence[Relation], share: float | None) -> list[Setting]:
     """What may be tried; ``share`` is what the caller asks to borrow, None if it is not said."""
-    linked = [one for one in relations if one.linked]
     views = {k for one in linked for k in one.views}
     own = Setting(borrows=False, moves=OWN_MOVES, strength=_own_strength(len(views)))
     borrowed = Setting(borrows=True, moves=_BORROWED_MOVES, strength=_BORROWED_STRENGTH)
@@ -133,28 +122,11 @@ def _for_part(part: float) -> float:
     return float(max(part, _LEAST_PART) ** _OF_PART)
 
 
-def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:
-    """Of every two views that share items; those are linked that have more in common than chance, or are too small."""
-    found = []
-    for a, b in combinations(range(len(graphs)), 2):
-        shared = pairs.count(a, b)
-        if not shared:
-            continue
-        if shared < _FEWEST:
-            found.append(Relation((a, b), shared, np.nan, np.nan, linked=True))
-            continue
-        mine, theirs = some(pairs.shared(a, b), seed)
-        first, second = (heat_rows(graphs[v], at, at, graphs[v], engine) for v, at in ((a, mine), (b, theirs)))
-        size, beyond = compared(first, second, seed)
-        found.append(Relation((a, b), shared, size, beyond, linked=related(size, beyond)))
-    return found
-
-
 def parts(pairs: Pairs, share: float, seed: int) -> Iterator[Ints]:
     """Rows of the table to keep back, part after part, until enough have been."""
     count = len(pairs.table)
     size = round(share * count)
-    if size < _FEWEST // 2:
+    if size < FEWEST // 2:
         return
     order = np.random.default_rng(seed).permutation(count)
     for first in range(0, count - size + 1, size):

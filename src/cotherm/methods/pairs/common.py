@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.errors import visible
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
+from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.heat_clusters import METHODS, graph_clusters
-from cotherm.methods.pairs.agreement import MOVES
 from cotherm.methods.pairs.edges import with_degrees
+from cotherm.methods.pairs.relation import MOVES
+from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.validation import checked_graphs, share
 from cotherm.notebook import Shown, Table
@@ -28,8 +31,8 @@ _BLOCK = 256
 _LANDMARKS = 3
 # The share of the weight that goes to second neighbors, how many of these √n items have, and the bounds of this number.
 _SHARE, _OTHERS, _BETWEEN = 0.8, 2.0, (20, 100)
-# Views that nobody trusts count where no other view knows two items.
-_LEAST_TRUST = 1e-9
+# Where no views are related, the one is taken whose mode of this number is slowest.
+_MODES = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +45,14 @@ class CommonGraph(Shown):
         The common graph: vertex v is the item of row v of ``items``.
     items : ndarray of int of shape (items, views)
         The vertex that each item is in every view, -1 where it is missing. Items in several views come first, in the
-        order of the pairs, then those that are in one view only, view by view.
+        order of the pairs, then those that are in one view only, view by view. Items that are only in views that were
+        left out are not among them.
     first_neighbors : Graph or None
         The common graph before it got second neighbors, which clusters are made by. None where it has none.
+    left_out : mapping of int to int
+        The views that were not merged, and how many vertices each of them has.
+    notes : tuple of str
+        Which views were left out, and why, in plain words.
 
     See Also
     --------
@@ -55,6 +63,13 @@ class CommonGraph(Shown):
     graph: Graph
     items: Ints
     first_neighbors: Graph | None = None
+    left_out: Mapping[int, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def views(self) -> tuple[int, ...]:
+        """The views that were merged."""
+        return tuple(k for k in range(self.items.shape[1]) if k not in self.left_out)
 
     def of_view(self, view: int) -> Ints:
         """Return the item that each vertex of a view is.
@@ -67,7 +82,8 @@ class CommonGraph(Shown):
         Returns
         -------
         ndarray of int of shape (n_k,)
-            Row of ``items``, which is the vertex of the common graph.
+            Row of ``items``, which is the vertex of the common graph. -1 for vertices that are not in the common graph,
+            which only views that were left out have.
 
         Examples
         --------
@@ -79,9 +95,11 @@ class CommonGraph(Shown):
         >>> common.of_view(1).tolist()
         [3, 1, 0]
         """
-        column = self.items[:, self._view(view)]
-        rows = np.flatnonzero(column >= 0)
-        return np.asarray(rows[np.argsort(column[rows])], dtype=np.int64)
+        view = self._view(view)
+        rows = np.flatnonzero(self.items[:, view] >= 0)
+        found = np.full(self.left_out.get(view, len(rows)), MISSING, dtype=np.int64)
+        found[self.items[rows, view]] = rows
+        return found
 
     def embedding(self, k: int = 2, *, t: float = 0.0) -> Floats:
         """Embed all items in one space by the diffusion map of the common graph.
@@ -188,7 +206,9 @@ class CommonGraph(Shown):
         Nearest
             ``indices`` are vertices of the view, (items, k), nearest first, and ``distances`` their distances.
         """
-        here, view = self.of_view(view), self._view(view)
+        of_view, view = self.of_view(view), self._view(view)
+        vertices = np.flatnonzero(of_view >= 0)
+        here = of_view[vertices]
         missing = np.flatnonzero(self.items[:, view] < 0)
         wanted = missing if items is None else validation.indices("items", items, below=len(self.items))
         inside = bool(np.any(self.items[wanted, view] >= 0))
@@ -199,15 +219,18 @@ class CommonGraph(Shown):
             rows = slice(first, first + _BLOCK)
             apart = diffusion_distance(self.graph, time, sources=wanted[rows])[:, here]
             apart[here[np.newaxis, :] == wanted[rows, np.newaxis]] = np.inf
-            indices[rows] = np.argsort(apart, axis=1, kind="stable")[:, :k]
-            distances[rows] = np.take_along_axis(apart, indices[rows], axis=1)
+            nearest = np.argsort(apart, axis=1, kind="stable")[:, :k]
+            indices[rows], distances[rows] = vertices[nearest], np.take_along_axis(apart, nearest, axis=1)
         return Nearest(indices, distances)
 
     def _view(self, view: Any) -> int:
         return validation.integer("view", view, least=0, most=self.items.shape[1] - 1)
 
     def __str__(self) -> str:
-        return self._headline()
+        return "\n".join([self._headline(), *(f"  {note}" for note in self.notes)])
+
+    def _remarks(self) -> Sequence[str]:
+        return self.notes
 
     def _tables(self) -> Sequence[Table]:
         here = self.items >= 0
@@ -218,8 +241,10 @@ class CommonGraph(Shown):
 
     def _headline(self) -> str:
         several = int(np.sum(np.sum(self.items >= 0, axis=1) > 1))
+        views = self.items.shape[1]
         return (
-            f"Common graph of {self.items.shape[1]} views: {self.graph.n} items, {several} of them in several views, "
+            f"Common graph of {views if len(self.views) == views else f'{len(self.views)} of {views}'} views: "
+            f"{self.graph.n} items, {several} of them in several views, "
             f"{int(np.sum(self.graph.w > 0.0))} edges with weight"
         )
 
@@ -288,11 +313,45 @@ def common_graph(
     return merged(checked, found, weights, second_neighbors=spread)
 
 
+def merged_by_trust(
+    graphs: Sequence[Graph], report: PairReport, *, second_neighbors: bool, include_unrelated: bool
+) -> CommonGraph:
+    """``Coupling.common_graph`` for checked arguments: views count by how far they are trusted, or are left out."""
+    pairs = Pairs(report.table, tuple(graph.n for graph in graphs))
+    trust = np.array(report.trust(include_unrelated=include_unrelated))
+    alone = not trust.any()
+    if alone:
+        trust[_most_structured(graphs)] = 1.0
+    common = merged(graphs, pairs, trust, second_neighbors=second_neighbors)
+    names = [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(graphs)]
+    return replace(common, notes=tuple(_left_out(names, common, alone)))
+
+
+def _most_structured(graphs: Sequence[Graph]) -> int:
+    """The view with the slowest modes: noise has none that are slow."""
+    modes = min(_MODES, *(graph.n for graph in graphs))
+    return int(np.argmin([lowest_normalized(graph, modes).values[-1] for graph in graphs]))
+
+
+def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterator[str]:
+    left = common.left_out
+    if left:
+        reason = "No two views are related enough to be merged" if alone else "Not related enough to be merged"
+        taken = f": the common graph is that of {names[common.views[0]]}, whose modes are slowest." if alone else "."
+        yield f"{reason}{taken} Left out: {', '.join(names[k] for k in left)} (include_unrelated merges all views)."
+    lost = sum(int(np.sum(common.of_view(k) < 0)) for k in left)
+    if lost:
+        yield f"{lost} vertices that are only in views left out are not in the common graph."
+
+
 def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_neighbors: bool) -> CommonGraph:
-    """``common_graph`` for checked arguments."""
-    items = pairs.all_items()
+    """``common_graph`` for checked arguments; views that are not trusted at all are left out."""
+    weights = np.asarray(trust, dtype=float)
+    views = np.flatnonzero(weights > 0.0)
+    every = pairs.all_items()
+    every = every[np.any(every[:, views] >= 0, axis=1)]
+    graphs, weights, items = [graphs[k] for k in views.tolist()], weights[views], every[:, views]
     n = len(items)
-    weights = np.maximum(np.asarray(trust, dtype=float), _LEAST_TRUST)
     here = items >= 0
     keys, values = [], []
     for k, graph in enumerate(graphs):
@@ -310,7 +369,10 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_ne
         n, i, j, total / known, labels=_labels(graphs, items), vertex_names=_names(graphs, items), name="common"
     )
     first = graph.with_weights(graph.w * _unit(graph, graphs))
-    return CommonGraph(_spread(first), items, first) if second_neighbors else CommonGraph(first, items)
+    left_out = {k: n for k, n in enumerate(pairs.sizes) if k not in views}
+    if second_neighbors:
+        return CommonGraph(_spread(first), every, first, left_out)
+    return CommonGraph(first, every, left_out=left_out)
 
 
 def _spread(graph: Graph) -> Graph:

@@ -24,6 +24,9 @@ _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
 _ROUGH, _ROUGH_STEPS = 1e-4, 60
 _LADDER, _FIRST = 10.0**0.5, 3.0
+# Where steps bring little although the gradients do not balance to this part, the tolerance is lowered by this factor,
+# so many times at most.
+_BALANCED, _LOWER, _ROUNDS = 0.1, 0.01, 3
 
 
 @dataclass
@@ -63,11 +66,13 @@ def descend(
     callback: Callable[[Step], Any] | None = None,
     checkpoint: Checkpoint | None = None,
     name: str = "",
+    balanced: bool = False,
 ) -> Outcome:
     """From the given weights through all strengths to a minimum at the last one.
 
-    ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome that a checkpoint knows
-    by that name is not computed again, and a search that was under way goes on.
+    ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that cannot reach that
+    has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome
+    that a checkpoint knows by that name is not computed again, and a search that was under way goes on.
     """
     answer = None if checkpoint is None else checkpoint.answer(name)
     if answer is not None:
@@ -76,10 +81,17 @@ def descend(
     search = _Search(problem, callback, max_iterations, deadline, meter, checkpoint, name)
     first = search.take_up(begun)
     try:
-        for stage, alpha in enumerate(alphas):
-            last = stage == len(alphas) - 1
+        for stage, alpha in enumerate(alphas[:-1]):
             if stage >= first:
-                search.solve(alpha, stage, tolerance if last else _ROUGH, None if last else _ROUGH_STEPS)
+                search.solve(alpha, stage, _ROUGH, _ROUGH_STEPS)
+        last = len(alphas) - 1
+        for more in range(1 + _ROUNDS):
+            if last + more >= first:
+                search.solve(alphas[-1], last + more, tolerance * _LOWER**more, None)
+            if not balanced or search.status != "converged" or search.is_balanced(alphas[-1]):
+                break
+        else:
+            search.status = "stalled"
     except _Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
@@ -93,7 +105,7 @@ def descend(
 
 
 class _Scaled(NamedTuple):
-    """The cost in variables of about the same size, and the value that it belongs to."""
+    """The cost, in units of what it was at first and in variables of about the same size, and what it was made from."""
 
     cost: float
     gradient: Floats
@@ -114,6 +126,7 @@ class _Search:
         self._problem, self._callback, self._left = problem, callback, iterations
         self._deadline, self._meter, self._checkpoint, self._name = deadline, meter, checkpoint, name
         self._run: Any = None  # of a stage, where it is to go on
+        self._unit: float | None = None  # the cost at which that began
         self.u, self.status = problem.center, "converged"
         self.history: list[dict[str, Any]] = []
 
@@ -122,7 +135,7 @@ class _Search:
         if begun is None:
             return 0
         self.u, self._left, self.history = begun["u"], begun["left"], begun["history"]
-        self._run = begun["run"]
+        self._run, self._unit = begun["run"], begun["unit"]
         return int(begun["stage"])
 
     def _keep(self, stage: int, before: Floats, left: int, run: Resumable) -> None:
@@ -132,7 +145,14 @@ class _Search:
         history = list(self.history)
 
         def state() -> State:
-            return {"stage": stage, "u": before, "left": left, "history": history, "run": run.state()}
+            return {
+                "stage": stage,
+                "u": before,
+                "left": left,
+                "history": history,
+                "run": run.state(),
+                "unit": self._unit,
+            }
 
         self._checkpoint.step(self._name, state, lambda: {"history": history}, run.size)
 
@@ -147,7 +167,9 @@ class _Search:
         def evaluate(x: Floats) -> _Scaled:
             value = self._problem.at(x * scale, alpha)
             cost = value.distance + alpha * value.coupling
-            return _Scaled(cost, (value.of_distance + value.of_coupling) * scale, value)
+            if self._unit is None:
+                self._unit = cost or 1.0
+            return _Scaled(cost / self._unit, (value.of_distance + value.of_coupling) * (scale / self._unit), value)
 
         run, self._run = Resumable(self._run), None
         before, left = self.u, self._left
@@ -168,7 +190,7 @@ class _Search:
             after_step=after_step,
             run=run,
         )
-        self.u = np.maximum(found.x, 0.0) * scale
+        self.u, self._unit = np.maximum(found.x, 0.0) * scale, None
         self.status = "out of budget" if most is None and found.nit >= budget else "converged"
 
     def _report(self, value: Value, alpha: float, stage: int) -> None:
@@ -188,6 +210,10 @@ class _Search:
                 raise _Stop("interrupted")
         if self._deadline is not None and self._problem.engine.most(time.perf_counter() > self._deadline):
             raise _Stop("time limit")
+
+    def is_balanced(self, alpha: float) -> bool:
+        """Whether what is left of the gradients is small beside them."""
+        return _optimality(self.u, self._problem.at(self.u, alpha)) <= _BALANCED
 
     def outcome(self, alpha: float) -> Outcome:
         value = self._problem.at(self.u, alpha)

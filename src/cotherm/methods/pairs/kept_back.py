@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.agreement import Agreement, chance_precision, heat_rows, precision, some
-from cotherm.methods.pairs.choice import Relation
-from cotherm.methods.pairs.support import Link
+from cotherm.methods.pairs.agreement import chance_precision, precision
+from cotherm.methods.pairs.relation import Link, heat_rows, some
 from cotherm.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Agreement of two views on so many items; NaN where it was not measured."""
+
+    items: int = 0
+    before: float = np.nan
+    after: float = np.nan
+    chance: float = np.nan
 
 
 class KeptBack:
@@ -60,18 +70,9 @@ class KeptBack:
         found = [one for parts in self._after.values() for one in parts]
         return float(np.concatenate(found).mean()) if found else np.nan
 
-    def of(self, relation: Relation) -> Agreement:
-        """As it is reported."""
-        before = np.concatenate([*self._before[relation.views], np.zeros(0)])
-        after = np.concatenate([*self._after[relation.views], np.zeros(0)])
-        return Agreement(
-            views=relation.views,
-            shared=relation.shared,
-            kept_back=len(before),
-            before=float(before.mean()) if len(before) else 0.0,
-            after=float(after.mean()) if len(after) else 0.0,
-            chance=self._chance.get(relation.views, 0.0),
-            correlation=relation.correlation,
-            deviations=relation.deviations,
-            coupled=relation.linked,
-        )
+    def of(self, link: Link) -> Measured:
+        """Between two views."""
+        before, after = (np.concatenate([*found[link], np.zeros(0)]) for found in (self._before, self._after))
+        if not len(before):
+            return Measured()
+        return Measured(len(before), float(before.mean()), float(after.mean()), self._chance[link])

@@ -10,8 +10,12 @@ import numpy as np
 from cotherm.arrays import Ints
 from cotherm.errors import shortened
 from cotherm.methods.pairs.agreement import Agreement
+from cotherm.methods.pairs.choice import trusted
 from cotherm.notebook import Shown, Table
 
+# Graphs whose heat correlates less are not merged: of two, one may be little more than noise, and equal shares ruin the
+# other. Coupling is gentler; it follows the correlation.
+_MERGED = 0.05
 # Names of graphs in tables are shown in so many characters at most.
 _WIDEST = 24
 
@@ -44,19 +48,25 @@ class PairReport(Shown):
     agreement: tuple[Agreement, ...]
     notes: tuple[str, ...]
 
-    def trust(self) -> list[float]:
+    def trust(self, *, include_unrelated: bool = False) -> list[float]:
         """How far each graph is trusted: the mean correlation of its heat with that of the graphs related to it.
+
+        Parameters
+        ----------
+        include_unrelated : bool, default False
+            Whether to count graphs also where they are hardly related.
 
         Returns
         -------
         list of float
-            A number from 0, for graphs that have nothing in common with any other, to 1.
+            A number from 0 to 1. 0 for graphs whose correlation with every other is below 0.05 or no more than chance,
+            unless they are included or were coupled all the same.
         """
         found = []
         for k in range(self.table.shape[1]):
-            own = [one.trust for one in self.agreement if k in one.views]
-            own = [value for value in own if value > 0.0]
-            found.append(float(np.mean(own)) if own else 0.0)
+            own = [one for one in self.agreement if k in one.views]
+            counted = [trusted(one.correlation) for one in own if include_unrelated or _is_counted(one)]
+            found.append(float(np.mean(counted)) if counted else trusted(np.nan) * include_unrelated)
         return found
 
     def lines(self, names: Sequence[str]) -> list[str]:
@@ -77,8 +87,8 @@ class PairReport(Shown):
         width = max(32, *(len(pair) + 2 for pair in pairs))
         lines = [f"  {'views':<{width}}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
         for pair, one in zip(pairs, self.agreement, strict=True):
-            figures = f"{one.before:>18.3f}{one.after:>8.3f}{one.chance:>8.3f}"
-            figures = figures if one.kept_back else f"{'-':>18}{'-':>8}{'-':>8}"
+            before, after, chance = map(_number, (one.before, one.after, one.chance))
+            figures = f"{before:>18}{after:>8}{chance:>8}"
             lines.append(f"  {pair:<{width}}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
         return [*lines, *(f"  {note}" for note in self.notes)]
 
@@ -102,7 +112,17 @@ def agreement_table(agreement: Sequence[Agreement], names: Sequence[str]) -> Tab
     """Titles and rows of a table of the agreement of views with these names."""
     rows: list[list[object]] = []
     for one in agreement:
-        figures = [f"{value:.3f}" if one.kept_back else "-" for value in (one.before, one.after, one.chance)]
+        figures = map(_number, (one.before, one.after, one.chance))
         pair = ", ".join(names[view] for view in one.views)
         rows.append([pair, one.shared, *figures, "yes" if one.coupled else "no"])
     return ("views", "items", "agreement before", "after", "chance", "coupled"), rows
+
+
+def _number(value: float) -> str:
+    """A dash for what was not measured."""
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def _is_counted(one: Agreement) -> bool:
+    """Whether two graphs are related enough to be merged, or were coupled although they are not related."""
+    return one.correlation >= _MERGED if one.related else one.coupled

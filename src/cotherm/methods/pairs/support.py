@@ -17,10 +17,8 @@ from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time
-from cotherm.methods.pairs.agreement import MOVES
+from cotherm.methods.pairs.relation import MOVES, Link
 from cotherm.pairs import Pairs
-
-Link = tuple[int, int]
 
 # Heat is estimated from so many random functions, to about 1/√1024 = 0.03.
 _FUNCTIONS = 1_024

@@ -1,0 +1,188 @@
+"""The arguments of coupling by pairs, checked; the views of it that are coupled, scaled to one median degree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.engines import Engine
+from cotherm.errors import CothermError, visible
+from cotherm.graphs.graph import Graph
+from cotherm.heat.times import median_degree
+from cotherm.heat.validation import checked_views
+from cotherm.methods.checkpoint import Checkpoint, fingerprint_of_graphs, hashed, ranks_of
+from cotherm.methods.coupling.options import checked_seconds, checked_times, require_squares
+from cotherm.methods.coupling.search import Step
+from cotherm.methods.pairs.relation import Link
+from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive
+from cotherm.pairs import Pairs, checked_pairs
+
+# About how many functions every view brings, to tell which engine such a problem is for.
+_COLUMNS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Checked graphs, pairs and functions."""
+
+    graphs: list[Graph]
+    pairs: Pairs
+    functions: list[Floats] | None
+    rigidity: Floats
+    engine: Engine
+    asked: str  # the engine that was asked for
+
+    @classmethod
+    def checked(
+        cls,
+        graphs: Sequence[Graph],
+        pairs: Any,
+        functions: Sequence[ArrayLike] | None,
+        rigidity: ArrayLike | None,
+        engine: Engine,
+    ) -> Given:
+        views = checked_graphs(graphs)
+        require_squares(views)
+        found = checked_pairs(pairs, [graph.n for graph in views], [graph.vertex_names for graph in views])
+        columns = None if functions is None else checked_views(views, functions)[1]
+        rho = positive("rigidity", rigidity, len(views), "graphs")
+        run_by = engine.serving(sum(graph.n for graph in views), _COLUMNS * len(views))
+        return cls(views, found, columns, rho, run_by, engine.name)
+
+    def names(self) -> list[str]:
+        return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
+
+    def part(self, views: Sequence[int]) -> Views:
+        """Some of the views, as if the others had not been given."""
+        graphs = [self.graphs[k] for k in views]
+        degrees = np.array([median_degree(graph) or 1.0 for graph in graphs])
+        degree = float(np.exp(np.mean(np.log(degrees))))
+        units = degrees / degree
+        return Views(
+            numbers=list(views),
+            graphs=[graph.with_weights(graph.w / unit) for graph, unit in zip(graphs, units, strict=True)],
+            units=units,
+            degree=degree,
+            pairs=self.pairs.among(views),
+            functions=None if self.functions is None else _unit([self.functions[k] for k in views]),
+            rigidity=self.rigidity[list(views)],
+            engine=self.engine,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Views that are coupled: ``graphs`` are scaled to the median degree ``degree`` by dividing by ``units``.
+
+    ``numbers`` are those of the views among all that were given.
+    """
+
+    numbers: list[int]
+    graphs: list[Graph]
+    units: Floats
+    degree: float
+    pairs: Pairs
+    functions: list[Floats] | None
+    rigidity: Floats
+    engine: Engine
+
+    def here(self, link: Link) -> Link:
+        """Two views by their numbers among these."""
+        a, b = (self.numbers.index(k) for k in link)
+        return a, b
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Checked numbers, None for "auto"."""
+
+    n_modes: int | None
+    times: Floats | None
+    alpha: float | None
+    borrow: float | None
+    include_unrelated: bool
+    kept_back: float
+    seed: int
+    tolerance: float
+    max_iterations: int
+    max_seconds: float | None
+    callback: Callable[[Step], Any] | None
+
+    @classmethod
+    def checked(
+        cls,
+        n_modes: int | str,
+        times: ArrayLike | str,
+        alpha: float | str,
+        borrow: float | str,
+        include_unrelated: bool,
+        kept_back: float,
+        seed: int,
+        tolerance: float,
+        max_iterations: int,
+        max_seconds: float | None,
+        callback: Callable[[Step], Any] | None,
+    ) -> Numbers:
+        compared = checked_times(times)
+        if compared is not None and not np.any(compared > 0.0):
+            raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
+        share = validation.real("kept_back", kept_back)
+        if share > 0.5:
+            raise CothermError("kept_back", f"{share:g}", "a fraction of the pairs, at most 0.5")
+        if callback is not None and not callable(callback):
+            raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
+        return cls(
+            n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
+            times=None if compared is None else compared[compared > 0.0],
+            alpha=None if is_auto("alpha", alpha) else _strength(alpha),
+            borrow=None if is_auto("borrow", borrow) else _share(borrow),
+            include_unrelated=validation.boolean("include_unrelated", include_unrelated),
+            kept_back=share,
+            seed=validation.integer("seed", seed, least=0, most=2**32 - 1),
+            tolerance=validation.real("tolerance", tolerance, positive=True),
+            max_iterations=validation.integer("max_iterations", max_iterations, least=1),
+            max_seconds=checked_seconds(max_seconds),
+            callback=callback,
+        )
+
+
+def opened(place: Path, given: Given, numbers: Numbers) -> Checkpoint:
+    """The checkpoint of this run, with what the file holds already."""
+    fixed = {name: getattr(numbers, name) for name in ("n_modes", "alpha", "borrow")}
+    named = ("include_unrelated", "kept_back", "seed", "tolerance", "max_iterations")
+    arguments = {
+        "method": "couple_pairs",
+        **fingerprint_of_graphs(given.graphs),
+        "pairs": f"{len(given.pairs.table)} items, {hashed(given.pairs.table)}",
+        "functions": "none" if given.functions is None else hashed(*given.functions),
+        "times": "auto" if numbers.times is None else repr(numbers.times.tolist()),
+        **{name: "auto" if value is None else repr(value) for name, value in fixed.items()},
+        "rigidity": repr(given.rigidity.tolist()),
+        **{name: repr(getattr(numbers, name)) for name in named},
+        "engine": given.engine.name,
+    }
+    return Checkpoint(place, arguments, given.engine, ranks_of(given.engine))
+
+
+def _strength(value: object) -> float:
+    return moderate("alpha", validation.real("alpha", value, positive=True))
+
+
+def _share(value: object) -> float:
+    share = validation.real("borrow", value)
+    if share > 1.0:
+        raise CothermError("borrow", f"{share:g}", "a share from 0 to 1")
+    return share
+
+
+def _unit(functions: list[Floats]) -> list[Floats]:
+    """Columns divided by the root mean square of their norms over all graphs."""
+    size = np.sqrt(np.mean([np.sum(F**2, axis=0) for F in functions], axis=0))
+    return [F / np.where(size > 0.0, size, 1.0) for F in functions]

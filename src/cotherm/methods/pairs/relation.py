@@ -1,0 +1,181 @@
+"""Whether two views have more in common than chance, and how far: the correlation of their heat.
+
+Heat flows from items that both views have to others that both have, which makes an array a_ij for each view. The
+correlation r = Σ a_ij b_ij of the two arrays, each with mean 0 and norm 1, says how far the views are related.
+
+*Chance* is the correlation after a random permutation of one view's items (Mantel 1967). Its variance has a closed
+form. An array is the sum of parts that permutations do not mix: effects of its rows, effects of its columns, and what
+is left. Different parts are uncorrelated, and within a part of dimension d the variance is ‖a‖²‖b‖²/d.
+
+- Few items: heat between all of them. The array is symmetric, without diagonal, and has two parts.
+- Many items: heat from some of them, the sources, to all the others, with permutations of the sources among themselves
+  and of the others among themselves. Every source is compared with all that is near it, however many items there are;
+  a sample of sources *and* targets would hold ever fewer pairs of neighbors.
+
+*How sure*: the probability that chance reaches r, from a gamma distribution with the mean, variance and skewness of
+chance (Pearson's type III, as Mielke 1979 has it for such sums). Where few pairs of items carry all of the heat, as in
+graphs of many small pieces, chance is skewed, and a few coincidences are not taken for a relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfc, gammaincc
+
+from cotherm.arrays import Floats, Ints
+from cotherm.engines import Engine
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow
+from cotherm.heat.times import diffusion_time
+from cotherm.pairs import Pairs
+
+Link = tuple[int, int]
+
+# Heat makes about so many moves along edges: as far as retrieval usually looks.
+MOVES = 8.0
+# Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have at most
+# so many entries.
+MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 30_000_000, 40
+# With fewer items two views cannot be compared.
+FEWEST = 20
+# Views are related if chance makes them so with at most this probability.
+_SURE = 1e-4
+# Below this skewness a gamma distribution is normal.
+_STRAIGHT = 1e-4
+_ROUGHLY = 1e-6
+# Arrays that vary by less than this part of their norm vary by rounding only.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Two views that share items.
+
+    ``correlation``, ``deviations`` (by how many standard deviations it exceeds chance) and ``p_value`` are NaN where
+    the views share too few items to be compared.
+    """
+
+    views: Link
+    shared: int
+    correlation: float
+    deviations: float
+    p_value: float
+
+    @property
+    def related(self) -> bool:
+        """Whether the views have more in common than chance; False where they cannot be compared."""
+        return is_related(self.p_value)
+
+
+def is_related(p_value: float) -> bool:
+    """Whether chance is unlikely enough; not for NaN."""
+    return bool(p_value <= _SURE)
+
+
+def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:
+    """Of every two views that share items."""
+    found = []
+    for a, b in combinations(range(len(graphs)), 2):
+        mine, theirs = pairs.shared(a, b)
+        if len(mine) >= FEWEST:
+            found.append(Relation((a, b), len(mine), *_compared(graphs[a], graphs[b], mine, theirs, seed, engine)))
+        elif len(mine):
+            found.append(Relation((a, b), len(mine), np.nan, np.nan, np.nan))
+    return found
+
+
+def some(vertices: tuple[Ints, Ints], seed: int) -> tuple[Ints, Ints]:
+    """As many of the items as it takes."""
+    count = len(vertices[0])
+    if count <= MOST_SOURCES:
+        return vertices
+    rows = np.random.default_rng(seed).choice(count, MOST_SOURCES, replace=False)
+    return vertices[0][rows], vertices[1][rows]
+
+
+def heat_rows(graph: Graph, sources: Ints, targets: Ints, given: Graph, engine: Engine) -> Floats:
+    """e^{−tL} from some vertices to others; t is that of a number of moves on the view as given."""
+    points = np.zeros((graph.n, len(sources)))
+    points[sources, np.arange(len(sources))] = 1.0
+    t = diffusion_time(MOVES, given)
+    return np.asarray(flow(graph, points, np.array([t]), "auto", _ROUGHLY, engine)[0][targets].T)
+
+
+def _compared(
+    first: Graph, second: Graph, mine: Ints, theirs: Ints, seed: int, engine: Engine
+) -> tuple[float, float, float]:
+    sources, targets = _split(len(mine), seed)
+    a, b = (heat_rows(g, at[sources], at[targets], g, engine) for g, at in ((first, mine), (second, theirs)))
+    return compared(a, b) if len(mine) > MOST_SOURCES else compared_all(a, b)
+
+
+def _split(count: int, seed: int) -> tuple[Ints, Ints]:
+    """Sources and targets: all items and all items where these are few, else some and all the others."""
+    everything = np.arange(count)
+    if count <= MOST_SOURCES:
+        return everything, everything
+    size = min(MOST_SOURCES, count // 2, max(_FEWEST_SOURCES, _ENTRIES // count))
+    sources = np.sort(np.random.default_rng(seed).choice(count, size, replace=False))
+    return sources, np.setdiff1d(everything, sources)
+
+
+def compared_all(first: Floats, second: Floats) -> tuple[float, float, float]:
+    """Correlation, deviations and p-value of heat between all items, two symmetric arrays whose diagonal is ignored."""
+    n = len(first)
+    off = ~np.eye(n, dtype=bool)
+    a, b = (_standardized(K, off) for K in (first, second))
+    r, s = (x.sum(axis=1) / (n - 2) for x in (a, b))
+    e, f = (np.where(off, x - own - own[:, np.newaxis], 0.0) for x, own in ((a, r), (b, s)))
+    # Every two items are in the arrays twice: T = 2(n − 2) Σ r_i s_i + 2 Σ_{i<j} e_ij f_ij.
+    parts = [_effects(r, s, 2.0 * (n - 2)), _left(e, f, 2.0, n * (n - 3) // 2)]
+    return _judged(float(np.vdot(a, b)), parts)
+
+
+def compared(first: Floats, second: Floats) -> tuple[float, float, float]:
+    """Correlation, deviations and p-value of heat from sources (rows) to other items (columns)."""
+    a, b = (_standardized(K, np.ones(K.shape, dtype=bool)) for K in (first, second))
+    m, n = a.shape
+    (r, s), (c, d) = ([x.mean(axis=axis) for x in (a, b)] for axis in (1, 0))
+    e, f = a - r[:, np.newaxis] - c, b - s[:, np.newaxis] - d
+    parts = [_effects(r, s, n), _effects(c, d, m), _left(e, f, 1.0, (m - 1) * (n - 1))]
+    return _judged(float(np.vdot(a, b)), parts)
+
+
+def _standardized(K: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """With mean 0 and norm 1 over the entries that are counted, 0 elsewhere; all 0 where these do not vary."""
+    centered = np.where(counted, K - K[counted].mean(), 0.0)
+    size = float(np.linalg.norm(centered))
+    return centered / size if size > _NOTHING * float(np.linalg.norm(K)) else np.zeros_like(centered)
+
+
+def _effects(r: Floats, s: Floats, factor: float) -> tuple[float, float]:
+    """Variance and third central moment of c Σ r_i s_π(i) over the permutations π; r and s have mean 0."""
+    n = len(r)
+    third = n / ((n - 1) * (n - 2)) * float(np.sum(r**3) * np.sum(s**3))
+    return factor**2 * float(r @ r) * float(s @ s) / (n - 1), factor**3 * third
+
+
+def _left(e: Floats, f: Floats, repeated: float, dimension: int) -> tuple[float, float]:
+    """The same of Σ e_ij f_π(i)π(j), with arrays that have no effects of rows and columns.
+
+    The third moment is that of entries, each of them ``repeated`` times, that are permuted one by one.
+    """
+    squares, cubes = (float(np.sum(e**p)) * float(np.sum(f**p)) for p in (2, 3))
+    return squares / dimension, repeated**2 * cubes / e.size
+
+
+def _judged(r: float, parts: Sequence[tuple[float, float]]) -> tuple[float, float, float]:
+    """The correlation, its deviations and p-value, from moments of the parts of chance."""
+    variance, third = (float(sum(part[moment] for part in parts)) for moment in (0, 1))
+    if not r > _NOTHING:
+        return r, 0.0, 1.0
+    z, skewness = r / np.sqrt(variance), third / variance**1.5
+    if skewness < _STRAIGHT:
+        return r, float(z), float(0.5 * erfc(z / np.sqrt(2.0)))
+    shape = 4.0 / skewness**2
+    return r, float(z), float(gammaincc(shape, shape + z * np.sqrt(shape)))
