@@ -440,7 +440,7 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     [-0.707, 0.0, 0.707]
     """
     require_graph(graph)
-    columns = validation.functions("features", features, graph.n)
+    columns = validation.functions("features", features, graph.n, graph.vertex_names)
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
     t = _smoothing_time(graph) if time is None else validation.real("time", time)

@@ -93,6 +93,8 @@ class ClosestCommuting(MultiviewEstimator):
     (True, (10, 2))
     """
 
+    _same_samples = True
+
     def __init__(
         self,
         *,

@@ -14,7 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.estimators import correspondence as from_functions
-from cotherm.estimators.base import Given, has_clusters, twice
+from cotherm.estimators.base import Given, View, has_clusters, twice
 from cotherm.estimators.pairing import PairingEstimator, PairsGiven
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
@@ -292,14 +292,18 @@ class HeatKernelCoupling(PairingEstimator):
         """
         way = validation.choice("correspondence", self.correspondence, _WAYS)
         paired = way == "pairs" or (way == "auto" and y is None and functions is None)
-        named = self._split(X, reset=True, holes=paired and self.view_columns is not None)
-        self._forget()
+        with self._anew(), self._progress():
+            named = self._split(X, reset=True, holes=paired and self.view_columns is not None)
+            return self._fit_views(named, y, functions, masks, pairs, paired=paired)
+
+    def _fit_views(
+        self, named: Sequence[View], y: Any, functions: Any, masks: Any, pairs: Any, *, paired: bool
+    ) -> Self:
         if paired and len(named) > 1:
             self._refuse(
                 _FOR_FUNCTIONS, "rows paired", 'Set correspondence="labels" or "landmarks", or give functions.'
             )
-            with self._progress():
-                return self._fit_pairs(named, functions, masks, pairs)
+            return self._fit_pairs(named, functions, masks, pairs)
         for argument, given in (("masks", masks), ("pairs", pairs)):
             if given is not None:
                 where = "a single view" if len(named) == 1 else "labels or functions, which say what corresponds"
@@ -308,8 +312,7 @@ class HeatKernelCoupling(PairingEstimator):
                 )
         if len(named) > 1:
             self._refuse(_FOR_PAIRS, "corresponding functions", 'Set correspondence="pairs".')
-        with self._progress():
-            return self._fit(named, y, functions)
+        return self._fit(named, y, functions)
 
     def fit_transform(
         self,

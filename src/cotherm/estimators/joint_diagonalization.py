@@ -94,6 +94,8 @@ class JointDiagonalization(MultiviewEstimator):
     True
     """
 
+    _same_samples = True
+
     def __init__(
         self,
         *,

@@ -87,6 +87,8 @@ class LaplacianAverage(MultiviewEstimator):
     True
     """
 
+    _same_samples = True
+
     def __init__(
         self,
         *,

@@ -28,9 +28,9 @@ def from_networkx(
 ) -> Graph:
     """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
-    Names of nodes that are all strings or all integers become ``vertex_names``. Of other nodes, such as tuples, keep
-    ``list(G.nodes)``, and pass it to :func:`to_networkx`. The name of the graph is kept. It needs networkx:
-    ``pip install 'cotherm[networkx]'``.
+    The nodes become ``vertex_names``: integers if all are, otherwise strings, those of other nodes such as tuples by
+    ``repr``. To get such nodes back, pass ``list(G.nodes)`` to :func:`to_networkx`. The name of the graph is kept. It
+    needs networkx: ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
