@@ -31,8 +31,6 @@ from cotherm.methods.result import JointResult
 from cotherm.progress import shown
 
 _AFFINITIES = ("nearest_neighbors", "precomputed")
-# Beginnings of the names of what set_output and routing of metadata leave in an estimator.
-_OF_SCIKIT_LEARN = ("_sklearn", "_metadata")
 
 
 def has_clusters(estimator: Any) -> bool:
@@ -187,8 +185,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 
@@ -209,16 +207,16 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     def _anew(self) -> Iterator[None]:
         """A fit that forgets what was learned before, or, if it fails for whatever reason, leaves all as it was."""
         before = dict(vars(self))
-        parameters = self._get_param_names()
-        for name in before:
-            if name not in parameters and not name.startswith(_OF_SCIKIT_LEARN):
-                delattr(self, name)
+        for learned in before.get("_learned", ()):
+            vars(self).pop(learned, None)
+        others = {*vars(self), "_learned"}  # parameters, and what scikit-learn keeps here
         try:
             yield
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
+        self._learned = tuple(name for name in vars(self) if name not in others)
 
     def _fit(self, named: Sequence[View], y: Any, functions: Any) -> Self:
         seed = self._seed()
@@ -254,8 +252,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 
@@ -275,8 +273,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 

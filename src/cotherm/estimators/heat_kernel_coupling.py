@@ -46,8 +46,8 @@ class HeatKernelCoupling(PairingEstimator):
 
     Without labels and functions the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same
     items, and an item may be missing from a view. Then there are also one embedding and one clustering of all items.
-    Rows are the same item one by one; data frames are paired by index, unless the indexes are equal. An item is missing
-    from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have
+    Rows are the same item one by one; data frames are paired by index, and graphs by their vertex names, unless these
+    are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item is missing from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have
     different samples, see :func:`cotherm.couple`.
 
     Parameters
@@ -145,6 +145,8 @@ class HeatKernelCoupling(PairingEstimator):
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -269,7 +271,8 @@ class HeatKernelCoupling(PairingEstimator):
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Ignored with ``correspondence="pairs"``.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Ignored with ``correspondence="pairs"``.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. With ``correspondence="pairs"`` they are used
             beside the pairs.
