@@ -15,8 +15,10 @@ from cotherm.errors import CothermError
 
 def index_of(value: Any) -> list[Any] | None:
     """The index of a Series or a data frame; None for everything else."""
-    index = getattr(value, "index", None) if hasattr(value, "iloc") else None
-    return index.tolist() if hasattr(index, "tolist") else None
+    if not hasattr(value, "iloc") or not hasattr(value, "index"):
+        return None
+    names: list[Any] = value.index.tolist()
+    return names
 
 
 def counts(names: Sequence[Any]) -> bool:

@@ -206,17 +206,17 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     @contextmanager
     def _anew(self) -> Iterator[None]:
         """A fit that forgets what was learned before, or, if it fails for whatever reason, leaves all as it was."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         for learned in before.get("_learned", ()):
-            vars(self).pop(learned, None)
-        others = {*vars(self), "_learned"}  # parameters, and what scikit-learn keeps here
+            self.__dict__.pop(learned, None)
+        others = {*self.__dict__, "_learned"}  # parameters, and what scikit-learn keeps here
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
-        self._learned = tuple(name for name in vars(self) if name not in others)
+        self._learned = tuple(name for name in self.__dict__ if name not in others)
 
     def _fit(self, named: Sequence[View], y: Any, functions: Any) -> Self:
         seed = self._seed()

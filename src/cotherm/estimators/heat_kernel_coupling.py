@@ -47,8 +47,9 @@ class HeatKernelCoupling(PairingEstimator):
     Without labels and functions the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same
     items, and an item may be missing from a view. Then there are also one embedding and one clustering of all items.
     Rows are the same item one by one; data frames are paired by index, and graphs by their vertex names, unless these
-    are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item is missing from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have
-    different samples, see :func:`cotherm.couple`.
+    are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item is missing from a view
+    where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have different samples,
+    see :func:`cotherm.couple`.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,9 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: 
 
 def kept_names(names: Names) -> list[Any]:
     """The names as a graph can hold them: all integers, or all strings; of other objects what repr writes."""
-    if all(isinstance(name, Integral) and not isinstance(name, bool) and abs(name) < 2**63 for name in names):
+    if all(
+        isinstance(name, int | np.integer) and not isinstance(name, bool) and abs(int(name)) < 2**63 for name in names
+    ):
         return [int(name) for name in names]
     texts = [name if isinstance(name, str) and name else repr(name) for name in names]
     return texts if len(set(texts)) == len(texts) else [repr(name) for name in names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,7 +80,7 @@ def from_networkx(
     if weight is not None:
         w = weights_of([data.get(weight) for _, _, data in G.edges(data=True)], pairs, str(weight))
     order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
-    found = {}
+    found: dict[str, Any] = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
         if attribute is not None and names:
             values = [G.nodes[name].get(attribute) for name in names]
