@@ -95,7 +95,7 @@ truth = [adata.obs["stage"].cat.codes.to_numpy() for adata in cells]
 rows = []
 for name, adata, own, right in zip(MODALITIES, cells, known, truth, strict=True):
     scores = [
-        ct.evaluate.clustering_scores(right[~own], adata.obs[f"leiden_{key}"].cat.codes[~own])["AMI"]
+        ct.evaluate.clustering_scores(right[~own], adata.obs[f"leiden_{key}"].cat.codes.to_numpy()[~own])["AMI"]
         for key in ("neighbors", "cotherm")
     ]
     rows.append(f"{name:<16}{scores[0]:>10.3f}{scores[1]:>10.3f}")

@@ -52,7 +52,7 @@ def landmark_functions(
     graph : Graph
         The graph.
     vertices : array_like of int
-        One or more landmark vertices.
+        One or more landmark vertices, by number; :meth:`cotherm.Graph.vertex` finds the number of a name.
     time : float, optional
         How long heat spreads from each landmark. By default 2 divided by the median degree of the vertices with
         neighbors, about two moves along edges.
@@ -114,7 +114,8 @@ def label_functions(
     Parameters
     ----------
     labels : array_like of int or str of shape (n,)
-        Label of every vertex.
+        Label of every vertex. Of a pandas Series the index must count the vertices from 0; otherwise bring it into
+        the order of the vertices and pass ``labels.to_numpy()``.
     classes : array_like of int or str, optional
         Classes in the order of the columns. By default all that occur, sorted. Give the same classes for every graph,
         so that columns correspond.
@@ -440,7 +441,7 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     [-0.707, 0.0, 0.707]
     """
     require_graph(graph)
-    columns = validation.functions("features", features, graph.n)
+    columns = validation.functions("features", features, graph.n, graph.vertex_names)
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
     t = _smoothing_time(graph) if time is None else validation.real("time", time)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import CothermError
+from cotherm.indexed import counts, index_of, rows_together, same_names
 
 MISSING = -1
 _NEEDED = 'the word "same" or "names", an index array for each graph, or a table with a column for each graph'
@@ -69,6 +70,8 @@ def checked_pairs(
     if isinstance(pairs, str):
         table = _from_word(pairs, sizes, names, argument)
     elif isinstance(pairs, (list, tuple)) and len(pairs) == len(sizes) and all(np.ndim(one) == 1 for one in pairs):
+        if any(index_of(one) is not None for one in pairs):
+            pairs = rows_together([f"{argument}[{k}]" for k in range(len(pairs))], pairs)
         table = _index_arrays(pairs, argument)
     else:
         table = _table(pairs, len(sizes), argument)
@@ -246,7 +249,10 @@ def _typed(name: Any) -> str:
 
 
 def first_difference(names: Sequence[NDArray[Any] | None]) -> str | None:
-    """Where names of the vertices of two graphs differ, in words; None where they do not, or where there are none."""
+    """Why vertices of one number may not be the same item, in words: names that differ, or that only some graphs have.
+
+    None where there are no names, or the same everywhere. Names that count from 0 say what no names say.
+    """
     named = [(k, one) for k, one in enumerate(names) if one is not None]
     for k, one in named[1:]:
         first, other = named[0][1], one
@@ -257,7 +263,11 @@ def first_difference(names: Sequence[NDArray[Any] | None]) -> str | None:
             v = int(apart[0])
             a, b = shown(first[v].item()), shown(other[v].item())
             return f"vertex {v} is {a} in graph {named[0][0]} and {b} in graph {k}"
-    return None
+    telling = next(((k, one) for k, one in named if not counts(one.tolist())), None)
+    if telling is None or len(named) == len(names):
+        return None
+    bare = next(k for k, one in enumerate(names) if one is None)
+    return f"vertex 0 is {shown(telling[1][0].item())} in graph {telling[0]}, and graph {bare} has no names"
 
 
 def _from_word(word: str, sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
@@ -273,11 +283,21 @@ def _from_word(word: str, sizes: Sequence[int], names: Sequence[NDArray[Any] | N
 
 
 def _same(sizes: Sequence[int], names: Sequence[NDArray[Any] | None], argument: str) -> Ints:
+    """Vertices by number; by name where all graphs have the same names in different orders."""
     same_sizes(sizes, argument)
-    difference = first_difference(names)
-    if difference is not None:
-        raise CothermError(argument, f'"same", but {difference}', "the same vertices", 'Give "names" to pair by name.')
-    return np.tile(np.arange(sizes[0], dtype=np.int64)[:, np.newaxis], len(sizes))
+    in_words = first_difference(names)
+    if in_words is None:
+        return np.tile(np.arange(sizes[0], dtype=np.int64)[:, np.newaxis], len(sizes))
+    known = [one.tolist() for one in names if one is not None]
+    if len(known) < len(sizes):
+        advice = (
+            "Give names to all (vertex_names), or take them away with Graph.bare() if vertices correspond by number."
+        )
+        raise CothermError(argument, f'"same", but {in_words}', "names on all graphs, or on none", advice)
+    if not all(same_names(known[0], one) for one in known[1:]):
+        raise CothermError(argument, f'"same", but {in_words}', "the same vertices", 'Give "names" to pair by name.')
+    places = [{name: v for v, name in enumerate(one)} for one in known]
+    return np.array([[place[name] for place in places] for name in known[0]], dtype=np.int64)
 
 
 def _index_arrays(arrays: Sequence[ArrayLike], argument: str) -> Ints:

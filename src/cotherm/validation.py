@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.indexed import rows_in_order
 
 # Above this an integer may change when it becomes a float64.
 _EXACT_INTEGERS = 2**53
@@ -87,19 +88,32 @@ def items(argument: str, value: object, count: int | None = None, *, least: int 
     return found
 
 
-def labels(argument: str, value: ArrayLike) -> NDArray[Any]:
-    """Integers, or strings, or booleans, in an array of any shape; never a mixture, which NumPy would turn into one."""
+def labels(argument: str, value: ArrayLike, *named: Any) -> NDArray[Any]:
+    """Integers, or strings, or booleans, in an array of any shape; never a mixture, which NumPy would turn into one.
+
+    An index is matched with ``named``, the names of the items that the labels belong to.
+    """
+    value = rows_in_order(argument, value, *named)
     array = as_array(argument, value)
     if not isinstance(value, np.ndarray) or array.dtype.kind == "O":
         kinds = {_kind(item) for item in np.asarray(value, dtype=object).flat}
         if len(kinds) > 1:
             given = "labels of several kinds, " + " and ".join(sorted(kinds))
             raise CothermError(argument, given, "all integers or all strings", "Make strings of them all.")
-        if array.dtype.kind == "O" and kinds == {"str"}:
-            array = array.astype(np.str_)
+        if array.dtype.kind == "O":
+            array = _of_one_kind(array, kinds)
     if array.size and array.dtype.kind not in "biuU":
         raise CothermError(argument, f"dtype {array.dtype}", "integers or strings")
     return array
+
+
+def _of_one_kind(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
+    """Objects that are all strings, integers or booleans as an array of those; others as they are."""
+    kind = {"str": np.str_, "int": np.int64, "bool": np.bool_}.get(min(kinds, default=""))
+    try:
+        return array if kind is None else array.astype(kind)
+    except OverflowError:  # integers past those of NumPy
+        return array
 
 
 def _kind(label: object) -> str:
@@ -185,9 +199,12 @@ def times(argument: str, value: ArrayLike) -> Floats:
     return array
 
 
-def functions(argument: str, value: ArrayLike, n: int) -> Floats:
-    """Functions on n vertices as the columns of an (n, q) array; a vector counts as one column."""
-    return functions_array(argument, as_array(argument, value), n)
+def functions(argument: str, value: ArrayLike, n: int, *named: Any) -> Floats:
+    """Functions on n vertices as the columns of an (n, q) array; a vector counts as one column.
+
+    An index is matched with ``named``, the names of the vertices.
+    """
+    return functions_array(argument, as_array(argument, rows_in_order(argument, value, *named)), n)
 
 
 def functions_array(argument: str, given: Any, n: int) -> Any:
@@ -245,10 +262,21 @@ def _on_host(value: Any) -> Any:
     return value
 
 
+def refuse_cells(argument: str, value: object) -> None:
+    """Refuse AnnData and MuData, which hold many arrays."""
+    if not hasattr(value, "obs_names"):
+        return
+    advice = "cotherm.interop.from_anndata(adata) makes a graph of its cells."
+    if hasattr(value, "mod"):
+        advice = "cotherm.interop.anndata_graphs(mdata) makes a graph of each modality."
+    raise CothermError(argument, f"{type(value).__name__}", "an array, such as one of its obsm", advice)
+
+
 def as_array(argument: str, value: ArrayLike) -> NDArray[Any]:
     """A plain array; sparse, masked and ragged data are refused, arrays on a GPU are copied."""
     if hasattr(value, "tocsr"):
         raise CothermError(argument, "a sparse matrix", "a dense array", "Call .toarray() on it.")
+    refuse_cells(argument, value)
     if isinstance(value, np.ma.MaskedArray):
         raise CothermError(
             argument,

@@ -415,9 +415,10 @@ def test_functions_in_another_order_than_their_table(run: Run, place: Path, clea
 def test_data_frames_in_different_orders(clean: dict[str, Any]) -> None:
     first, second = clean["frames"]
     graphs = [ct.knn_graph(first), ct.knn_graph(second.iloc[ORDER])]
-    with pytest.raises(ct.CothermError, match='Give "names" to pair by name'):
-        ct.couple_pairs(graphs)
-    found = neighbors(ct.couple_pairs(graphs, "names", max_iterations=5).common_graph().graph)
+    by_name = ct.couple_pairs(graphs, max_iterations=5)
+    assert by_name.pairs is not None
+    np.testing.assert_array_equal(by_name.pairs.table, ct.pair_names([first.index, second.index[ORDER]]))
+    found = neighbors(by_name.common_graph().graph)
     assert np.mean([found[item] == clean["near"][item] for item in ITEMS]) > 0.9
 
 

@@ -145,12 +145,39 @@ def test_items_whose_names_disagree_have_none_in_common() -> None:
         ct.fuse_similarity,
         ct.joint_diagonalize,
         ct.closest_commuting,
-        ct.couple_pairs,
-        ct.common_graph,
-        ct.pair_functions,
         lambda graphs: ct.coregularize(graphs, 2),
     ],
 )
 def test_the_same_vertices_in_another_order_are_refused(method: Any) -> None:
     with pytest.raises(ct.CothermError, match="vertex 0 is 'ann' in graph 0 and 'lee' in graph 1"):
         method([graph(), graph(NAMES[::-1])])
+    with pytest.raises(ct.CothermError, match=r"vertex 0 is 'ann' in graph 1, and graph 0 has no names.*bare\(\)"):
+        method([graph(None), graph()])
+    method([graph(None), graph(range(6))])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_same_names_in_another_order_are_paired_by_name(seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(6)
+    views = [graph(), graph(seed=1).subgraph(order)]
+    right = [graph(), graph(seed=1)]
+    F, G = ct.pair_functions(views, n_modes=2)[0, 1]
+    np.testing.assert_array_equal(F[order], G)
+    common, expected = ct.common_graph(views), ct.common_graph(right)
+    assert common.items.tolist() == [[v, int(np.argmax(order == v))] for v in range(6)]
+    assert named(common.graph) == NAMES
+    np.testing.assert_allclose(
+        common.graph.adjacency().toarray(), expected.graph.adjacency().toarray(), rtol=1e-12, atol=1e-15
+    )
+    assert ct.couple_pairs(views, kept_back=0, max_iterations=1, n_modes=2).pairs is not None
+
+
+def test_names_beside_none_are_refused_unless_they_count() -> None:
+    call: Any
+    for call in (ct.couple_pairs, ct.common_graph, ct.pair_functions):
+        with pytest.raises(ct.CothermError, match=r"graph 1 has no names.*vertex_names.*bare\(\)"):
+            call([graph(), graph(None)])
+        with pytest.raises(ct.CothermError, match=r"vertex 0 is 5 in graph 1, and graph 0 has no names"):
+            call([graph(None), graph(range(5, -1, -1))])
+    for counting in (range(6), [str(v) for v in range(6)]):
+        assert ct.common_graph([graph(None), graph(counting)]).items.tolist() == [[v, v] for v in range(6)]

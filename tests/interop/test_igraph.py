@@ -47,6 +47,16 @@ def test_everything_round_trips() -> None:
     assert refused(lambda: to_igraph(wide)) == "graph"
 
 
+def test_names_that_count_are_kept_and_vertices_without_names_have_none() -> None:
+    assert from_igraph(igraph.Graph([(0, 1)])).vertex_names is None
+    G = igraph.Graph([(0, 1)], vertex_attrs={"name": [0, 1]})
+    kept = from_igraph(G).vertex_names
+    assert kept is not None
+    assert kept.tolist() == [0, 1]
+    G.vs["name"] = ["a", None]
+    assert from_igraph(G).vertex_names is None
+
+
 def test_without_weights_every_edge_has_weight_one() -> None:
     assert from_igraph(igraph.Graph([(0, 1), (1, 2)])).w.tolist() == [1.0, 1.0]
 

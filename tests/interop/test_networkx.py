@@ -26,6 +26,7 @@ def in_order(graph: ct.Graph) -> ct.Graph:
         graph.w[order],
         coordinates=graph.coordinates,
         labels=graph.labels,
+        vertex_names=range(graph.n),
         name=graph.name,
     )
 
@@ -57,7 +58,7 @@ def test_coordinates_labels_and_names_round_trip() -> None:
     assert list(G.nodes) == names
     assert G.nodes["mid"] == {"pos": (2.0, 3.0), "label": "b"}
     assert G["mid"][7]["weight"] == 2.0
-    assert from_networkx(G) == graph
+    assert from_networkx(G) == graph.replace(vertex_names=["('x', 1)", "mid", "7"])
     assert list(to_networkx(from_networkx(G), names=G.nodes).edges(data=True)) == list(G.edges(data=True))
 
 
@@ -69,6 +70,41 @@ def test_vertices_follow_the_nodes() -> None:
     assert from_networkx(nx.karate_club_graph()).w.sum() == 231.0  # the published sum of all contacts
     assert from_networkx(nx.path_graph(4), weight=None).w.tolist() == [1.0, 1.0, 1.0]
     assert from_networkx(nx.path_graph(4)).w.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "node", [int, str, lambda v: (v // 7, v % 7), lambda v: v / 2, lambda v: v if v % 2 else f"n{v}"]
+)
+def test_the_order_of_nodes_does_not_matter(node: Any, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    order = random.permutation(40).tolist()
+    sorted_nodes = nx.relabel_nodes(nx.watts_strogatz_graph(40, 4, 0.3, seed=seed), node)
+    shuffled = nx.Graph()
+    shuffled.add_nodes_from(node(v) for v in order)
+    shuffled.add_edges_from(sorted_nodes.edges)
+    graphs = [from_networkx(sorted_nodes), from_networkx(shuffled)]
+    common = ct.common_graph(graphs, second_neighbors=False)
+    assert common.graph.m == graphs[0].m  # the same edges, each once
+    nodes = [list(sorted_nodes), list(shuffled)]
+    assert [nodes[1][b] for _, b in common.items] == [nodes[0][a] for a, _ in common.items]
+    assert refused(lambda: ct.couple_pairs([graphs[0].bare(), graphs[1]])) == "pairs"
+
+
+def test_nodes_keep_their_names() -> None:
+    def names_of(*nodes: Any) -> list[Any]:
+        G = nx.Graph()
+        G.add_nodes_from(nodes)
+        kept = from_networkx(G).vertex_names
+        assert kept is not None
+        return kept.tolist()
+
+    assert names_of(0, 1) == [0, 1]
+    assert names_of(np.int64(3), 1) == [3, 1]
+    assert names_of("b", "") == ["b", "''"]
+    assert names_of("1", 1) == ["'1'", "1"]
+    assert names_of(2**80, 1) == [str(2**80), "1"]
+    assert names_of(True, (0, "a")) == ["True", "(0, 'a')"]
 
 
 def weighted(*edges: Any) -> nx.Graph:

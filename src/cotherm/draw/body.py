@@ -147,7 +147,7 @@ def _checked(
     drawn = []
     for r, row in enumerate(rows):
         surface = faces_of(row[0]) if faces is None else _faces(f"faces[{r}]", corners[r], row[0].n)
-        vectors = [_values(f"values[{r}][{c}]", one, row[c].n) for c, one in enumerate(shown[r])]
+        vectors = [_values(f"values[{r}][{c}]", one, row[c]) for c, one in enumerate(shown[r])]
         bodies = zip(row, vectors, marks[r], strict=True)
         drawn.append([_Drawn(g, _points(g) @ view, surface, v, _dashed(kinds, g.m)) for g, v, kinds in bodies])
     return drawn
@@ -164,8 +164,8 @@ def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     return row
 
 
-def _values(argument: str, value: ArrayLike, n: int) -> Floats:
-    return validation.functions(argument, value, n)[:, 0]
+def _values(argument: str, value: ArrayLike, graph: Graph) -> Floats:
+    return validation.functions(argument, value, graph.n, graph.vertex_names)[:, 0]
 
 
 def _points(graph: Graph) -> Floats:

@@ -80,7 +80,7 @@ def draw_graph(
     low, high = (None, None) if limits is None else _limits(limits)
     colors: dict[str, Any] = {"c": "0.3"}
     if values is not None:
-        shown = validation.functions("values", values, graph.n)[:, 0]
+        shown = validation.functions("values", values, graph.n, graph.vertex_names)[:, 0]
         colors = {"c": shown, "cmap": COLORS, "vmin": low, "vmax": high}
     area = None if size is None else validation.real("size", size, positive=True)
     return put_graph(ax, graph, points, size=area, marks=marks, **colors)

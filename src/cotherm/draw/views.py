@@ -87,7 +87,7 @@ def draw_views(
     kinds = marks_of_grid("marked", marked, graphs)
     words = None if mark_names is None else _words(mark_names)
     heights = [panel_height(row, PANEL) for row in places]
-    classes = None if labels is None else Classes(validation.items("labels", labels, count, each="rows of graphs"))
+    classes = None if labels is None else Classes(_labels(graphs, labels))
     across = PANEL * width + 0.5
     legend, ncols = _fitted([] if classes is None else classes.legend(), across)
     below = 0.2 * -(-len(legend) // ncols)
@@ -108,17 +108,20 @@ def draw_views(
     return figure
 
 
+def _labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
+    given_rows = validation.items("labels", labels, len(graphs), each="rows of graphs")
+    return [validation.labels(f"labels[{r}]", one, graphs[r][0].vertex_names) for r, one in enumerate(given_rows)]
+
+
 def _places(graphs: Sequence[Sequence[Graph]], points: Any) -> list[list[Floats]]:
     found = given.grid("points", points, [len(row) for row in graphs])
-    return [
-        [_plane(f"points[{r}][{c}]", at, graphs[r][c].n) for c, at in enumerate(row)] for r, row in enumerate(found)
-    ]
+    return [[_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)] for r, row in enumerate(found)]
 
 
-def _plane(argument: str, value: ArrayLike, n: int) -> Floats:
-    points = validation.functions(argument, value, n)
+def _plane(argument: str, value: ArrayLike, graph: Graph) -> Floats:
+    points = validation.functions(argument, value, graph.n, graph.vertex_names)
     if points.shape[1] < 2:
-        raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(n, 2)}")
+        raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(graph.n, 2)}")
     return points
 
 

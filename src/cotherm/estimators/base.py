@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +19,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.estimators.columns import column_names, feature_names, require_columns
 from cotherm.estimators.correspondence import functions_of
-from cotherm.estimators.fitted_graph import FittedGraph, Joined, Kernel, fitted_view
+from cotherm.estimators.fitted_graph import FittedGraph, Joined, Kernel, PointsGraph, fitted_view
+from cotherm.estimators.items import require_one_order
 from cotherm.estimators.out_of_sample import extended, factors, votes
 from cotherm.estimators.splitting import columns_of_views, is_list_of_views
 from cotherm.graphs.graph import Graph
+from cotherm.indexed import index_of, rows_in_order, square_in_order
 from cotherm.methods.result import JointResult
 from cotherm.progress import shown
 
@@ -45,6 +48,19 @@ class Given:
     y: Any
     functions: list[Any] | None
     seed: int
+    rows: list[list[Any] | None]  # names of the samples of each view
+
+
+class View(NamedTuple):
+    """A view as it was given, its name in messages, and the names of its rows, if they have any."""
+
+    argument: str
+    given: Any
+    rows: list[Any] | None
+
+
+class NotNumbersError(CothermError, TypeError):
+    """X holds objects that are no numbers, where scikit-learn asks for a TypeError."""
 
 
 class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -99,9 +115,13 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
     """
 
     _uses_functions = False
+    # Whether row r of every view is the same sample.
+    _same_samples = False
 
     def __init__(
         self,
@@ -149,6 +169,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 unlabeled=self.unlabeled,
                 landmarks=self.n_landmarks,
                 seed=given.seed,
+                rows=given.rows,
             )
         self.functions_ = list(functions[: self.n_views_])
         return functions
@@ -164,8 +185,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 
@@ -179,18 +200,44 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         CothermError
             If X, y or a parameter cannot be used.
         """
-        with self._progress():
+        with self._anew(), self._progress():
             return self._fit(self._split(X, reset=True), y, functions)
 
-    def _fit(self, named: Sequence[tuple[str, Any]], y: Any, functions: Any) -> Self:
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """A fit that forgets what was learned before, or, if it fails for whatever reason, leaves all as it was."""
+        before = dict(self.__dict__)
+        for learned in before.get("_learned", ()):
+            self.__dict__.pop(learned, None)
+        others = {*self.__dict__, "_learned"}  # parameters, and what scikit-learn keeps here
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self._learned = tuple(name for name in self.__dict__ if name not in others)
+
+    def _fit(self, named: Sequence[View], y: Any, functions: Any) -> Self:
         seed = self._seed()
-        blocks = self._checked_functions(functions, len(named))
+        self._require_answers()
+        rows = [view.rows for view in named]
+        if self._stacked and rows[0] is None:
+            # Pipelines and splitters of scikit-learn hand over an array and a Series with the index of the whole.
+            y = _plain(y)
+        if self._same_samples:
+            require_one_order([view.argument for view in named], rows)
+        blocks = self._checked_functions(functions, named)
         precomputed = self._precomputed()
-        self._views = [fitted_view(name, _plain(view), self._kernel(), precomputed=precomputed) for name, view in named]
+        self._views = [
+            fitted_view(view.argument, _plain(view.given), self._kernel(), precomputed=precomputed) for view in named
+        ]
         self.n_views_ = len(named)
         self.graphs_ = [view.graph for view in self._views]
+        self._require_answers(self._most_modes([graph.n for graph in self.graphs_]))
         copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
-        self.result_ = self._solve(Given(self.graphs_ * copies, y, blocks and blocks * copies, seed))
+        given = Given(self.graphs_ * copies, y, blocks and blocks * copies, seed, rows * copies)
+        self.result_ = self._solve(given)
         self.embedding_ = self._embedded()
         self._factors = [factors(g, E) for g, E in zip(self.graphs_, self.embedding_, strict=True)]
         if self.n_clusters is not None:
@@ -205,8 +252,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 
@@ -226,8 +273,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Methods that need no corresponding
-            functions ignore them.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Methods that need no corresponding functions ignore them.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. Only for methods that use them.
 
@@ -323,7 +370,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components) * (1 if self.result_.common else self.n_views_)
+        return int(self.embedding_[0].shape[1]) * (1 if self.result_.common else self.n_views_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -356,22 +403,24 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             return int(self.random_state)
         return int(state.randint(2**31))
 
-    def _split(self, X: Any, *, reset: bool, holes: bool = False) -> list[tuple[str, Any]]:
+    def _split(self, X: Any, *, reset: bool, holes: bool = False) -> list[View]:
         """Views as given and their names in messages; one array may have NaN if there may be holes."""
+        validation.refuse_cells("X", X)
         if is_list_of_views(X):
             if reset:
                 self._stacked = False
-                for learned in ("n_features_in_", "feature_names_in_"):
-                    self.__dict__.pop(learned, None)
             self._require_kind(stacked=False)
-            return [(f"X[{k}]", view) for k, view in enumerate(X)]
+            return self._listed(X, reset=reset)
         if reset:
             self._stacked = True
+            self._column_names = [column_names(X)]
         self._require_kind(stacked=True)
         if self._precomputed():
             raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
+        require_columns("X", self._column_names[0], X, warn=False)  # scikit-learn does
         array = self._checked_array(X, reset=reset, holes=holes)
-        columns = columns_of_views(self.view_columns, array.shape[1])
+        if reset:
+            self._columns = columns_of_views(self.view_columns, array.shape[1])
         if reset and self.view_columns is None:
             warnings.warn(
                 f"X is one table of {array.shape[1]} columns, so there is one view and nothing to bring together. Pass "
@@ -379,7 +428,27 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 CothermWarning,
                 stacklevel=4,
             )
-        return [("X", array[:, chosen]) for chosen in columns]
+        return [View("X", array[:, chosen], index_of(X)) for chosen in self._columns]
+
+    def _listed(self, X: Sequence[Any], *, reset: bool) -> list[View]:
+        """The views of a list; those of new samples have the columns of training."""
+        weights = reset and self._precomputed()
+        found = []
+        for k, one in enumerate(X):
+            argument = f"X[{k}]"
+            validation.refuse_cells(argument, one)
+            given = square_in_order(argument, one) if weights else one
+            found.append(View(argument, given, column_names(given) if isinstance(given, Graph) else index_of(given)))
+        if reset:
+            self._column_names = [column_names(view.given) for view in found]
+            names = [feature_names(one) for one in self._column_names]
+            if any(one is not None for one in names):
+                self.feature_names_in_ = names
+        elif len(found) == self.n_views_:
+            for view, fitted, own in zip(found, self._column_names, self._views, strict=True):
+                if view.given is not None:
+                    require_columns(view.argument, fitted, view.given, warn=isinstance(own, PointsGraph))
+        return found
 
     def _checked_array(self, X: Any, *, reset: bool, holes: bool) -> Any:
         try:
@@ -393,14 +462,27 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 ensure_all_finite="allow-nan" if holes else True,
             )
         except (ValueError, TypeError) as error:
-            raise CothermError("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
+            kind = NotNumbersError if isinstance(error, TypeError) else CothermError
+            raise kind("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
 
     def _require_kind(self, *, stacked: bool) -> None:
         if self._stacked is not stacked:
             kinds = ("a list of views", "one array")
             raise CothermError("X", kinds[stacked], f"{kinds[not stacked]}, as in fit")
 
-    def _checked_functions(self, functions: Any, count: int) -> list[Any] | None:
+    def _require_answers(self, most: int | None = None, items: int | None = None) -> None:
+        """Refuse, before the method runs, what its result of ``most`` modes cannot give; ``items`` may be clustered."""
+        validation.integer("n_components", self.n_components, least=1, most=most and max(most - 1, 1))
+        validation.real("t", self.t)
+        if self.n_clusters is not None:
+            validation.integer("n_clusters", self.n_clusters, least=1, most=items or most)
+
+    def _most_modes(self, sizes: Sequence[int]) -> int:
+        """How many modes a result on views of these sizes has."""
+        return min(sizes)
+
+    def _checked_functions(self, functions: Any, views: Sequence[View]) -> list[Any] | None:
+        count = len(views)
         if functions is None:
             return None
         if not self._uses_functions:
@@ -408,7 +490,8 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != count:
             needed = f"a list with a block of functions for each of {count} views"
             raise CothermError("functions", validation.describe(functions), needed)
-        return list(functions)
+        named = zip(views, functions, strict=True)
+        return [_plain(rows_in_order(f"functions[{k}]", F, view.rows)) for k, (view, F) in enumerate(named)]
 
     def _embedded(self) -> list[Floats]:
         with known_as("k", "n_components"):
@@ -436,19 +519,20 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     def _voted(self, X: Any) -> Any:
         """The clusters of new samples."""
+        check_is_fitted(self, "labels_")
         joined = self._joined(X)
-        shares = [
-            votes(one, labels, self.n_clusters or 0) for one, labels in zip(joined, self._all_labels(), strict=True)
-        ]
+        count = max(int(labels.max()) + 1 for labels in self._all_labels())
+        shares = [votes(one, labels, count) for one, labels in zip(joined, self._all_labels(), strict=True)]
         if self._stacked:
             return np.sum(shares, axis=0).argmax(axis=1)
         return [share.argmax(axis=1) for share in shares]
 
     def _joined(self, X: Any) -> list[Joined]:
+        given = self._new_views(X)
         views: list[FittedGraph] = self._views
-        return [view.join(name, _plain(new)) for view, (name, new) in zip(views, self._new_views(X), strict=True)]
+        return [view.join(new.argument, _plain(new.given)) for view, new in zip(views, given, strict=True)]
 
-    def _new_views(self, X: Any, *, holes: bool = False) -> list[tuple[str, Any]]:
+    def _new_views(self, X: Any, *, holes: bool = False) -> list[View]:
         """The views of new samples, as many as in fit."""
         check_is_fitted(self)
         given = self._split(X, reset=False, holes=holes)

@@ -73,6 +73,8 @@ class ClosestCommuting(MultiviewEstimator):
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -92,6 +94,8 @@ class ClosestCommuting(MultiviewEstimator):
     >>> model.result_.commutator < 1e-10, model.transform(X[100:110]).shape
     (True, (10, 2))
     """
+
+    _same_samples = True
 
     def __init__(
         self,

@@ -12,28 +12,38 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.estimators.items import require_one_order
 from cotherm.functions import landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
+from cotherm.indexed import rows_in_order
 from cotherm.methods.average import average
 
 WAYS = ("auto", "labels", "landmarks")
 
 
 def functions_of(
-    graphs: Sequence[Graph], y: Any, *, way: str, unlabeled: Any, landmarks: int, seed: int
+    graphs: Sequence[Graph],
+    y: Any,
+    *,
+    way: str,
+    unlabeled: Any,
+    landmarks: int,
+    seed: int,
+    rows: Sequence[list[Any] | None],
 ) -> list[Floats]:
-    """From y, or without labels ("auto") from landmarks."""
+    """From y, or without labels ("auto") from landmarks; ``rows`` are the names of the samples of each view."""
     way = validation.choice("correspondence", way, WAYS)
     if way == "labels" and y is None:
         raise CothermError("y", "None", "labels for correspondence='labels'")
     if y is None or way == "landmarks":
+        require_one_order([f"X[{k}]" for k in range(len(rows))], rows)
         return shared_landmarks(graphs, validation.integer("n_landmarks", landmarks, least=1), seed)
-    return from_labels(graphs, y, unlabeled)
+    return from_labels(graphs, y, unlabeled, rows)
 
 
-def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any) -> list[Floats]:
+def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any, rows: Sequence[list[Any] | None]) -> list[Floats]:
     """As :func:`cotherm.shared_label_functions` makes them."""
-    labels = _labels_of_views(graphs, y)
+    labels = _labels_of_views(graphs, y, rows)
     # -1 marks unlabeled samples by default, also where labels are strings or booleans and none can be -1.
     other_kind = isinstance(unlabeled, str) != (labels[0].dtype.kind == "U") or labels[0].dtype.kind == "b"
     with known_as("labels", "y"):
@@ -43,13 +53,13 @@ def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any) -> list[Floats]
     return list(found.functions)
 
 
-def _labels_of_views(graphs: Sequence[Graph], y: Any) -> list[NDArray[Any]]:
+def _labels_of_views(graphs: Sequence[Graph], y: Any, rows: Sequence[list[Any] | None]) -> list[NDArray[Any]]:
     if _is_list_of_labels(y):
         if len(y) != len(graphs):
             raise CothermError("y", f"{len(y)} arrays of labels", f"one for each of {len(graphs)} views")
-        labels = [_labels(f"y[{v}]", one) for v, one in enumerate(y)]
+        labels = [_labels(f"y[{v}]", one, own) for v, (one, own) in enumerate(zip(y, rows, strict=True))]
     else:
-        labels = [_labels("y", y)] * len(graphs)
+        labels = [_labels("y", y, own) for own in rows]
     for v, (known, graph) in enumerate(zip(labels, graphs, strict=True)):
         if known.shape != (graph.n,):
             raise CothermError(
@@ -67,7 +77,10 @@ def _is_list_of_labels(y: Any) -> bool:
     return isinstance(y, list | tuple) and any(isinstance(one, list | tuple) or np.ndim(one) == 1 for one in y)
 
 
-def _labels(argument: str, y: Any) -> NDArray[Any]:
+def _labels(argument: str, y: Any, rows: list[Any] | None) -> NDArray[Any]:
+    """Labels in the order of the rows of a view."""
+    y = rows_in_order(argument, y, rows)
+    y = y.to_numpy() if hasattr(y, "to_numpy") else y
     array = validation.as_array(argument, y)
     if array.dtype.kind == "f":
         if not np.all(np.abs(array) <= 2.0**53) or np.any(array != np.round(array)):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from cotherm import validation
+from cotherm import limits, validation
+from cotherm.errors import known_as
 from cotherm.estimators.base import Given, MultiviewEstimator
 from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
 
@@ -86,6 +88,8 @@ class CoupledBases(MultiviewEstimator):
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -159,18 +163,20 @@ class CoupledBases(MultiviewEstimator):
         self.restarts = restarts
 
     def _solve(self, given: Given) -> QuasiHarmonic:
-        return coupled_bases(
-            given.graphs,
-            self._corresponding(given),
-            self._modes() if self.n_modes is None else self.n_modes,
-            strength=self.strength,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            restarts=self.restarts,
-            seed=given.seed,
-        )
+        # As many as coordinates, with the constant one, or clusters need.
+        needed = max(self.n_components + 1, self.n_clusters or 1)
+        with known_as("k", "n_modes"):
+            return coupled_bases(
+                given.graphs,
+                self._corresponding(given),
+                needed if self.n_modes is None else self.n_modes,
+                strength=self.strength,
+                tolerance=self.tolerance,
+                max_iterations=self.max_iterations,
+                restarts=self.restarts,
+                seed=given.seed,
+            )
 
-    def _modes(self) -> int:
-        """As many as coordinates, with the constant one, or clusters need."""
-        clusters = 1 if self.n_clusters is None else validation.integer("n_clusters", self.n_clusters, least=1)
-        return max(validation.integer("n_components", self.n_components, least=1) + 1, clusters)
+    def _most_modes(self, sizes: Sequence[int]) -> int:
+        most = min(limits.MODES, *sizes)
+        return most if self.n_modes is None else validation.integer("n_modes", self.n_modes, least=1, most=most)

@@ -14,7 +14,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.estimators import correspondence as from_functions
-from cotherm.estimators.base import Given, has_clusters, twice
+from cotherm.estimators.base import Given, View, has_clusters, twice
 from cotherm.estimators.pairing import PairingEstimator, PairsGiven
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import Coupling
@@ -30,7 +30,7 @@ _FOR_FUNCTIONS = {
     "memory": "auto",
     "precision": "float64",
 }
-_FOR_PAIRS = {"n_modes": "auto", "borrow": "auto", "kept_back": 0.25}
+_FOR_PAIRS = {"n_modes": "auto", "borrow": "auto", "include_unrelated": False, "kept_back": 0.25}
 
 
 class HeatKernelCoupling(PairingEstimator):
@@ -46,9 +46,10 @@ class HeatKernelCoupling(PairingEstimator):
 
     Without labels and functions the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same
     items, and an item may be missing from a view. Then there are also one embedding and one clustering of all items.
-    Rows are the same item one by one; data frames are paired by index, unless the indexes are equal. An item is missing
-    from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have
-    different samples, see :func:`cotherm.couple`.
+    Rows are the same item one by one; data frames are paired by index, and graphs by their vertex names, unless these
+    are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item is missing from a view
+    where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have different samples,
+    see :func:`cotherm.couple`.
 
     Parameters
     ----------
@@ -88,6 +89,9 @@ class HeatKernelCoupling(PairingEstimator):
         Number of smooth modes of every graph, see :func:`cotherm.couple_pairs`. Only with pairs.
     borrow : float or "auto", default "auto"
         Share of the weights that a view borrows from the others, from 0 to 1. Only with pairs.
+    include_unrelated : bool, default False
+        Whether to couple and merge views also where they have nothing in common beyond chance, or share too few items
+        to tell. Only with pairs.
     kept_back : float, default 0.25
         Fraction of the pairs to keep back when agreement is measured; 0 for no measurement, which is several times as
         fast. Only with pairs.
@@ -138,13 +142,17 @@ class HeatKernelCoupling(PairingEstimator):
     index_ : pandas.Index
         With pairs of data frames, the names of the items.
     common_graph_ : CommonGraph
-        With pairs, one graph over all items: vertex r is row r of ``items_``.
+        With pairs, one graph over all items: vertex r is row r of ``items_``. Views that are hardly related to the
+        others are left out, and so are items that only these have; ``common_graph_.notes`` says so.
     common_embedding_ : ndarray of shape (items, n_components)
-        With pairs, the coordinates of all items in one space.
+        With pairs, the coordinates of all items in one space; NaN for items that are not in the common graph, whose
+        cluster in ``labels_`` is -1.
     n_views_ : int
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -205,6 +213,7 @@ class HeatKernelCoupling(PairingEstimator):
         precision: str = "float64",
         n_modes: int | str = "auto",
         borrow: float | str = "auto",
+        include_unrelated: bool = False,
         kept_back: float = 0.25,
         n_components: int = 2,
         t: float = 0.0,
@@ -251,6 +260,7 @@ class HeatKernelCoupling(PairingEstimator):
         self.precision = precision
         self.n_modes = n_modes
         self.borrow = borrow
+        self.include_unrelated = include_unrelated
         self.kept_back = kept_back
 
     def fit(
@@ -269,7 +279,8 @@ class HeatKernelCoupling(PairingEstimator):
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. Ignored with ``correspondence="pairs"``.
+            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
+            views that have one. Ignored with ``correspondence="pairs"``.
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, instead of labels. With ``correspondence="pairs"`` they are used
             beside the pairs.
@@ -292,14 +303,18 @@ class HeatKernelCoupling(PairingEstimator):
         """
         way = validation.choice("correspondence", self.correspondence, _WAYS)
         paired = way == "pairs" or (way == "auto" and y is None and functions is None)
-        named = self._split(X, reset=True, holes=paired and self.view_columns is not None)
-        self._forget()
+        with self._anew(), self._progress():
+            named = self._split(X, reset=True, holes=paired and self.view_columns is not None)
+            return self._fit_views(named, y, functions, masks, pairs, paired=paired)
+
+    def _fit_views(
+        self, named: Sequence[View], y: Any, functions: Any, masks: Any, pairs: Any, *, paired: bool
+    ) -> Self:
         if paired and len(named) > 1:
             self._refuse(
                 _FOR_FUNCTIONS, "rows paired", 'Set correspondence="labels" or "landmarks", or give functions.'
             )
-            with self._progress():
-                return self._fit_pairs(named, functions, masks, pairs)
+            return self._fit_pairs(named, functions, masks, pairs)
         for argument, given in (("masks", masks), ("pairs", pairs)):
             if given is not None:
                 where = "a single view" if len(named) == 1 else "labels or functions, which say what corresponds"
@@ -308,8 +323,7 @@ class HeatKernelCoupling(PairingEstimator):
                 )
         if len(named) > 1:
             self._refuse(_FOR_PAIRS, "corresponding functions", 'Set correspondence="pairs".')
-        with self._progress():
-            return self._fit(named, y, functions)
+        return self._fit(named, y, functions)
 
     def fit_transform(
         self,
@@ -521,6 +535,7 @@ class HeatKernelCoupling(PairingEstimator):
                 alpha=self.alpha,
                 borrow=self.borrow,
                 rigidity=self.rigidity,
+                include_unrelated=self.include_unrelated,
                 kept_back=self.kept_back,
                 seed=given.seed,
                 **self._stopping(),

@@ -18,6 +18,7 @@ from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.indexed import counts, rows_in_order, same_names
 from cotherm.pairs import MISSING, checked_pairs, named_items, shown
 
 Bools = NDArray[np.bool_]
@@ -87,15 +88,18 @@ def item_of_each(column: Ints) -> Ints:
 def found_items(views: Sequence[NamedView], seen: Sequence[Bools], pairs: Any = None, *, shared: bool = True) -> Items:
     """The items of views, by ``pairs``, else by the index of data frames, else row by row; some of them shared."""
     sizes = tuple(view.size for view in views)
+    indexes = [_index(view.given) for view in views]
+    named = all(one is not None for one in indexes)
     names = None
     if pairs is not None:
         table = checked_pairs(pairs, sizes).all_items()
-    elif (indexes := _indexes(views)) is not None and not _same_order(indexes):
+    elif named and not _same_order(indexes):
         table = named_items(indexes, [f"{view.argument}.index" for view in views], shared=shared)
         names = _names(indexes, table, sizes)
     else:
+        require_one_order([view.argument for view in views], [None if one is None else list(one) for one in indexes])
         table = _row_by_row(sizes)
-        names = None if indexes is None else indexes[0]
+        names = indexes[0] if named else None
     known = np.column_stack([np.append(one, False)[column] for one, column in zip(seen, table.T, strict=True)])
     _require_seen(table, known, names)
     rows = tuple(np.flatnonzero(one) for one in seen)
@@ -174,7 +178,8 @@ def _require_complete(view: NamedView, seen: Bools, *, masked: bool) -> None:
 
 
 def _checked_mask(argument: str, mask: Any, view: NamedView) -> Bools:
-    array = validation.as_array(argument, mask)
+    index = _index(view.given)
+    array = validation.as_array(argument, rows_in_order(argument, mask, index))
     if array.dtype.kind != "b" or array.shape != (view.size,):
         given = f"an array of shape {array.shape} and type {array.dtype}"
         raise CothermError(argument, given, f"True or False for each of the {view.size} rows of {view.argument}")
@@ -185,16 +190,39 @@ def _is_frame(given: Any) -> bool:
     return hasattr(given, "index") and hasattr(given, "to_numpy")
 
 
-def _indexes(views: Sequence[NamedView]) -> list[Any] | None:
-    """The index of every view, if all of them are data frames."""
-    if not all(_is_frame(view.given) for view in views):
-        return None
-    return [view.given.index for view in views]
+def _index(given: Any) -> Any:
+    """The index of a data frame, the names of the vertices of a graph; None where there are none."""
+    if isinstance(given, Graph):
+        return given.vertex_names
+    return given.index if _is_frame(given) else None
 
 
 def _same_order(indexes: Sequence[Any]) -> bool:
     """Whether rows correspond as they are: equal indexes, or none but the row numbers that pandas makes up."""
-    return all(one.equals(indexes[0]) for one in indexes) or all(_made_up(one) for one in indexes)
+    first = list(indexes[0])
+    return all(list(one) == first for one in indexes) or all(_made_up(one) for one in indexes)
+
+
+def require_one_order(arguments: Sequence[str], rows: Sequence[list[Any] | None]) -> None:
+    """Refuse views of as many rows whose names say, or leave open, that row r is not the same item in all of them."""
+    telling = next((k for k, own in enumerate(rows) if own is not None and not counts(own)), None)
+    if telling is None:
+        return
+    order = rows[telling]
+    assert order is not None
+    for k, own in enumerate(rows):
+        if own != order and (own is None or len(own) == len(order)):
+            names = f"{arguments[telling]}, whose rows are {', '.join(map(shown, order[:3]))}, ..."
+            given, advice = (
+                "rows without names",
+                "Give all of them an index, or none: to_numpy() takes rows one by one.",
+            )
+            if own is not None and same_names(own, order):
+                given = "the same rows in another order"
+                advice = f"{arguments[k]}.loc[{arguments[telling]}.index] brings a data frame into that order."
+            elif own is not None and not counts(own):
+                given = "rows of other names"
+            raise CothermError(arguments[k], f"{given}, beside {names}", "the same rows in the same order", advice)
 
 
 def _made_up(index: Any) -> bool:
@@ -205,7 +233,8 @@ def _names(indexes: Sequence[Any], table: Ints, sizes: Sequence[int]) -> Any:
     """The index of all items, each where it first occurs."""
     first = np.argmax(table >= 0, axis=1)
     starts = np.cumsum([0, *sizes[:-1]])
-    together = indexes[0].append(list(indexes[1:]))
+    frames = all(hasattr(one, "append") for one in indexes)
+    together = indexes[0].append(list(indexes[1:])) if frames else np.concatenate([np.asarray(one) for one in indexes])
     return together.take(starts[first] + table[np.arange(len(table)), first])
 
 

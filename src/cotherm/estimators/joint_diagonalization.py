@@ -73,6 +73,8 @@ class JointDiagonalization(MultiviewEstimator):
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -93,6 +95,8 @@ class JointDiagonalization(MultiviewEstimator):
     >>> ct.evaluate.clustering_accuracy(y[:80], labels) > 0.8
     True
     """
+
+    _same_samples = True
 
     def __init__(
         self,

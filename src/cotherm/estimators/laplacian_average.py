@@ -71,6 +71,8 @@ class LaplacianAverage(MultiviewEstimator):
         Number of views.
     n_features_in_ : int
         Number of columns of X, if it was one array.
+    feature_names_in_ : ndarray of str, or list of ndarray of str
+        Names of the columns of data frames: an array for one frame, a list for a list of views, None for those without.
 
     See Also
     --------
@@ -86,6 +88,8 @@ class LaplacianAverage(MultiviewEstimator):
     >>> ct.evaluate.clustering_accuracy(y, labels) > 0.9
     True
     """
+
+    _same_samples = True
 
     def __init__(
         self,

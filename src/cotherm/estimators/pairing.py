@@ -9,11 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
-from cotherm.estimators.base import MultiviewEstimator
+from cotherm.estimators.base import MultiviewEstimator, View
 from cotherm.estimators.fitted_graph import FittedGraph, GivenGraph, Joined, fitted_view
 from cotherm.estimators.items import (
     Items,
@@ -34,8 +35,6 @@ from cotherm.methods.pairs.common import CommonGraph
 
 # The cluster of items that are not in the common graph.
 _NONE = -1
-# What a fit by pairs leaves behind, and others do not have.
-_LEARNED = ("items_", "index_", "common_graph_", "common_embedding_", "functions_", "labels_", "_items")
 
 
 @dataclass(frozen=True)
@@ -95,21 +94,19 @@ class PairingEstimator(MultiviewEstimator):
     def _paired(self) -> bool:
         return hasattr(self, "_items")
 
-    def _forget(self) -> None:
-        for learned in _LEARNED:
-            self.__dict__.pop(learned, None)
-
-    def _fit_pairs(self, named: Sequence[tuple[str, Any]], functions: Any, masks: Any, pairs: Any) -> Self:
+    def _fit_pairs(self, named: Sequence[View], functions: Any, masks: Any, pairs: Any) -> Self:
         seed = self._seed()
-        blocks = self._checked_functions(functions, len(named))
+        self._require_answers()
+        blocks = self._checked_functions(functions, named)
         weights = self._precomputed()
-        views = [named_view(name, k, view, weights) for k, (name, view) in enumerate(named)]
+        views = [named_view(view.argument, k, view.given, weights) for k, view in enumerate(named)]
         of_views = checked_masks(masks, len(views))
         items = found_items(views, [seen_rows(view, mask) for view, mask in zip(views, of_views, strict=True)], pairs)
         self._views = [self._seen_view(view, rows) for view, rows in zip(views, items.seen, strict=True)]
         self.n_views_ = len(views)
         self.graphs_ = [view.graph for view in self._views]
         table = items.vertices()
+        self._require_answers(self._most_modes([graph.n for graph in self.graphs_]), len(table))
         with known_as("pairs", "X" if pairs is None else "pairs"), known_as("graphs", "X"):
             given = PairsGiven(self.graphs_, table, blocks and _rows_of_functions(blocks, items), seed)
             self.result_ = self._solve_pairs(given)
@@ -154,7 +151,7 @@ class PairingEstimator(MultiviewEstimator):
         """New samples in each view, None for views that were not given."""
         given = self._new_views(X, holes=True)
         found: list[NewRows | None] = []
-        for k, (name, new) in enumerate(given):
+        for k, (name, new, _) in enumerate(given):
             if new is None:
                 found.append(None)
                 continue
@@ -185,7 +182,8 @@ class PairingEstimator(MultiviewEstimator):
         return total / np.maximum(count, 1.0)[:, np.newaxis]
 
     def _voted_in_common(self, X: Any) -> Ints:
-        clusters = self.n_clusters or 0
+        check_is_fitted(self, "labels_")
+        clusters = int(self.labels_.max()) + 1
 
         def shares(k: int, joined: Joined) -> Floats:
             return votes(joined, self.labels_[self._items.of_rows(k)], clusters)

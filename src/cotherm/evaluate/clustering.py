@@ -10,6 +10,9 @@ from scipy.optimize import linear_sum_assignment
 
 from cotherm import limits, validation
 from cotherm.errors import CothermError
+from cotherm.indexed import index_of, rows_together
+
+_BOTH = ("classes", "clusters")
 
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
@@ -23,7 +26,7 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     classes : array_like of int or str of shape (n,)
         True class of every item.
     clusters : array_like of int or str of shape (n,)
-        Cluster of every item.
+        Cluster of every item. If both are pandas Series they are matched by their indexes.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def clustering_scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, floa
     classes : array_like of int or str of shape (n,)
         True class of every item.
     clusters : array_like of int or str of shape (n,)
-        Cluster of every item.
+        Cluster of every item. If both are pandas Series they are matched by their indexes.
 
     Returns
     -------
@@ -98,8 +101,8 @@ def clustering_scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, floa
 def _checked(classes: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as numbers from 0 on, of one length."""
     numbered = []
-    for argument, value in (("classes", classes), ("clusters", clusters)):
-        labels = validation.labels(argument, value)
+    for argument, value in zip(_BOTH, rows_together(_BOTH, (classes, clusters)), strict=True):
+        labels = validation.labels(argument, value, index_of(value))
         if labels.ndim != 1 or not labels.size:
             raise CothermError(argument, validation.describe(labels), "a vector of labels, one for each item")
         numbered.append(np.unique(labels, return_inverse=True)[1])

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
+from cotherm.indexed import index_of, rows_together, square_in_order
 
 
 def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
@@ -21,7 +22,7 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
     Parameters
     ----------
     X, Y : array_like of shape (n, d)
-        Samples of two views in one space. Row v of both is the same sample.
+        Samples of two views in one space. Row v of both is the same sample; data frames are matched by their indexes.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
     >>> ct.evaluate.foscttm([[0.0], [1.0], [2.0]], [[0.1], [1.1], [2.1]])
     0.0
     """
-    X, Y = _rows("X", X), _rows("Y", Y)
+    X, Y = map(_rows, ("X", "Y"), rows_together(("X", "Y"), (X, Y)))
     if X.shape != Y.shape:
         raise CothermError("Y", f"shape {Y.shape}", f"the shape of X, {X.shape}")
     if len(X) < 2:
@@ -110,8 +111,9 @@ def label_transfer(
     if X.shape[1] != Y.shape[1]:
         raise CothermError("others", f"{Y.shape[1]} columns", f"as many as known, {X.shape[1]}")
     labels = {}
-    for argument, value, rows in (("known_labels", known_labels, X), ("other_labels", other_labels, Y)):
-        labels[argument] = validation.labels(argument, value)
+    pairs = (("known_labels", known_labels, known, X), ("other_labels", other_labels, others, Y))
+    for argument, value, given, rows in pairs:
+        labels[argument] = validation.labels(argument, value, index_of(given))
         if labels[argument].shape != (len(rows),):
             raise CothermError(argument, f"shape {labels[argument].shape}", f"one label for each of {len(rows)} rows")
     k = validation.integer("k", k, least=1, most=len(X))
@@ -156,11 +158,15 @@ def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats
     >>> ct.evaluate.geodesic_error([0, 0], [0, 1], [[0.0, 2.0], [2.0, 0.0]]).tolist()
     [0.0, 2.0]
     """
-    D = validation.numeric("distances", distances, ndim=(2,))
+    D = validation.numeric("distances", square_in_order("distances", distances), ndim=(2,))
     if D.shape[0] != D.shape[1] or not D.size:
         raise CothermError("distances", f"shape {D.shape}", "a square matrix: all pairs of vertices of the target")
-    found = validation.indices("match", getattr(match, "hard", match), below=len(D))
+    match = getattr(match, "hard", match)
     known = validation.as_array("truth", truth)
+    if known.ndim == 1:
+        match, truth = rows_together(("match", "truth"), (match, truth))
+        known = validation.as_array("truth", truth)
+    found = validation.indices("match", match, below=len(D))
     if known.ndim == 2:
         if known.shape[1] != 2 or not len(known):
             raise CothermError("truth", f"shape {known.shape}", "one or more pairs, shape (p, 2)")

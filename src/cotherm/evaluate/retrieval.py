@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
+from cotherm.indexed import index_of, square_in_order
 from cotherm.lazy import lazy
 from cotherm.notebook import ArraysInShort
 
@@ -124,7 +125,9 @@ def retrieval(distances: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> Retr
     distances : array_like of shape (n, n)
         Row q has the distances from query q. The diagonal is ignored.
     labels : array_like of int or str of shape (n,)
-        Class of every item. An item alone in its class is not a query, but is ranked for others.
+        Class of every item. An item alone in its class is not a query, but is ranked for others. A pandas Series is
+        matched by its index with the rows of a data frame of distances; beside an array only an index that counts the
+        items from 0 is taken.
     seed : int, default 0
         Seed of the order of items at equal distances.
 
@@ -154,8 +157,9 @@ def retrieval(distances: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> Retr
     >>> found.mean_average_precision, found.precision_at(1)
     (1.0, 1.0)
     """
+    distances = square_in_order("distances", distances)
     D = validation.numeric("distances", distances, ndim=(2,))
-    known = validation.labels("labels", labels)
+    known = validation.labels("labels", labels, index_of(distances))
     n = len(D)
     if D.shape != (n, n) or n < 2:
         raise CothermError("distances", f"shape {D.shape}", "a square matrix of two rows or more")

@@ -11,13 +11,21 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
 from cotherm.graphs.search.neighbors import Neighbors, find, search_engine, search_options
 from cotherm.graphs.search.points import Points
-from cotherm.graphs.validation import checked_faces, checked_rows, checked_scale, checked_sigma, names_of_rows
+from cotherm.graphs.validation import (
+    checked_faces,
+    checked_rows,
+    checked_scale,
+    checked_sigma,
+    checked_vertex_names,
+    names_of_rows,
+)
+from cotherm.indexed import index_of
 
 # Points in at most this many dimensions can be drawn where they are.
 _DRAWABLE = 3
@@ -76,7 +84,7 @@ def knn_graph(
         What finds the neighbors, see :func:`cotherm.nearest_neighbors`: "auto" is the GPU if `X` lives on one, and the
         processor otherwise. The graph is the same, and lives on the host.
     labels : array_like of int or str, optional
-        Labels of the vertices, stored in the graph.
+        Labels of the vertices, stored in the graph. A pandas Series is matched by its index.
     vertex_names : array_like of int or str, optional
         Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
@@ -208,7 +216,7 @@ def radius_graph(
     metric : {"euclidean", "cosine"}, default "euclidean"
         Distance between points. Under "cosine" zero rows become isolated vertices.
     labels : array_like of int or str, optional
-        Labels of the vertices, stored in the graph.
+        Labels of the vertices, stored in the graph. A pandas Series is matched by its index.
     vertex_names : array_like of int or str, optional
         Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
@@ -273,7 +281,7 @@ def mesh_graph(
     scale_factor : float, default 1.0
         Factor c > 0 for "gaussian".
     labels : array_like of int or str, optional
-        Labels of the vertices, stored in the graph.
+        Labels of the vertices, stored in the graph. A pandas Series is matched by its index.
     vertex_names : array_like of int or str, optional
         Names of the vertices, each once. By default the index of a pandas data frame.
     name : str, optional
@@ -311,7 +319,8 @@ def mesh_graph(
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     position = validation.numeric("vertices", vertices, ndim=(2,))
     n = checked_rows("vertices", position).shape[0]
-    bare = _without_edges(position, n, labels, vertex_names, name)
+    with known_as("X", "vertices"):
+        bare = _without_edges(vertices, n, labels, vertex_names, name)
     i, j = _sides(checked_faces(faces, n), n)
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
@@ -322,8 +331,11 @@ def mesh_graph(
 def _without_edges(X: Any, n: int, labels: ArrayLike | None, vertex_names: ArrayLike | None, name: str | None) -> Graph:
     """The graph's vertices; made before the search, so that wrong labels do not cost the time of one."""
     drawable = not sp.issparse(X) and np.shape(X)[1] <= _DRAWABLE
-    names = names_of_rows(X) if vertex_names is None else vertex_names
-    return Graph(n, [], [], [], coordinates=X if drawable else None, labels=labels, vertex_names=names, name=name)
+    rows = index_of(X)
+    names = names_of_rows(X) if vertex_names is None else checked_vertex_names(vertex_names, n, rows)
+    known = None if labels is None else validation.labels("labels", labels, rows, names)
+    points = validation.as_array("X", X) if drawable else None
+    return Graph(n, [], [], [], coordinates=points, labels=known, vertex_names=names, name=name)
 
 
 def _weights(d: Floats, scale: str | float | None, scale_factor: float) -> Floats:

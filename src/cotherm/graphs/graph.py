@@ -21,8 +21,10 @@ from cotherm.graphs.validation import (
     checked_triangle,
     checked_vertex_names,
     checked_weights,
+    names_of_rows,
     read_only,
 )
+from cotherm.indexed import square_in_order
 
 if TYPE_CHECKING:
     from cotherm.graphs.validity import Validity
@@ -101,6 +103,9 @@ class Graph:
 
     The Laplacian is L = D − W, never normalized or rescaled.
 
+    Coordinates and labels with a pandas index are matched with `vertex_names`; where these differ, or are not given,
+    only an index that counts the vertices from 0 is taken.
+
     Examples
     --------
     >>> import cotherm as ct
@@ -142,9 +147,10 @@ class Graph:
         assign(self, "i", read_only(low))
         assign(self, "j", read_only(high))
         assign(self, "w", read_only(checked_weights("w", w, low, high)))
-        assign(self, "coordinates", checked_coordinates(coordinates, n))
-        assign(self, "labels", checked_labels(labels, n))
-        assign(self, "vertex_names", checked_vertex_names(vertex_names, n))
+        names = checked_vertex_names(vertex_names, n)
+        assign(self, "coordinates", checked_coordinates(coordinates, n, names))
+        assign(self, "labels", checked_labels(labels, n, names))
+        assign(self, "vertex_names", names)
         assign(self, "name", checked_name(name))
 
     @classmethod
@@ -169,7 +175,7 @@ class Graph:
         labels : array_like of int or str of shape (n,), optional
             Labels of the vertices.
         vertex_names : array_like of int or str of shape (n,), optional
-            Names of the vertices, each once.
+            Names of the vertices, each once. By default the index of a pandas data frame.
         name : str, optional
             Name of the graph.
 
@@ -189,9 +195,11 @@ class Graph:
         >>> ct.Graph.from_adjacency([[0.0, 2.0], [2.0, 0.0]]).edges.tolist()
         [[0, 1]]
         """
+        W = square_in_order("W", W)
         n, i, j, w = checked_triangle(W)
+        names = names_of_rows(W, "W") if vertex_names is None else vertex_names
         with known_as("w", "W"):
-            return cls(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
+            return cls(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=names, name=name)
 
     def replace(
         self,
@@ -244,12 +252,12 @@ class Graph:
             assign(other, field, getattr(self, field))
         if w is not _UNCHANGED:
             assign(other, "w", read_only(checked_weights("w", w, self.i, self.j)))
-        if coordinates is not _UNCHANGED:
-            assign(other, "coordinates", checked_coordinates(coordinates, self.n))
-        if labels is not _UNCHANGED:
-            assign(other, "labels", checked_labels(labels, self.n))
         if vertex_names is not _UNCHANGED:
             assign(other, "vertex_names", checked_vertex_names(vertex_names, self.n))
+        if coordinates is not _UNCHANGED:
+            assign(other, "coordinates", checked_coordinates(coordinates, self.n, other.vertex_names))
+        if labels is not _UNCHANGED:
+            assign(other, "labels", checked_labels(labels, self.n, other.vertex_names))
         if name is not _UNCHANGED:
             assign(other, "name", checked_name(name))
         return other

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
+from cotherm.indexed import rows_in_order
 
 Rows = Floats | sp.csr_array
 
@@ -85,29 +86,29 @@ def checked_weights(argument: str, value: ArrayLike, i: Indices, j: Indices) -> 
     return w + 0.0  # a copy, and −0.0 becomes 0.0
 
 
-def checked_coordinates(value: ArrayLike | None, n: int) -> Floats | None:
+def checked_coordinates(value: ArrayLike | None, n: int, names: NDArray[Any] | None = None) -> Floats | None:
     if value is None:
         return None
-    array = validation.numeric("coordinates", value, ndim=(2,))
+    array = validation.numeric("coordinates", rows_in_order("coordinates", value, names), ndim=(2,))
     if array.shape[0] != n or array.shape[1] == 0:
         raise CothermError("coordinates", f"shape {array.shape}", f"shape ({n}, d) with d >= 1")
     return read_only(array.copy())
 
 
-def checked_labels(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
+def checked_labels(value: ArrayLike | None, n: int, names: NDArray[Any] | None = None) -> NDArray[Any] | None:
     if value is None:
         return None
-    array = validation.labels("labels", value)
+    array = validation.labels("labels", value, names)
     if array.shape != (n,):
         raise CothermError("labels", f"shape {array.shape}", f"one label per vertex, shape ({n},)")
     return read_only(array.copy())
 
 
-def checked_vertex_names(value: ArrayLike | None, n: int) -> NDArray[Any] | None:
-    """Names, strings or integers, a different one for every vertex."""
+def checked_vertex_names(value: ArrayLike | None, n: int, rows: Any = None) -> NDArray[Any] | None:
+    """Names, strings or integers, a different one for every vertex; an index is matched with that of ``rows``."""
     if value is None:
         return None
-    array = validation.labels("vertex_names", value)
+    array = validation.labels("vertex_names", value, rows)
     if array.shape != (n,):
         raise CothermError("vertex_names", f"shape {array.shape}", f"one name per vertex, shape ({n},)")
     names, counts = np.unique(array, return_counts=True)
@@ -119,7 +120,7 @@ def checked_vertex_names(value: ArrayLike | None, n: int) -> NDArray[Any] | None
     return read_only(array.copy())
 
 
-def names_of_rows(X: Any) -> NDArray[Any] | None:
+def names_of_rows(X: Any, argument: str = "X") -> NDArray[Any] | None:
     """The index of a pandas data frame, where it says more than the numbers of the rows; else None."""
     index = getattr(X, "index", None)
     if index is None or not hasattr(X, "iloc"):
@@ -127,17 +128,14 @@ def names_of_rows(X: Any) -> NDArray[Any] | None:
     names = np.asarray(index)
     if names.ndim != 1 or np.array_equal(names, np.arange(len(names))):
         return None
+    advice = f"{argument}.reset_index(drop=True)."
     if names.dtype.kind == "O" and not all(isinstance(one, str) for one in names):
         kinds = ", ".join(sorted({type(one).__name__ for one in names}))
-        raise CothermError("X", f"an index of {kinds}", "an index of strings or integers", "X.reset_index(drop=True).")
+        raise CothermError(argument, f"an index of {kinds}", "an index of strings or integers", advice)
     if names.dtype.kind not in "iuUO":
-        raise CothermError(
-            "X", f"an index of {names.dtype}", "an index of strings or integers", "X.reset_index(drop=True)."
-        )
+        raise CothermError(argument, f"an index of {names.dtype}", "an index of strings or integers", advice)
     if len(np.unique(names.astype(str))) < len(names):
-        raise CothermError(
-            "X", "an index with names more than once", "a name of its own for every row", "X.reset_index(drop=True)."
-        )
+        raise CothermError(argument, "an index with names more than once", "a name of its own for every row", advice)
     return names.astype(np.str_) if names.dtype.kind == "O" else names
 
 

@@ -102,7 +102,9 @@ def heat_flow(
     require_graph(graph)
     run_by = engine_for(engine, F)
     stays = run_by.holds(F)
-    columns = _functions_there(F, graph.n, run_by) if stays else validation.functions("F", F, graph.n)
+    columns = (
+        _functions_there(F, graph.n, run_by) if stays else validation.functions("F", F, graph.n, graph.vertex_names)
+    )
     times = validation.times("times", times)
     method = validation.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = validation.real("tolerance", tolerance, positive=True)

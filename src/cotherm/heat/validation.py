@@ -70,7 +70,8 @@ def checked_views(graphs: Sequence[Graph], functions: Sequence[ArrayLike]) -> tu
             f"a list with a block of functions for each of {len(graphs)} graphs",
         )
     columns = [
-        validation.functions(f"functions[{k}]", F, g.n) for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
+        validation.functions(f"functions[{k}]", F, g.n, g.vertex_names)
+        for k, (g, F) in enumerate(zip(graphs, functions, strict=True))
     ]
     widths = [F.shape[1] for F in columns]
     if len(set(widths)) > 1 or widths[0] == 0:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str | None = "label") -> Graph:
     """Convert an igraph graph, with the same vertices and edges in the same order.
 
-    The vertex attribute "name" becomes ``vertex_names``. The vertex attributes "x", "y" and "z", as many as there are,
+    The vertex attribute "name" becomes ``vertex_names``; where it is missing vertices have no names. The vertex
+    attributes "x", "y" and "z", as many as there are,
     become coordinates. The graph attribute "name" is kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
 
     Parameters
@@ -62,7 +63,8 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     named("weight", weight)
     named("labels", labels)
     here = G.vs.attributes()
-    names = G.vs["name"] if "name" in here else list(range(G.vcount()))
+    made_up = "name" not in here or None in G.vs["name"]
+    names = list(range(G.vcount())) if made_up else G.vs["name"]
     pairs = G.get_edgelist()
     w = np.ones(len(pairs))
     if weight is not None:
@@ -72,7 +74,8 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     if labels is not None and labels in here:
         found["labels"] = vertex_values("labels", str(labels), G.vs[labels], names)
     title = G["name"] if "name" in G.attributes() else None
-    return named_graph("G", names, ends_of(pairs), w, name=None if title is None else str(title), **found)
+    name = None if title is None else str(title)
+    return named_graph("G", names, ends_of(pairs), w, made_up=made_up, name=name, **found)
 
 
 def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> igraph.Graph:

@@ -14,26 +14,30 @@ from cotherm.graphs.graph import Graph
 from cotherm.interop.validation import Names, refuse_loops, refuse_negative, refuse_repeats
 
 
-def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any) -> Graph:
-    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave."""
+def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: bool = False, **more: Any) -> Graph:
+    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave.
+
+    Names that were ``made_up`` are for messages only.
+    """
     if not len(names):
         raise CothermError(argument, "no vertices", "at least one vertex")
     low, high = ends.min(axis=1), ends.max(axis=1)
     refuse_loops(argument, names, low, high)
     refuse_repeats(argument, names, low, high)
     refuse_negative(names, low, high, w)
-    with known_as("w", "weight"):
-        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=telling_names(names), **more)
+    with known_as("w", "weight"), known_as("vertex_names", argument):
+        kept = None if made_up else kept_names(names)
+        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=kept, **more)
 
 
-def telling_names(names: Names) -> list[Any] | None:
-    """The names that a graph can hold, all strings or all integers; None where they only count the vertices."""
-    if list(names) == list(range(len(names))):
-        return None
-    for kind in (str, int):
-        if all(isinstance(name, kind) and not isinstance(name, bool) and name != "" for name in names):
-            return list(names)
-    return None
+def kept_names(names: Names) -> list[Any]:
+    """The names as a graph can hold them: all integers, or all strings; of other objects what repr writes."""
+    if all(
+        isinstance(name, int | np.integer) and not isinstance(name, bool) and abs(int(name)) < 2**63 for name in names
+    ):
+        return [int(name) for name in names]
+    texts = [name if isinstance(name, str) and name else repr(name) for name in names]
+    return texts if len(set(texts)) == len(texts) else [repr(name) for name in names]
 
 
 def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:

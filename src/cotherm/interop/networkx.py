@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,9 +28,9 @@ def from_networkx(
 ) -> Graph:
     """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
-    Names of nodes that are all strings or all integers become ``vertex_names``. Of other nodes, such as tuples, keep
-    ``list(G.nodes)``, and pass it to :func:`to_networkx`. The name of the graph is kept. It needs networkx:
-    ``pip install 'cotherm[networkx]'``.
+    The nodes become ``vertex_names``: integers if all are, otherwise strings, those of other nodes such as tuples by
+    ``repr``. To get such nodes back, pass ``list(G.nodes)`` to :func:`to_networkx`. The name of the graph is kept. It
+    needs networkx: ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def from_networkx(
     if weight is not None:
         w = weights_of([data.get(weight) for _, _, data in G.edges(data=True)], pairs, str(weight))
     order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
-    found = {}
+    found: dict[str, Any] = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
         if attribute is not None and names:
             values = [G.nodes[name].get(attribute) for name in names]

@@ -40,9 +40,14 @@ _ROUNDING = 1e-12
 
 def require_same_names(argument: str, graphs: Sequence[Any]) -> None:
     """Refuse graphs of as many vertices whose names say that they are not the same, or in another order."""
-    difference = first_difference([graph.vertex_names for graph in graphs if isinstance(graph, Graph)])
+    difference = first_difference([graph.vertex_names if isinstance(graph, Graph) else None for graph in graphs])
     if difference is not None:
-        raise CothermError(argument, difference, "the same vertices in the same order", "Sort the rows alike first.")
+        raise CothermError(
+            argument,
+            difference,
+            "the same vertices in the same order",
+            "Graph.subgraph brings vertices into another order; Graph.bare() takes names away.",
+        )
 
 
 def is_auto(argument: str, value: Any) -> bool:

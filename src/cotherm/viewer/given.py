@@ -14,6 +14,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of, is_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.orientation import oriented
+from cotherm.indexed import rows_in_order
 from cotherm.methods.coupling.result import Coupling
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.viewer.thumbnails import thumbnail_urls
@@ -61,16 +62,16 @@ def checked(
     """What was given, or else what the graphs hold."""
     graphs = result.originals
     places = [
-        None if one is None else _positions(f"positions[{k}]", one, graphs[k].n)
+        None if one is None else _positions(f"positions[{k}]", one, graphs[k])
         for k, one in _each(graphs, "positions", positions)
     ]
     return Given(
         labels=[
-            graphs[k].labels if one is None else _texts(f"labels[{k}]", one, graphs[k].n, "label")
+            graphs[k].labels if one is None else _texts(f"labels[{k}]", one, graphs[k], "label")
             for k, one in _each(graphs, "labels", labels)
         ],
         names=[
-            graphs[k].vertex_names if one is None else _texts(f"names[{k}]", one, graphs[k].n, "name")
+            graphs[k].vertex_names if one is None else _texts(f"names[{k}]", one, graphs[k], "name")
             for k, one in _each(graphs, "names", names)
         ],
         positions=places,
@@ -90,15 +91,16 @@ def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int,
     return list(enumerate(validation.items(argument, value, len(graphs), each="graphs, None for none")))
 
 
-def _texts(argument: str, value: Any, n: int, word: str) -> NDArray[Any]:
-    array = validation.labels(argument, value)
-    if array.shape != (n,):
-        raise CothermError(argument, f"shape {array.shape}", f"a {word} for each of {n} vertices")
+def _texts(argument: str, value: Any, graph: Graph, word: str) -> NDArray[Any]:
+    array = validation.labels(argument, value, graph.vertex_names)
+    if array.shape != (graph.n,):
+        raise CothermError(argument, f"shape {array.shape}", f"a {word} for each of {graph.n} vertices")
     return array
 
 
-def _positions(argument: str, value: Any, n: int) -> Floats:
-    points = validation.numeric(argument, value, ndim=(2,))
+def _positions(argument: str, value: Any, graph: Graph) -> Floats:
+    n = graph.n
+    points = validation.numeric(argument, rows_in_order(argument, value, graph.vertex_names), ndim=(2,))
     if len(points) != n or points.shape[1] not in (2, 3):
         raise CothermError(argument, f"shape {points.shape}", f"shape ({n}, 2) or ({n}, 3)")
     return points

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.indexed import rows_in_order
 from cotherm.methods.matching.modes import Modes
 from cotherm.notebook import Shown, Table
 
@@ -138,7 +139,7 @@ class Match(Shown):
         """
         to = validation.choice("to", to, ("target", "source"))
         T = self.soft_back if to == "target" else self.soft
-        array = validation.as_array("values", values)
+        array = validation.as_array("values", rows_in_order("values", values))
         if array.dtype.kind == "f":
             columns = validation.functions("values", array, T.shape[1])
             return np.asarray(T @ columns).reshape(T.shape[0], *array.shape[1:])

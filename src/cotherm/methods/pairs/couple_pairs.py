@@ -73,11 +73,12 @@ def couple_pairs(
     graphs : sequence of Graph
         Two or more views, graphs of any sizes.
     pairs : "same", "names", sequence of array_like, or array_like of int of shape (items, graphs), default "same"
-        Which vertices are the same item. "same": vertex v of every graph; graphs whose vertices have other names are
-        refused. "names": vertices with the same name. An index array for each graph: entry by entry the same item. A
-        table: a row for each item, a column for each graph, with -1, NaN or None where an item is missing from a view;
-        an array, since a list with an entry for each graph is read as index arrays. See :func:`cotherm.pair_names` for
-        names that graphs do not hold.
+        Which vertices are the same item. "same": vertex v of every graph, or the vertices of the same name where all
+        graphs have the same names in another order; graphs whose vertices have other names are refused. "names":
+        vertices with the same name. An index array for each graph: entry by entry the same item. A table: a row for
+        each item, a column for each graph, with -1, NaN or None where an item is missing from a view; an array, since
+        a list with an entry for each graph is read as index arrays. See :func:`cotherm.pair_names` for names that
+        graphs do not hold.
     functions : sequence of array_like of shape (n_k, q), optional
         Further corresponding functions, one array for each graph, such as landmarks, labels or features. They are
         scaled to unit norm.
