@@ -376,7 +376,14 @@ def smooth_modes(graph: Graph, k: int) -> Floats:
         values, vectors = smallest_pairs(graph.laplacian(), k + 1, bound)
     except NotConverged:
         raise not_converged(k) from None
-    return without_constant(np.where(values > _ZERO * bound, values, 0.0), vectors)
+    values = np.where(values > _ZERO * bound, values, 0.0)
+    modes = without_constant(values, vectors)
+    pieces = int(np.sum(values == 0.0)) - 1
+    if pieces > 1:  # any rotation of these is as smooth; what is chosen must not depend on the order of the vertices
+        constant = modes[:, :pieces]
+        _, rotation = np.linalg.eigh(constant.T @ (graph.degrees[:, np.newaxis] * constant))
+        modes[:, :pieces] = constant @ rotation
+    return modes
 
 
 def not_converged(k: int) -> CothermError:

@@ -132,7 +132,7 @@ def test_the_common_graph_has_the_order_of_the_samples(fitted: Any) -> None:
     for k in range(2):
         np.testing.assert_array_equal(ours.of_view(k), rows[k])
     labeled = ct.CommonGraph(common.graph.replace(labels=np.arange(N)), common.items)
-    labels = in_order(labeled, ours.items).graph.labels
+    labels = in_order(labeled, ours.items)[0].graph.labels
     assert labels is not None
     np.testing.assert_array_equal(labels[place], np.arange(N))
 

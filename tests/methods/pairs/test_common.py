@@ -374,3 +374,48 @@ def test_a_coupling_gives_second_neighbors_unless_told_not_to() -> None:
     assert common.first_neighbors == plain.graph
     assert common.graph != plain.graph
     assert plain.first_neighbors is None
+
+
+def noise_beside(n: int = 90, only: int = 0) -> tuple[list[ct.Graph], Ints]:
+    """Two views of the same groups and one of noise, which has some items of its own."""
+    random = np.random.default_rng(7)
+    noise = ct.knn_graph(random.standard_normal((n + only, 3)), k=8).replace(name="noise")
+    return [clustered(n, 1), clustered(n, 2), noise], np.tile(np.arange(n)[:, np.newaxis], 3)
+
+
+@pytest.mark.parametrize("only", [0, 15])
+def test_views_that_are_not_related_are_left_out(only: int) -> None:
+    graphs, table = noise_beside(only=only)
+    result = ct.couple_pairs(graphs, table)
+    common = result.common_graph()
+    assert common.views == (0, 1)
+    assert "noise" in common.notes[0]
+    assert "2 of 3 views" in str(common)
+    two = ct.couple_pairs(graphs[:2]).common_graph()
+    assert_array_equal(common.graph.w, two.graph.w)
+    of_noise = common.of_view(2)
+    assert_array_equal(of_noise, [*range(90), *[-1] * only])
+    assert bool(only) == any("not in the common graph" in note for note in common.notes)
+    assert set(common.neighbors(2, 3, items=[0, 5]).indices.ravel()) <= set(range(90))
+    asked = result.common_graph(include_unrelated=True)
+    assert asked.views == (0, 1, 2)
+    assert len(asked.items) == 90 + only
+    assert not asked.notes
+
+
+def test_where_no_views_are_related_the_one_with_structure_is_taken() -> None:
+    graphs, table = noise_beside()
+    for order in ([0, 2], [2, 0]):
+        result = ct.couple_pairs([graphs[k] for k in order], table[:, :2])
+        common = result.common_graph(second_neighbors=False)
+        assert common.views == (order.index(0),)
+        groups = np.arange(90) % 3
+        within = groups[common.graph.i] == groups[common.graph.j]
+        assert common.graph.w[within].sum() > 0.95 * common.graph.w.sum()
+        assert "No two views are related enough" in common.notes[0]
+
+
+def test_views_that_were_coupled_all_the_same_are_merged() -> None:
+    graphs, table = noise_beside()
+    result = ct.couple_pairs(graphs, table, include_unrelated=True, kept_back=0.0)
+    assert result.common_graph().views == (0, 1, 2)

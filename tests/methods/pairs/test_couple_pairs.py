@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -249,13 +250,100 @@ def test_equal_graphs_stay() -> None:
         assert_allclose(coupled.w, graph.w, atol=1e-8)
 
 
-@pytest.mark.parametrize("few", [2, 5, 12])
+@pytest.mark.parametrize("few", [2, 5, 12, 19])
 def test_few_pairs_do_no_harm(few: int) -> None:
+    """Too few to tell whether views are related: they are coupled only if that is asked for."""
     views = [clustered(1), clustered(2)]
     result = ct.couple_pairs(views, [range(few), range(few)])
     assert result.pairs is not None
-    assert result.pairs.n_modes >= 1
-    assert all(graph.is_valid() for graph in result.graphs)
+    for given, kept in zip(views, result.graphs, strict=True):
+        assert_array_equal(kept.w, given.w)
+    assert not result.pairs.agreement[0].coupled
+    assert len(result.pairs.notes) == 2
+    assert all(f"shares {few} items" in note and "include_unrelated" in note for note in result.pairs.notes)
+    asked = ct.couple_pairs(views, [range(few), range(few)], include_unrelated=True)
+    assert asked.pairs is not None
+    assert asked.pairs.n_modes >= 1
+    assert asked.pairs.agreement[0].coupled
+    assert all(graph.is_valid() for graph in asked.graphs)
+
+
+def laplacian_distance(first: ct.Graph, second: ct.Graph) -> float:
+    return float(np.sum((first.laplacian() - second.laplacian()).toarray() ** 2))
+
+
+def test_figures_are_about_the_graphs_that_were_given(pair: ct.Coupling) -> None:
+    """Although the search begins after borrowing."""
+    given = [clustered(1, noise=1.6), clustered(2, noise=2.2)]
+    for original, graph, coupled in zip(pair.originals, given, pair.graphs, strict=True):
+        assert original is not coupled
+        assert_array_equal(
+            np.column_stack([original.i, original.j, original.w]), np.column_stack([graph.i, graph.j, graph.w])
+        )
+        assert coupled.m > graph.m
+        assert_array_equal(coupled.edges[: graph.m], graph.edges)
+    assert_allclose(pair.distance, sum(map(laplacian_distance, given, pair.graphs)))
+    assert_allclose(pair.cost, pair.distance + pair.alpha * np.sum(pair.coupling**2))
+    unchanged = ct.couple_pairs(given, times=pair.times, alpha=1e-9, borrow=0.0, kept_back=0.0)
+    assert_allclose(pair.coupling_before, unchanged.coupling_before)
+    changes = pair.changes()[0]
+    assert_array_equal(changes.before[: given[0].m], given[0].w)
+    assert set(changes.kind[given[0].m :]) <= {"switched on", "kept"}
+
+
+def test_the_printed_cost_adds_up(pair: ct.Coupling) -> None:
+    found = re.search(r"cost (\S+) = distance (\S+) \+ (\S+), coupling times α", str(pair))
+    assert found is not None
+    cost, distance, coupling = map(float, found.groups())
+    assert_allclose(distance + coupling, cost, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rigid", [0, 1])
+def test_a_rigid_view_is_held(rigid: int) -> None:
+    views, rigidity = [clustered(1), clustered(2)], np.ones(2)
+    rigidity[rigid] = 1e12
+    result = ct.couple_pairs(views, rigidity=rigidity)
+    assert_allclose(result.graphs[rigid].w, views[rigid].w, atol=1e-9)
+    assert not np.allclose(result.graphs[1 - rigid].w[: views[1 - rigid].m], views[1 - rigid].w)
+    assert result.pairs is not None
+    assert result.pairs.shares[rigid] == 0.0 < result.pairs.shares[1 - rigid]
+
+
+def test_rigidity_is_relative() -> None:
+    views = [clustered(1), clustered(2)]
+    one, two = (ct.couple_pairs(views, rigidity=c * np.array([4.0, 1.0]), kept_back=0.0) for c in (1.0, 8.0))
+    assert one.pairs is not None
+    assert_allclose(one.pairs.shares[0], one.pairs.shares[1] / 4.0)
+    assert_allclose(two.graphs[0].w, one.graphs[0].w, atol=1e-3)
+
+
+def test_what_was_not_measured_is_not_zero(tmp_path: Any) -> None:
+    result = ct.couple_pairs([clustered(1), clustered(2)], kept_back=0.0)
+    result.save(tmp_path / "result.npz")
+    for one in (result, ct.Coupling.load(tmp_path / "result.npz")):
+        assert one.pairs is not None
+        (row,) = one.pairs.agreement
+        assert row.kept_back == 0
+        assert np.isnan([row.before, row.after, row.chance]).all()
+        assert " - " in str(one)
+
+
+@pytest.mark.parametrize("alpha", ["auto", 1e-9, 1e6])
+def test_converged_means_that_gradients_balance(alpha: float | str) -> None:
+    result = ct.couple_pairs([clustered(1), clustered(2)], alpha=alpha, kept_back=0.0)
+    assert (result.status == "converged") == (result.optimality <= 0.1)
+
+
+def test_pieces_on_which_every_mode_is_constant() -> None:
+    """No weight changes such heat. The strength was once 10⁴⁷ there."""
+    starts = np.arange(0, 200, 4)
+    pieces = ct.Graph(200, starts, starts + 1, np.ones(50))
+    result = ct.couple_pairs([pieces, pieces])
+    assert result.status == "converged"
+    assert result.optimality == 0.0
+    assert result.alpha < 1e3
+    assert result.pairs is not None
+    assert any("coupling has no effect" in note for note in result.pairs.notes)
 
 
 def test_graphs_in_pieces_and_without_edges() -> None:

@@ -348,9 +348,8 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_ne
     """``common_graph`` for checked arguments; views that are not trusted at all are left out."""
     weights = np.asarray(trust, dtype=float)
     views = np.flatnonzero(weights > 0.0)
-    every = pairs.all_items()
-    every = every[np.any(every[:, views] >= 0, axis=1)]
-    graphs, weights, items = [graphs[k] for k in views.tolist()], weights[views], every[:, views]
+    graphs, weights = [graphs[k] for k in views.tolist()], weights[views]
+    items = pairs.among(views.tolist()).all_items()
     n = len(items)
     here = items >= 0
     keys, values = [], []
@@ -369,10 +368,24 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_ne
         n, i, j, total / known, labels=_labels(graphs, items), vertex_names=_names(graphs, items), name="common"
     )
     first = graph.with_weights(graph.w * _unit(graph, graphs))
+    every = _in_all_views(pairs, views, items)
     left_out = {k: n for k, n in enumerate(pairs.sizes) if k not in views}
     if second_neighbors:
         return CommonGraph(_spread(first), every, first, left_out)
     return CommonGraph(first, every, left_out=left_out)
+
+
+def _in_all_views(pairs: Pairs, views: Ints, items: Ints) -> Ints:
+    """The vertices of items in all views; ``items`` has those in some views, of which each item has one."""
+    every = pairs.all_items()
+    row = np.empty(len(items), dtype=np.int64)
+    for k, column in zip(views, items.T, strict=True):
+        known = np.flatnonzero(every[:, k] >= 0)
+        of_vertex = np.empty(len(known), dtype=np.int64)
+        of_vertex[every[known, k]] = known
+        here = np.flatnonzero(column >= 0)
+        row[here] = of_vertex[column[here]]
+    return every[row]
 
 
 def _spread(graph: Graph) -> Graph:

@@ -25,6 +25,8 @@ _FUNCTIONS = 1_024
 # So many functions, sources and edges are worked on at once, to bound the memory.
 _AT_ONCE, _BLOCK, _EDGES = 32, 2_048, 65_536
 _ROUGHLY = 1e-6
+# Less heat is rounding, as between pieces of a graph. It must not make second neighbors.
+_NOTHING = 1e-9
 
 
 class Support:
@@ -68,7 +70,7 @@ def _heat_between(graph: Graph, ends: list[tuple[Ints, Ints]], seed: int, engine
     t = diffusion_time(MOVES, graph)
     estimate = _estimated if graph.n > limits.EXACT_SUPPORT else _exact
     found = estimate(graph, np.hstack([i for i, _ in ends]), np.hstack([j for _, j in ends]), t, seed, engine)
-    return np.split(np.maximum(found, 0.0), np.cumsum([len(i) for i, _ in ends])[:-1])
+    return np.split(np.where(found > _NOTHING, found, 0.0), np.cumsum([len(i) for i, _ in ends])[:-1])
 
 
 def _exact(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engine) -> Floats:  # noqa: ARG001
