@@ -224,7 +224,7 @@ class Coupling(JointGraphs, HasStatus):
         """Merge the coupled graphs into one over all items, paired or not.
 
         Every graph counts by how far its heat agrees with that of the others as given. Graphs that are hardly related
-        to any other, with a correlation below 0.05 or no more than chance, are left out: a view that is little more
+        to any other, with a correlation below 0.1 or no more than chance, are left out: a view that is little more
         than noise would ruin the others. Where no two graphs are related enough, the common graph is that of the one
         whose modes are slowest. ``notes`` of the common graph say what was left out.
 

@@ -15,7 +15,7 @@ from cotherm.notebook import Shown, Table
 
 # Graphs whose heat correlates less are not merged: of two, one may be little more than noise, and equal shares ruin the
 # other. Coupling is gentler; it follows the correlation.
-_MERGED = 0.05
+_MERGED = 0.1
 # Names of graphs in tables are shown in so many characters at most.
 _WIDEST = 24
 
@@ -59,7 +59,7 @@ class PairReport(Shown):
         Returns
         -------
         list of float
-            A number from 0 to 1. 0 for graphs whose correlation with every other is below 0.05 or no more than chance,
+            A number from 0 to 1. 0 for graphs whose correlation with every other is below 0.1 or no more than chance,
             unless they are included or were coupled all the same.
         """
         found = []
