@@ -44,7 +44,7 @@ class NearMiss:
 class Shift:
     """Numbers in the names of one set that seem to be one higher than those of the other for the same items.
 
-    ``evident`` says that nothing else can be meant, ``example`` are two names that seem to be one item, the lower first.
+    ``evident`` says that nothing else can be meant, ``example`` are two names that seem to be one item, lower first.
     """
 
     evident: bool

@@ -16,7 +16,7 @@ from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
 from cotherm.cli.names import names_of, view_number
 from cotherm.cli.notices import announce, tell_unfinished
 from cotherm.cli.parser import integer, number_or
-from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_use, tables_in
+from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_no_shared_ids, require_use, tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
@@ -29,6 +29,7 @@ from cotherm.io.table import Found, Request, Table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
+from cotherm.spelling import near_miss
 
 KINDS = (
     "points (.csv, .tsv, .txt, .npy, .xlsx, .parquet, .h5ad, .h5mu), a mesh (.off, .obj, .ply, with meshio "
@@ -116,13 +117,16 @@ def _in_order(view: View, names: tuple[str, ...]) -> View:
             "no names of items, though another view has some",
             "names in every view, or in none",
         )
-    strangers = set(own) ^ set(names)
-    if strangers:
+    known, here = set(names), set(own)
+    if here != known:
+        title = view.graph.name or "VIEW"
+        near = near_miss([one for one in names if one not in here], [one for one in own if one not in known])
+        cause = "" if near is None else f"{near.sentence('the first view', title)}. "
         raise CothermError(
-            view.graph.name or "VIEW",
-            f"other items than in the first view, such as {min(strangers)!r}",
+            title,
+            f"other items than in the first view, such as {min(here ^ known)!r}",
             "the same items in all views",
-            "`couple` takes views of different items.",
+            f"{cause}`couple` takes views of different items.",
         )
     place = {name: row for row, name in enumerate(own)}
     graph = view.graph.subgraph([place[name] for name in names])
@@ -143,11 +147,14 @@ def _views_in(paths: Sequence[str], options: argparse.Namespace) -> list[list[Vi
     request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
     tables: list[Found] = []
+    sources: list[Path] = []
     for path in paths:
         place = atomic.as_path(path)
         whole = _graph_view(place, options)
         found = [] if whole is not None else _tables_in(place, request, header)
         tables += found
+        sources += [place] * len(found)
+        require_no_shared_ids(sources, tables)
         views.append([whole] if whole is not None else [_table_view(one, place, options) for one in found])
     require_use(request, [atomic.as_path(path) for path in paths], tables)
     return views

@@ -14,6 +14,7 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.errors import CothermError
 from cotherm.io import kinds
+from cotherm.io.id_columns import refuse_shared
 from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
@@ -22,6 +23,8 @@ from cotherm.io.table import Found, Request, read_tables
 _UNLIKE = 100.0
 # Of many columns the few that vary least say little.
 _LEAST = 0.1
+# The word that says that no column holds ids.
+_NONE = "none"
 
 
 def add_tables(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +44,14 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
         "--label-column",
         metavar="TITLE",
         help="this column holds classes: the labels of the graph, not compared by; of .h5ad and .h5mu a column of obs",
+    )
+    group.add_argument(
+        "--id-column",
+        type=_titles,
+        action="extend",
+        metavar="TITLE",
+        help="this column holds ids, which pair rows (the first column, if its title or its cells tell); titles "
+        "separated by commas for tables that differ; none if no column does",
     )
     group.add_argument(
         "--missing",
@@ -63,7 +74,14 @@ def request_of(options: argparse.Namespace, files: int) -> Request:
     said = {name: getattr(options, name, None) for name in ("missing", "decimal", "sheet", "rep", "modality")}
     columns, drop = getattr(options, "columns", None), getattr(options, "drop_columns", None)
     label = getattr(options, "label_column", None)
-    selection = Selection(None if columns is None else tuple(columns), tuple(drop or ()), label, strict=files == 1)
+    ids = getattr(options, "id_column", None)
+    selection = Selection(
+        None if columns is None else tuple(columns),
+        tuple(drop or ()),
+        label,
+        strict=files == 1,
+        ids=None if ids is None else () if ids == [_NONE] else tuple(ids),
+    )
     return Request(selection=selection, **said)
 
 
@@ -71,7 +89,23 @@ def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, r
     """The tables in a file; ``recipe`` says whether the command has the options of this module for it."""
     said = header.said(place) if kinds.suffix_of(place) in kinds.CELLS else None
     with as_options(place, recipe=recipe):
-        return read_tables(place, replace(request, header=said))
+        found = read_tables(place, replace(request, header=said))
+        if recipe:
+            for one in found:
+                one.require_features(place)
+        return found
+
+
+def require_no_shared_ids(places: Sequence[Path], found: Sequence[Found]) -> None:
+    """Refuse columns of two tables that hold the same whole numbers, all different: ids that would pass for agreement.
+
+    A table in a file of several is called by its name.
+    """
+    names = [
+        str(place) if one.name is None else f"{place}: {one.name}" for place, one in zip(places, found, strict=True)
+    ]
+    with as_options(*places, recipe=True):
+        refuse_shared(names, [(one.table.values, one.doubtful, one.table.titles) for one in found])
 
 
 def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]) -> None:
@@ -116,6 +150,8 @@ def hint_of_scales(points: Floats, titles: Sequence[str] | None) -> str:
 def _option_of(selection: Selection, title: str) -> str:
     if title in (selection.columns or ()):
         return "--columns"
+    if title in (selection.ids or ()):
+        return "--id-column"
     return "--drop-columns" if title in selection.drop else "--label-column"
 
 
