@@ -81,9 +81,10 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     add_header(parser)
 
 
-def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
-    """The views in every file, with names of their own."""
-    read = [(view, path) for path, views in zip(paths, _views_in(paths, options), strict=True) for view in views]
+def read_views(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[View]:
+    """The views in every file, with names of their own; unless ``told`` is false, people are told how each was read."""
+    found = _views_in(paths, options, told=told)
+    read = [(view, path) for path, views in zip(paths, found, strict=True) for view in views]
     names = [view.graph.name for view, _ in read]
     if len(set(names)) == len(names):
         return [view for view, _ in read]
@@ -142,47 +143,50 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     return views[0]
 
 
-def _views_in(paths: Sequence[str], options: argparse.Namespace) -> list[list[View]]:
+def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[list[View]]:
     """The views in every file; what is asked for must concern one of them."""
+    silent = options.json or not told
     request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
     tables: list[Found] = []
     sources: list[Path] = []
     for path in paths:
         place = atomic.as_path(path)
-        whole = _graph_view(place, options)
+        whole = _graph_view(place, options, silent=silent)
         found = [] if whole is not None else _tables_in(place, request, header)
         tables += found
         sources += [place] * len(found)
         require_no_shared_ids(sources, tables)
-        views.append([whole] if whole is not None else [_table_view(one, place, options) for one in found])
+        views.append(
+            [whole] if whole is not None else [_table_view(one, place, options, silent=silent) for one in found]
+        )
     require_use(request, [atomic.as_path(path) for path in paths], tables)
     return views
 
 
-def _graph_view(place: Path, options: argparse.Namespace) -> View | None:
+def _graph_view(place: Path, options: argparse.Namespace, *, silent: bool) -> View | None:
     """The view in a file of a graph or a mesh; None for all others."""
     suffix = place.suffix.lower()
     if suffix in _GRAPHS or is_edge_list(place):
         with working(f"reading {visible(place.name)}"):
             graph = _titled(read_graph(place), place)
         reading = f"{place}: a graph of {graph.n} vertices and {graph.m} edges"
-        announce([reading], as_json=options.json)
+        announce([reading], as_json=silent)
         return View(graph, reading=reading)
     if suffix in MESH_SUFFIXES:
         graph = _of_mesh(place, options)
         reading = f"{place}: a mesh of {graph.n} vertices"
-        announce([reading], as_json=options.json)
+        announce([reading], as_json=silent)
         return View(graph, reading=reading)
     return None
 
 
-def _table_view(found: Found, place: Path, options: argparse.Namespace) -> View:
+def _table_view(found: Found, place: Path, options: argparse.Namespace, *, silent: bool) -> View:
     table = found.table
     source = str(place) if found.name is None else f"{place}: modality {found.name!r}"
     hint = "" if options.standardize else hint_of_scales(table.values, table.titles)
     reading = f"{source}: {table.reading}" + (f". {hint}" if hint else "")
-    announce([reading], as_json=options.json)
+    announce([reading], as_json=silent)
     graph = _of_points(table, place, options, found.name or stem_of(place))
     return View(graph, reading)
 

@@ -107,18 +107,11 @@ def _refuse_options_without_use(options: argparse.Namespace) -> None:
 
 
 def _places(options: argparse.Namespace) -> dict[str, Path]:
-    """The files to write, by the option that names them; all different."""
+    """The files to write, by the option that names them."""
     from cotherm.cli import outputs
-    from cotherm.errors import CothermError
-    from cotherm.io import atomic
 
     suffixes = {"out": ".csv", "graph": ".npz", "neighbors": ".csv"}
     given = {name: getattr(options, name) for name in suffixes if getattr(options, name) is not None}
-    seen: dict[Path, str] = {}
-    for name, path in given.items():
-        other = seen.setdefault(atomic.real_path(atomic.as_path(path)), name)
-        if other != name:
-            raise CothermError(f"--{name} {path}", f"the same file as --{other}", "another name")
     return {name: outputs.free_place(path, (suffixes[name],), force=options.force) for name, path in given.items()}
 
 
