@@ -27,7 +27,7 @@ Labels only judge.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm common coupled.npz --clusters 7 --out items.csv --graph common.npz
   cotherm common coupled.npz --out all-items.csv --neighbors neighbors.csv --view words --top 10 --all
 """
@@ -121,7 +121,7 @@ def _read(path: str) -> Coupling:
     from cotherm.graphs.graph import Graph
 
     result = read_result(path)
-    advice = "Couple tables with ids, without --labels, --landmarks or --functions: cotherm couple."
+    advice = "Couple tables with ids: cotherm couple --by pairs."
     if isinstance(result, Graph):
         raise CothermError(path, "a graph", "a coupling by pairs", advice)
     if result.pairs is None:
