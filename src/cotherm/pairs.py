@@ -211,9 +211,11 @@ def _refuse_missing(names: list[Any], table: Ints, arguments: Sequence[str]) -> 
 
 def _doubts(names: list[Any], table: Ints, arguments: Sequence[str]) -> list[str]:
     """Names that may be meant otherwise, in sentences; refused where nothing else can be meant."""
-    notes = []
+    notes: list[str] = []
     for a, b in combinations(range(len(arguments)), 2):
         here, there = table[:, a] >= 0, table[:, b] >= 0
+        if np.array_equal(here, there):
+            continue
         _append_shift(notes, names, (here, there), (arguments[a], arguments[b]))
         _append_shift(notes, names, (there, here), (arguments[b], arguments[a]))
         alone = [[names[item] for item in np.flatnonzero(only)] for only in (here & ~there, there & ~here)]

@@ -111,6 +111,16 @@ def test_features_that_happen_to_differ_are_taken(place: Path) -> None:
         assert "the whole numbers in 'population' all different and taken as a feature" in table.reading
 
 
+def test_digits_that_are_no_numbers_are_names(place: Path) -> None:
+    """Leading zeros, and more digits than a double holds: 16-digit ids would be equal as numbers."""
+    for cells in (["007", "011", "102"], [f"90071992547409{k}" for k in range(920, 940)]):
+        place.write_text("code,x,y\n" + "".join(f"{cell},{k}.5,2\n" for k, cell in enumerate(cells)))
+        table = ct.io.read_table(place)
+        assert (table.names, table.titles) == (tuple(cells), ("x", "y"))
+    write(place, ["brightness", "x"], [np.random.default_rng(0).random(20) * 1e30, np.ones(20)])
+    assert ct.io.read_table(place).titles == ("brightness", "x")  # whole, as any number of that size
+
+
 def test_few_rows_and_points_say_nothing(place: Path) -> None:
     place.write_text("a,b\n3,0.5\n1,0.25\n2,0.5\n")
     assert "all different" not in ct.io.read_table(place).reading

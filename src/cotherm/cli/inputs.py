@@ -148,19 +148,18 @@ def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool =
     silent = options.json or not told
     request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
-    tables: list[Found] = []
-    sources: list[Path] = []
+    tables: list[tuple[Path, Found]] = []
     for path in paths:
         place = atomic.as_path(path)
         whole = _graph_view(place, options, silent=silent)
         found = [] if whole is not None else _tables_in(place, request, header)
-        tables += found
-        sources += [place] * len(found)
-        require_no_shared_ids(sources, tables)
+        new = [(place, one) for one in found]
+        require_no_shared_ids(tables, new)
+        tables += new
         views.append(
             [whole] if whole is not None else [_table_view(one, place, options, silent=silent) for one in found]
         )
-    require_use(request, [atomic.as_path(path) for path in paths], tables)
+    require_use(request, [atomic.as_path(path) for path in paths], [one for _, one in tables])
     return views
 
 

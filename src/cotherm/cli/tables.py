@@ -6,6 +6,7 @@ import argparse
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.errors import CothermError
 from cotherm.io import kinds
-from cotherm.io.id_columns import refuse_shared
+from cotherm.io.id_columns import Suspects, refuse_shared
 from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
@@ -96,16 +97,15 @@ def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, r
         return found
 
 
-def require_no_shared_ids(places: Sequence[Path], found: Sequence[Found]) -> None:
-    """Refuse columns of two tables that hold the same whole numbers, all different: ids that would pass for agreement.
+def require_no_shared_ids(tables: Sequence[tuple[Path, Found]], new: Sequence[tuple[Path, Found]]) -> None:
+    """Refuse columns of two tables that hold the same whole numbers, all different: ids would pass for agreement."""
+    for (place, one), (other, two) in product(tables, new):
+        with as_options(place, other, recipe=True):
+            refuse_shared(_suspects(place, one), _suspects(other, two))
 
-    A table in a file of several is called by its name.
-    """
-    names = [
-        str(place) if one.name is None else f"{place}: {one.name}" for place, one in zip(places, found, strict=True)
-    ]
-    with as_options(*places, recipe=True):
-        refuse_shared(names, [(one.table.values, one.doubtful, one.table.titles) for one in found])
+
+def _suspects(place: Path, found: Found) -> Suspects:
+    return Suspects(str(place), found.table.values, found.doubtful, found.table.titles)
 
 
 def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]) -> None:

@@ -9,10 +9,11 @@ tables hold the same numbers, they are refused in any place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
@@ -28,14 +29,33 @@ _COMPANY = 3
 _EQUAL_PAIRS = 5.0
 # Two columns of features that differ from row to row have at most about so many numbers in common.
 _BY_CHANCE = 12
+# Ids are among so many columns of a table that may be.
+_COMPARED = 20
+# From here on all numbers are whole, as far as a double tells.
+_LARGE = 2.0**53
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Columns of a table that may be ids: what to call the table, its numbers, which columns, and all titles."""
+
+    place: str
+    values: Floats
+    columns: Ints
+    titles: Sequence[str] | None
+
+    def named(self, c: int) -> str:
+        """What to call a column."""
+        return f"{self.place}: column {c + 1}" + (f" ({self.titles[c]})" if self.titles else "")
 
 
 def distinct_whole(values: Floats) -> Ints:
     """The columns that hold whole numbers from 0, all different; missing ones, NaN, are not looked at."""
-    if len(values) < _LEAST:
-        return np.zeros(0, dtype=np.int64)
-    candidates = np.flatnonzero([_all_differ(column) for column in values[:_TELLING].T])
-    return candidates[[_all_differ(values[:, c], least=_LEAST) for c in candidates]]
+    head = values[:_TELLING]
+    candidates = np.flatnonzero(np.all(np.isnan(head) | _is_whole(head), axis=0))
+    return np.array(
+        [c for c in candidates if _all_differ(head[:, c]) and _all_differ(values[:, c], _LEAST)], dtype=np.int64
+    )
 
 
 def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
@@ -52,45 +72,34 @@ def refuse_first(place: Path, values: Floats, columns: Ints, titles: Sequence[st
     if 0 not in columns or values.shape[1] == 1 or _in_company(values, columns):
         return
     raise CothermError(
-        f"{place}: column 1 ({titles[0]})" if titles else f"{place}: column 1",
+        Suspects(str(place), values, columns, titles).named(0),
         f"{np.sum(~np.isnan(values[:, 0]))} different whole numbers, which may be ids or a feature",
         "to know which",
         _advice(titles[0] if titles else None),
     )
 
 
-def refuse_shared(places: Sequence[str], tables: Sequence[tuple[Floats, Ints, Sequence[str] | None]]) -> None:
-    """Refuse columns of two tables that hold the same numbers: ids that would make the tables look alike.
-
-    Each table is its values, the columns of different whole numbers and the titles.
-    """
-    for (p, first), (q, second) in combinations(enumerate(tables), 2):
-        found = _shared(first, second)
-        if found is not None:
-            c, d, count = found
-            title = second[2][d] if second[2] else None
-            raise CothermError(
-                f"{places[p]}: {_named(first[2], c)} and {places[q]}: {_named(second[2], d)}",
-                f"whole numbers, all different, {count} of which are in both: ids or a feature",
-                "to know which",
-                _advice(title),
-            )
-
-
-def _shared(
-    first: tuple[Floats, Ints, Sequence[str] | None], second: tuple[Floats, Ints, Sequence[str] | None]
-) -> tuple[int, int, int] | None:
-    for c in first[1].tolist():
-        for d in second[1].tolist():
-            common = len(np.intersect1d(first[0][:, c], second[0][:, d]))
-            least = min(len(first[0]), len(second[0]))
-            if 2 * common >= least and common >= min(least, _BY_CHANCE):
-                return c, d, common
-    return None
+def refuse_shared(first: Suspects, second: Suspects) -> None:
+    """Refuse columns of two tables that hold the same numbers: ids that would make the tables look alike."""
+    least = min(len(first.values), len(second.values))
+    enough = max(-(-least // 2), min(least, _BY_CHANCE))
+    theirs = [(d, np.sort(second.values[:, d])) for d in second.columns[:_COMPARED].tolist()]
+    for c in first.columns[:_COMPARED].tolist():
+        ours = np.sort(first.values[:, c])
+        for d, others in theirs:
+            if _common(ours[:: 1 + len(ours) // _TELLING], others) and (count := _common(ours, others)) >= enough:
+                raise CothermError(
+                    f"{first.named(c)} and {second.named(d)}",
+                    f"whole numbers, all different, {count} of which are in both: ids or a feature",
+                    "to know which",
+                    _advice(second.titles[d] if second.titles else None),
+                )
 
 
-def _named(titles: Sequence[str] | None, c: int) -> str:
-    return f"column {c + 1} ({titles[c]})" if titles else f"column {c + 1}"
+def _common(some: Floats, ordered: Floats) -> int:
+    """How many of some numbers are among others, which come in order."""
+    places = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
+    return int(np.sum(ordered[places] == some))
 
 
 def _advice(title: str | None) -> str:
@@ -101,9 +110,12 @@ def _advice(title: str | None) -> str:
 
 def _all_differ(column: Floats, least: int = 0) -> bool:
     known = column[~np.isnan(column)]
-    if len(known) < least or not np.all((known >= 0.0) & (known == np.floor(known)) & np.isfinite(known)):
-        return False
-    return len(np.unique(known)) == len(known)
+    return len(known) >= least and bool(np.all(_is_whole(known))) and len(np.unique(known)) == len(known)
+
+
+def _is_whole(values: Floats) -> NDArray[np.bool_]:
+    """Whether numbers are whole and not negative; of large ones, which all are, nobody can tell."""
+    return (values >= 0.0) & (values == np.floor(values)) & (values < _LARGE)
 
 
 def _in_company(values: Floats, columns: Ints) -> bool:

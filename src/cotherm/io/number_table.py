@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 COMMAS, POINTS = 'decimal=","', 'decimal="."'
 # Advice about ids in another column than the first.
 LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
+# Whole numbers of so many digits are exact.
+_MOST_DIGITS = 15
 # Rows that tell which columns are words.
 _TELLING = 1_000
 # Bytes of text that are parsed between two looks at the clock.
@@ -415,7 +417,7 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
     """Whether the first column holds the names of rows, where nothing is said about it."""
     if title is not None and is_name_title(title):
         return True
-    if len(column) > 2 and is_count(column):  # an index, not a feature
+    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
         return True
     if title is not None and is_either_title(title) and _could_be_names(column):
         raise CothermError(
@@ -425,6 +427,12 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
             f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
         )
     return is_column_of_names(column)
+
+
+def _must_be_names(column: Sequence[str]) -> bool:
+    """Whether cells of digits are no numbers: they begin with 0, or have more digits than a number holds."""
+    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
+    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
 
 
 def _could_be_names(column: Sequence[str]) -> bool:
