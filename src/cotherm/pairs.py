@@ -6,7 +6,8 @@ an item is missing from a view. All become one table of whole numbers, −1 for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Ints
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, CothermWarning
 from cotherm.indexed import counts, index_of, rows_together, same_names
+from cotherm.io.cells import is_missing
+from cotherm.spelling import near_miss, shift_by_one
 
 MISSING = -1
 _NEEDED = 'the word "same" or "names", an index array for each graph, or a table with a column for each graph'
@@ -127,8 +130,15 @@ def pair_names(names: Sequence[Iterable[Any]]) -> Ints:
     Raises
     ------
     CothermError
-        If a name is missing or occurs twice in one graph, if no name is in two graphs, or if names of two graphs are
-        alike but of different types, such as 1 and "1".
+        If a name is missing or occurs twice in one graph, if no name is in two graphs, if names of two graphs are
+        alike but of different types, such as 1 and "1", or if names of one graph are evidently counted from 0 and those
+        of another from 1.
+
+    Warns
+    -----
+    CothermWarning
+        Where more names would be equal but for case, leading zeros, the Unicode form, punctuation, a number at their
+        end or their length, or where names may be counted from 0 in one graph and from 1 in another.
 
     See Also
     --------
@@ -157,11 +167,17 @@ def pair_names(names: Sequence[Iterable[Any]]) -> Ints:
 
 
 def named_items(
-    names: Sequence[Iterable[Any]], arguments: Sequence[str], advice: str = "", *, shared: bool = True
+    names: Sequence[Iterable[Any]],
+    arguments: Sequence[str],
+    advice: str = "",
+    *,
+    shared: bool = True,
+    tell: Callable[[str], None] | None = None,
 ) -> Ints:
     """The table of all items by name, in the order in which names first occur; where asked, some must be shared.
 
     ``arguments`` are the names of the sequences in messages, ``advice`` what to do about a name that occurs twice.
+    ``tell`` gets sentences about names that may be meant otherwise, which are warnings by default.
     """
     places: dict[Any, list[int]] = {}
     for k, one in enumerate(names):
@@ -173,32 +189,68 @@ def named_items(
             row[k] = vertex
     table = np.array(list(places.values()), dtype=np.int64).reshape(len(places), len(names))
     _require_one_type(places, table, arguments)
-    _refuse_two_counts(list(places), table, arguments)
+    _refuse_missing(list(places), table, arguments)
+    notes = _doubts(list(places), table, arguments)
     if shared and not np.any(np.sum(table >= 0, axis=1) > 1):
         firsts = ", ".join(shown(name) for name in _first_names(list(places), table))
-        raise CothermError(
-            ", ".join(arguments), f"no name that is in two of them (first names: {firsts})", "names in common"
-        )
+        given = f"no name that is in two of them (first names: {firsts})"
+        raise CothermError(", ".join(arguments), given, "names in common", ". ".join([*notes, ""]).strip())
+    for note in notes:
+        (tell or _warn)(note)
     return table
 
 
-def _refuse_two_counts(names: list[Any], table: Ints, arguments: Sequence[str]) -> None:
-    """As many rows counted from 0 and from 1 have names in common, of different rows."""
-    starts: dict[int, int] = {}  # the graphs that are counted from 0 and from 1
-    for k, column in enumerate(table.T):
-        here = np.flatnonzero(column >= 0)
-        own = [str(names[item]) for item in here[np.argsort(column[here])]]
-        for start in (0, 1):
-            if own == [str(number) for number in range(start, start + len(own))]:
-                starts.setdefault(start, k)
-    if len(starts) == 2 and len({int(np.sum(table[:, k] >= 0)) for k in starts.values()}) == 1:
-        first, second = (arguments[starts[start]] for start in (0, 1))
+def _warn(note: str) -> None:
+    warnings.warn(f"pairs by name: {note}.", CothermWarning, stacklevel=4)
+
+
+def _refuse_missing(names: list[Any], table: Ints, arguments: Sequence[str]) -> None:
+    """Two items without a name are not the same item."""
+    for item in np.flatnonzero(np.sum(table >= 0, axis=1) > 1):
+        if isinstance(names[item], str) and is_missing(names[item]):
+            k = int(np.argmax(table[item] >= 0))
+            raise CothermError(
+                arguments[k],
+                f"{shown(names[item])} at {table[item, k]}, which marks a missing name, as in another graph",
+                "a name for each",
+                "Leave out what has no name, or name it otherwise.",
+            )
+
+
+def _doubts(names: list[Any], table: Ints, arguments: Sequence[str]) -> list[str]:
+    """Names that may be meant otherwise, in sentences; refused where nothing else can be meant."""
+    notes: list[str] = []
+    for a, b in combinations(range(len(arguments)), 2):
+        here, there = table[:, a] >= 0, table[:, b] >= 0
+        if np.array_equal(here, there):
+            continue
+        _append_shift(notes, names, (here, there), (arguments[a], arguments[b]))
+        _append_shift(notes, names, (there, here), (arguments[b], arguments[a]))
+        alone = [[names[item] for item in np.flatnonzero(only)] for only in (here & ~there, there & ~here)]
+        if (found := near_miss(*alone)) is not None:
+            notes.append(found.sentence(arguments[a], arguments[b]))
+    return notes
+
+
+def _append_shift(
+    notes: list[str], names: list[Any], of: tuple[NDArray[Any], NDArray[Any]], arguments: tuple[str, str]
+) -> None:
+    """Names of the second of two graphs may be counted from 1 where those of the first are counted from 0."""
+    lower, higher = ([names[item] for item in np.flatnonzero(one)] for one in of)
+    found = shift_by_one(lower, higher)
+    if found is None:
+        return
+    if found.evident:
         raise CothermError(
-            second,
-            f"rows counted from 1, where those of {first} are counted from 0",
+            arguments[1],
+            found.sentence(arguments[0]),
             "the same names for the same items",
             "Count them alike, or leave the numbers out and pair row by row.",
         )
+    notes.append(
+        f"rows of {arguments[1]} seem to be counted from 1, those of {arguments[0]} from 0: check that equal names are "
+        "the same items"
+    )
 
 
 def _hashable(argument: str, vertex: int, name: Any) -> Any:
@@ -335,10 +387,14 @@ def _whole_numbers(argument: str, column: ArrayLike) -> Ints:
 
 
 def _is_hole(entry: Any) -> bool:
-    """Whether it is None, NaN or the missing value of pandas, which is not even equal to itself."""
-    return (
-        entry is None or type(entry).__name__ in ("NAType", "NaTType") or (isinstance(entry, float) and np.isnan(entry))
-    )
+    """Whether it is None, NaN or a missing value of NumPy or pandas, or has one, as a row of several indexes may."""
+    if isinstance(entry, tuple):
+        return any(map(_is_hole, entry))
+    if isinstance(entry, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(entry))
+    if isinstance(entry, (float, np.floating)):
+        return bool(np.isnan(entry))
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType")
 
 
 def _require_range(argument: str, column: Ints, n: int) -> None:

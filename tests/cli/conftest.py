@@ -63,7 +63,15 @@ def coupled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tables")
     write_tables(directory)
     files = [str(directory / name) for name in ("first.csv", "second.csv")]
-    out = ["--labels", str(directory / "labels.csv"), "--out", str(directory / "coupled.npz"), "--json"]
+    out = [
+        "--by",
+        "labels",
+        "--labels",
+        str(directory / "labels.csv"),
+        "--out",
+        str(directory / "coupled.npz"),
+        "--json",
+    ]
     cli.main(["couple", *files, *out])
     return directory
 

@@ -123,6 +123,7 @@ def test_the_share_to_borrow_can_be_said(run: Run, tables: Path) -> None:
     too_much = run("couple", "first.csv", "second.csv", "--borrow", "2", "--out", "d.npz")
     assert too_much.code == 2
     assert too_much.err.startswith("cotherm: error: --borrow: 2")
-    by_labels = run("couple", "first.csv", "second.csv", "--labels", "labels.csv", "--borrow", "0.2", "--out", "d.npz")
+    by = ("--by", "labels", "--labels", "labels.csv")
+    by_labels = run("couple", "first.csv", "second.csv", *by, "--borrow", "0.2", "--out", "d.npz")
     assert by_labels.code == 2
     assert "only views coupled by pairs borrow" in by_labels.err

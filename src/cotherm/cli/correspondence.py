@@ -11,6 +11,7 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.cli.by import add_by
 from cotherm.cli.header import Header, header_of
 from cotherm.cli.inputs import View, name_of, read_points
 from cotherm.cli.labels import UNKNOWN, Words, read_labels
@@ -25,10 +26,12 @@ from cotherm.io.text_table import open_text_table
 from cotherm.io.titles import titles_over_landmarks
 
 
-def add_sources(parser: argparse.ArgumentParser, *, features: bool = False, pairs: bool = False) -> None:
+def add_sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
     """The ways to say what corresponds, of which one is taken; with ``pairs``, rows may be paired instead."""
-    title = "what corresponds (give one; without any, rows with the same id)"
+    title = "what corresponds (by default rows with the same id)"
     group = parser.add_argument_group(title if pairs else "what corresponds (give one of the first three)")
+    if pairs:
+        add_by(group)
     one = group.add_mutually_exclusive_group(required=not pairs)
     one.add_argument(
         "--labels",
@@ -42,18 +45,16 @@ def add_sources(parser: argparse.ArgumentParser, *, features: bool = False, pair
         metavar="FILE",
         help="items known to correspond: a row for each, a column for each view, with names or row numbers from 0",
     )
-    if features:
-        one.add_argument(
-            "--features", nargs="+", metavar="FILE", help="features measured in every view, one table for each view"
-        )
-    else:
-        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions as columns, one table for each view")
+    one.add_argument(
+        "--features", nargs="+", metavar="FILE", help="features measured in every view, one table for each view"
+    )
     if pairs:
+        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions as columns, one table for each view")
         group.add_argument(
             "--paired",
             action="store_true",
-            help="couple by pairs: rows with the same id are the same item, or row k of every view where tables have "
-            "no ids. --labels, given beside, are only stored, to judge by",
+            help="the same as --by pairs: rows with the same id are the same item, or row k of every view where tables "
+            "have no ids. --labels, given beside, are only stored, to judge by",
         )
     group.add_argument("--column", metavar="NAME", help="column of --labels to use")
     group.add_argument(
@@ -88,7 +89,7 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
         return Known(list(found.functions), labels.of, reading)
     if options.landmarks:
         return _landmarks(views, options.landmarks, header)
-    if getattr(options, "features", None):
+    if options.features:
         return _features(views, options.features, header)
     return _given(views, options.functions, header)
 
@@ -167,14 +168,14 @@ def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | No
 
 
 def _features(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
-    given = _given(views, paths, header)
+    given = _given(views, paths, header, "--features")
     functions = [feature_functions(view.graph, F) for view, F in zip(views, given.functions, strict=True)]
     return Known(functions, None, given.reading)
 
 
-def _given(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
+def _given(views: Sequence[View], paths: Sequence[str], header: Header, option: str = "--functions") -> Known:
     if len(paths) != len(views):
-        raise CothermError("--functions", f"{len(paths)} files", f"one for each of {len(views)} views")
+        raise CothermError(option, f"{len(paths)} files", f"one for each of {len(views)} views")
     blocks: list[Any] = []
     reading = []
     for k, (view, path) in enumerate(zip(views, paths, strict=True)):
@@ -187,9 +188,8 @@ def _given(views: Sequence[View], paths: Sequence[str], header: Header) -> Known
         blocks.append(points.values[order])
         reading.append(f"{path}: {points.reading}, {how}")
     if len({F.shape[1] for F in blocks}) > 1:
-        raise CothermError(
-            "--functions", f"{', '.join(str(F.shape[1]) for F in blocks)} columns", "the same functions on every view"
-        )
+        given, same = f"{', '.join(str(F.shape[1]) for F in blocks)} columns", option.removeprefix("--")
+        raise CothermError(option, given, f"the same {same} on every view")
     return Known(blocks, None, reading)
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from cotherm.errors import CothermError
 from cotherm.io.labels import CHOOSE_COLUMN, DROP_NAMES, NOT_CLASSES
-from cotherm.io.missing import ADVICE, DROP, MEDIAN
-from cotherm.io.number_table import COMMAS, POINTS
-from cotherm.io.selection import CHOOSE, CLASSES, LEAVE, TAKE
+from cotherm.io.missing import ADVICE, DROP, MEDIAN, NAMELESS
+from cotherm.io.number_table import COMMAS, LATE, POINTS
+from cotherm.io.selection import CHOOSE, CLASSES, IDS, LEAVE, NO_IDS, TAKE
 from cotherm.io.single_cells import MODALITY, REPRESENTATION
 from cotherm.io.titles import TITLED, UNTITLED
 
@@ -46,6 +46,8 @@ _RECIPE = {
     TAKE: "--columns",
     LEAVE: "--drop-columns",
     CLASSES: "--label-column",
+    NO_IDS: "--id-column none",
+    IDS: "--id-column ",
     DROP: "--missing drop",
     MEDIAN: "--missing median",
     COMMAS: "--decimal ,",
@@ -55,6 +57,8 @@ _RECIPE = {
 }
 # And for tables that those options do not concern.
 _NO_RECIPE = {
+    NAMELESS: "Leave out rows without a name.",
+    LATE: "Put it first.",
     ADVICE: "Fill in or leave out missing values first.",
     CHOOSE: "Leave out what is no number.",
     f"If commas mark decimals: {COMMAS}. Else numbers": "Numbers",

@@ -16,7 +16,7 @@ from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
 from cotherm.cli.names import names_of, view_number
 from cotherm.cli.notices import announce, tell_unfinished
 from cotherm.cli.parser import integer, number_or
-from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_use, tables_in
+from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_no_shared_ids, require_use, tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
@@ -29,6 +29,7 @@ from cotherm.io.table import Found, Request, Table
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
+from cotherm.spelling import near_miss
 
 KINDS = (
     "points (.csv, .tsv, .txt, .npy, .xlsx, .parquet, .h5ad, .h5mu), a mesh (.off, .obj, .ply, with meshio "
@@ -80,9 +81,10 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     add_header(parser)
 
 
-def read_views(paths: Sequence[str], options: argparse.Namespace) -> list[View]:
-    """The views in every file, with names of their own."""
-    read = [(view, path) for path, views in zip(paths, _views_in(paths, options), strict=True) for view in views]
+def read_views(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[View]:
+    """The views in every file, with names of their own; unless ``told`` is false, people are told how each was read."""
+    found = _views_in(paths, options, told=told)
+    read = [(view, path) for path, views in zip(paths, found, strict=True) for view in views]
     names = [view.graph.name for view, _ in read]
     if len(set(names)) == len(names):
         return [view for view, _ in read]
@@ -116,13 +118,16 @@ def _in_order(view: View, names: tuple[str, ...]) -> View:
             "no names of items, though another view has some",
             "names in every view, or in none",
         )
-    strangers = set(own) ^ set(names)
-    if strangers:
+    known, here = set(names), set(own)
+    if here != known:
+        title = view.graph.name or "VIEW"
+        near = near_miss([one for one in names if one not in here], [one for one in own if one not in known])
+        cause = "" if near is None else f"{near.sentence('the first view', title)}. "
         raise CothermError(
-            view.graph.name or "VIEW",
-            f"other items than in the first view, such as {min(strangers)!r}",
+            title,
+            f"other items than in the first view, such as {min(here ^ known)!r}",
             "the same items in all views",
-            "`couple` takes views of different items.",
+            f"{cause}`couple` takes views of different items.",
         )
     place = {name: row for row, name in enumerate(own)}
     graph = view.graph.subgraph([place[name] for name in names])
@@ -138,44 +143,49 @@ def read_view(path: str, options: argparse.Namespace) -> View:
     return views[0]
 
 
-def _views_in(paths: Sequence[str], options: argparse.Namespace) -> list[list[View]]:
+def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[list[View]]:
     """The views in every file; what is asked for must concern one of them."""
+    silent = options.json or not told
     request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
-    tables: list[Found] = []
+    tables: list[tuple[Path, Found]] = []
     for path in paths:
         place = atomic.as_path(path)
-        whole = _graph_view(place, options)
+        whole = _graph_view(place, options, silent=silent)
         found = [] if whole is not None else _tables_in(place, request, header)
-        tables += found
-        views.append([whole] if whole is not None else [_table_view(one, place, options) for one in found])
-    require_use(request, [atomic.as_path(path) for path in paths], tables)
+        new = [(place, one) for one in found]
+        require_no_shared_ids(tables, new)
+        tables += new
+        views.append(
+            [whole] if whole is not None else [_table_view(one, place, options, silent=silent) for one in found]
+        )
+    require_use(request, [atomic.as_path(path) for path in paths], [one for _, one in tables])
     return views
 
 
-def _graph_view(place: Path, options: argparse.Namespace) -> View | None:
+def _graph_view(place: Path, options: argparse.Namespace, *, silent: bool) -> View | None:
     """The view in a file of a graph or a mesh; None for all others."""
     suffix = place.suffix.lower()
     if suffix in _GRAPHS or is_edge_list(place):
         with working(f"reading {visible(place.name)}"):
             graph = _titled(read_graph(place), place)
         reading = f"{place}: a graph of {graph.n} vertices and {graph.m} edges"
-        announce([reading], as_json=options.json)
+        announce([reading], as_json=silent)
         return View(graph, reading=reading)
     if suffix in MESH_SUFFIXES:
         graph = _of_mesh(place, options)
         reading = f"{place}: a mesh of {graph.n} vertices"
-        announce([reading], as_json=options.json)
+        announce([reading], as_json=silent)
         return View(graph, reading=reading)
     return None
 
 
-def _table_view(found: Found, place: Path, options: argparse.Namespace) -> View:
+def _table_view(found: Found, place: Path, options: argparse.Namespace, *, silent: bool) -> View:
     table = found.table
     source = str(place) if found.name is None else f"{place}: modality {found.name!r}"
     hint = "" if options.standardize else hint_of_scales(table.values, table.titles)
     reading = f"{source}: {table.reading}" + (f". {hint}" if hint else "")
-    announce([reading], as_json=options.json)
+    announce([reading], as_json=silent)
     graph = _of_points(table, place, options, found.name or stem_of(place))
     return View(graph, reading)
 

@@ -11,12 +11,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import IO
 
 from cotherm import ranks
 from cotherm.cli.parser import Parser
 from cotherm.cli.signals import ended_in_order
 from cotherm.errors import CothermError, visible
+from cotherm.io.atomic import same_place
 from cotherm.progress import clear as clear_progress
 
 # In the order people need them; under each name a module in cotherm.cli.commands.
@@ -85,7 +87,7 @@ def run_program(name: str, task: Callable[[], None]) -> None:
 
 def _run(given: Sequence[str]) -> None:
     options = _parser(given).parse_args(given)
-    _refuse_own_input(options)
+    _refuse_same_files(options)
     options.run(options)
 
 
@@ -128,27 +130,33 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _refuse_own_input(options: argparse.Namespace) -> None:
-    """No command replaces, even by force, a file it reads."""
+def _refuse_same_files(options: argparse.Namespace) -> None:
+    """No command replaces, even by force, a file it reads or another that it writes."""
     outputs = getattr(options, "outputs", ("out",))
     read = [given for name, value in vars(options).items() if name not in outputs for given in _listed(value)]
+    existing = [given for given in read if _exists(given)]
+    written: list[tuple[str, str]] = []
     for name in outputs:
         for place in _listed(getattr(options, name, None)):
-            if any(_real(given) == _real(place) and os.path.isfile(given) for given in read):  # noqa: PTH113
+            if any(same_place(given, place) for given in existing):
                 raise CothermError(f"--{name} {place}", "a file this command reads", "another name")
+            other = next((before for before, path in written if before != name and same_place(path, place)), None)
+            if other is not None:
+                raise CothermError(f"--{name} {place}", f"the same file as --{other}", "another name")
+            written.append((name, place))
 
 
 def _listed(value: object) -> list[str]:
     """The words of an option that takes one or several."""
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    return [str(one) for one in (value if isinstance(value, list) else [value]) if isinstance(one, str | Path)]
 
 
-def _real(path: str) -> str:
-    """The path with its links followed; what can name no file is left for others to refuse."""
+def _exists(path: str) -> bool:
+    """Whether there is such a file; what can name none is left for others to refuse."""
     try:
-        return os.path.realpath(path)
+        return os.path.exists(path)  # noqa: PTH110
     except ValueError:
-        return path
+        return False
 
 
 def _stop(name: str, code: int, message: str | None, error: BaseException) -> None:

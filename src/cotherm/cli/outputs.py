@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:
 
 def free_places(paths: Sequence[str], count: int, suffixes: Sequence[str], *, force: bool) -> list[Path]:
     """As many, all different."""
-    if len(paths) != count or len({atomic.real_path(atomic.as_path(path)) for path in paths}) != count:
+    places = [atomic.as_path(path) for path in paths]
+    if len(paths) != count or any(atomic.same_place(a, b) for a, b in combinations(places, 2)):
         raise CothermError("--out", f"{len(paths)} files", f"a file of its own for each of {count} views")
     return [free_place(path, suffixes, force=force) for path in paths]
 

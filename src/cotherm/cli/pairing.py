@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from cotherm.cli.inputs import View, name_of
 from cotherm.errors import CothermError
 from cotherm.io.text import excerpt
 from cotherm.pairs import named_items
+from cotherm.spelling import near_miss
 
 _OTHER_WAYS = "Or say what else corresponds: --labels, --landmarks or --functions."
 
@@ -53,10 +55,18 @@ def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
     ids = [view.names or () for view in views]  # each once: tables with an id twice are not read
     if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
         examples = " and ".join(excerpt(one[0]) for one in ids if one)
-        raise CothermError("VIEW", f"no id that is in two views (such as {examples})", "ids in common", _OTHER_WAYS)
-    table = named_items(ids, names)
+        causes = [
+            f"{found.sentence(names[a], names[b])}."
+            for a, b in combinations(range(len(ids)), 2)
+            if (found := near_miss(ids[a], ids[b])) is not None
+        ]
+        given, advice = f"no id that is in two views (such as {examples})", " ".join([*causes, _OTHER_WAYS])
+        raise CothermError("VIEW", given, "ids in common", advice)
+    notes: list[str] = []
+    table = named_items(ids, names, tell=notes.append)
     table = table[np.sum(table >= 0, axis=1) > 1]
     alone = [view.graph.n - int(np.sum(table[:, k] >= 0)) for k, view in enumerate(views)]
     text = f"paired: {len(table):,} items by id"
     left = [f"{count:,} of {name}" for count, name in zip(alone, names, strict=True) if count]
-    return RowPairs(table, [f"{text}; in one view only: {', '.join(left)}" if left else text])
+    reading = f"{text}; in one view only: {', '.join(left)}" if left else text
+    return RowPairs(table, [reading, *(f"Note: {note}" for note in notes)])

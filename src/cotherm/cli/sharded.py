@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cotherm.cli import outputs
+from cotherm.cli.by import first_line
+from cotherm.cli.notices import announce
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.io.text_table import open_text_table
@@ -66,11 +68,13 @@ def run(options: argparse.Namespace, world: Ranks) -> None:
     with together(world):
         _refuse_others(options)
         require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
+        by = next((name for name in ("labels", "landmarks", "functions") if getattr(options, name)), "pairs")
+        announce([first_line(by, options)], as_json=options.json)
     sources = _sources(options, world)
     with told_of_checkpoint(options.checkpoint):
         result = _coupled(options, sources)
     drop_checkpoint(options.checkpoint, result.status, world)
-    report = {"out": str(options.out), **result.summary()}
+    report = {"out": str(options.out), "by": by, **result.summary()}
     before, after = (", ".join(f"{x:.4g}" for x in one) for one in (result.coupling_before, result.coupling))
     lines = [
         f"Heat kernel coupling of {len(result.graphs)} sharded graphs: {result.status}, {result.seconds:.2g} s",
@@ -107,13 +111,15 @@ def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCou
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
-    if not (options.labels or options.landmarks or options.functions or options.paired):
+    if not (options.labels or options.landmarks or options.features or options.functions or options.paired):
         needed = "--paired, --landmarks, --functions or --labels stored"
         raise CothermError("--landmarks", "nothing that says what corresponds", needed)
     for name in ("known", "column"):
         if getattr(options, name) is not None:
             given = str(getattr(options, name))
             raise CothermError(f"--{name.replace('_', '-')}", given, "to be left out: sharded graphs do not take it")
+    if options.features:
+        raise CothermError("--features", " ".join(options.features), "to be left out: sharded graphs take functions")
     others = [f"--{name}" for name in ("labels", "landmarks", "functions") if getattr(options, name)]
     if options.paired and others:
         raise CothermError("--paired", f"beside {others[0]}", "one of them: sharded graphs take no labels to judge by")

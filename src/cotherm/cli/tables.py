@@ -6,6 +6,7 @@ import argparse
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.errors import CothermError
 from cotherm.io import kinds
+from cotherm.io.id_columns import Suspects, refuse_shared
 from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
@@ -22,6 +24,8 @@ from cotherm.io.table import Found, Request, read_tables
 _UNLIKE = 100.0
 # Of many columns the few that vary least say little.
 _LEAST = 0.1
+# The word that says that no column holds ids.
+_NONE = "none"
 
 
 def add_tables(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +45,14 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
         "--label-column",
         metavar="TITLE",
         help="this column holds classes: the labels of the graph, not compared by; of .h5ad and .h5mu a column of obs",
+    )
+    group.add_argument(
+        "--id-column",
+        type=_titles,
+        action="extend",
+        metavar="TITLE",
+        help="this column holds ids, which pair rows (the first column, if its title or its cells tell); titles "
+        "separated by commas for tables that differ; none if no column does",
     )
     group.add_argument(
         "--missing",
@@ -63,7 +75,14 @@ def request_of(options: argparse.Namespace, files: int) -> Request:
     said = {name: getattr(options, name, None) for name in ("missing", "decimal", "sheet", "rep", "modality")}
     columns, drop = getattr(options, "columns", None), getattr(options, "drop_columns", None)
     label = getattr(options, "label_column", None)
-    selection = Selection(None if columns is None else tuple(columns), tuple(drop or ()), label, strict=files == 1)
+    ids = getattr(options, "id_column", None)
+    selection = Selection(
+        None if columns is None else tuple(columns),
+        tuple(drop or ()),
+        label,
+        strict=files == 1,
+        ids=None if ids is None else () if ids == [_NONE] else tuple(ids),
+    )
     return Request(selection=selection, **said)
 
 
@@ -71,7 +90,22 @@ def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, r
     """The tables in a file; ``recipe`` says whether the command has the options of this module for it."""
     said = header.said(place) if kinds.suffix_of(place) in kinds.CELLS else None
     with as_options(place, recipe=recipe):
-        return read_tables(place, replace(request, header=said))
+        found = read_tables(place, replace(request, header=said))
+        if recipe:
+            for one in found:
+                one.require_features(place)
+        return found
+
+
+def require_no_shared_ids(tables: Sequence[tuple[Path, Found]], new: Sequence[tuple[Path, Found]]) -> None:
+    """Refuse columns of two tables that hold the same whole numbers, all different: ids would pass for agreement."""
+    for (place, one), (other, two) in product(tables, new):
+        with as_options(place, other, recipe=True):
+            refuse_shared(_suspects(place, one), _suspects(other, two))
+
+
+def _suspects(place: Path, found: Found) -> Suspects:
+    return Suspects(str(place), found.table.values, found.doubtful, found.table.titles)
 
 
 def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]) -> None:
@@ -116,6 +150,8 @@ def hint_of_scales(points: Floats, titles: Sequence[str] | None) -> str:
 def _option_of(selection: Selection, title: str) -> str:
     if title in (selection.columns or ()):
         return "--columns"
+    if title in (selection.ids or ()):
+        return "--id-column"
     return "--drop-columns" if title in selection.drop else "--label-column"
 
 

@@ -107,6 +107,29 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def same_place(first: str | Path, second: str | Path) -> bool:
+    """Whether two paths are one file, or will be: links are followed, and case counts where the file system has it."""
+    with suppress(OSError, ValueError):  # one of them does not exist yet, or can name no file
+        return Path(first).samefile(second)
+    try:
+        a, b = real_path(Path(first)), real_path(Path(second))
+    except ValueError:
+        return False
+    if a == b or a.name.casefold() != b.name.casefold():
+        return a == b
+    return _ignores_case(a.parent) and (a.parent == b.parent or same_place(a.parent, b.parent))
+
+
+def _ignores_case(directory: Path) -> bool:
+    """Whether the file system finds a directory under its name in other letters, too."""
+    named = next((one for one in (directory, *directory.parents) if one.name.swapcase() != one.name), None)
+    if named is None:
+        return False
+    with suppress(OSError):
+        return named.samefile(named.with_name(named.name.swapcase()))
+    return False
+
+
 def require_writable(directory: Path) -> None:
     """Refuse a directory in which no file can be made, by making one: rights alone do not tell."""
     probe = _temporary(directory)

@@ -26,13 +26,16 @@ _TITLE = re.compile(r"[^\w+\-.,]*[^\W\d]")
 # Titles of a column that holds the names of rows: id, sample_id, Cell ID, PatientID, barcode, file name. An index is
 # one by itself or of rows only: a body mass index is a number to compare items by.
 _ROWS = r"(?:row|sample|cell|item|patient|subject|case|record|vertex|node|obs|observation)"
+# Of biobanks, hospitals and trials.
+_REGISTERS = re.compile("[eup]id|mrn|ptid|u?subjid", re.I)
 _NAME_TITLES = (
     re.compile(rf"unnamed: 0|(?:{_ROWS}[\W_]?)?(?:index|key)|cell|sample|{_ROWS}ids?", re.I),
     re.compile("uuid|guid|identifier|accession", re.I),
+    _REGISTERS,
     re.compile(r"(?:.*[\W_])?(?:ids?|names?|barcodes?)", re.I),
     re.compile(r".*[a-z]I[dD]"),
 )
-_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I))
+_ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I), _REGISTERS)
 # A tumor sample or a patient is a name, a white cell a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 

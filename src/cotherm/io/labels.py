@@ -14,10 +14,11 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_count, is_missing, is_name_title
-from cotherm.io.number_table import TableLayout, refuse_late_names, refuse_other_count, require_names
+from cotherm.io.number_table import TableLayout, checked_names, refuse_late_names, refuse_other_count
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import TextTable, open_text_table
 from cotherm.io.titles import refuse_either, titles_over_labels
+from cotherm.spelling import near_miss
 
 Words = NDArray[np.str_]
 UNKNOWN = ""
@@ -214,7 +215,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         refuse_late_names(path, rows[0][1:], "Put it first.")
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
     if named:
-        require_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
+        checked_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
     skipped = 1 if named else 0
     return LabelTable(
         path,
@@ -272,11 +273,15 @@ def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: i
     if items.names is not None and table.names is not None:
         refuse_other_count(str(table.path), table.names, name, items.names)
         known = dict(zip(table.names, cells, strict=True))
-        if not set(items.names) & set(table.names):
-            raise CothermError(
-                str(table.path), f"names such as {table.names[0]!r}", f"names of {name}, such as {items.names[0]!r}"
-            )
-        return _cleaned([known.get(row, UNKNOWN) for row in items.names]), "matched by name"
+        unmatched = [row for row in items.names if row not in known]
+        here = set(items.names)
+        near = near_miss(unmatched, [row for row in table.names if row not in here])
+        cause = "" if near is None else near.sentence(name, table.path.name)
+        if len(unmatched) == len(items.names):
+            given, needed = f"names such as {table.names[0]!r}", f"names of {name}, such as {items.names[0]!r}"
+            raise CothermError(str(table.path), given, needed, f"{cause}." if cause else "")
+        how = f"matched by name; {cause}" if cause else "matched by name"
+        return _cleaned([known.get(row, UNKNOWN) for row in items.names]), how
     if table.names is not None and not is_count(table.names):
         raise CothermError(
             str(table.path),

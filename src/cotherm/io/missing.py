@@ -17,13 +17,14 @@ WAYS = ("drop", "median")
 # What the user passes to say it; the command line has an option for it.
 DROP, MEDIAN = 'missing="drop"', 'missing="median"'
 ADVICE = f"{DROP} leaves out such rows, {MEDIAN} fills in the median of the column."
+NAMELESS = f"{DROP} leaves out rows without a name."
 # Rows and columns in messages.
 _SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a table, NaN where they are missing, and what stands beside them."""
+    """Numbers of a table, NaN where they are missing, and what stands beside them; names that are missing are empty."""
 
     path: Path
     values: Floats
@@ -52,7 +53,7 @@ def completed(read: Numbers, way: str | None, advice: str = ADVICE) -> Complete:
     """Numbers without missing ones: none may be missing unless a ``way`` is given, one of ``WAYS``."""
     holes = np.isnan(read.values)
     _refuse_infinite(read, holes)
-    if not holes.any():
+    if not holes.any() and (read.names is None or all(read.names)):
         return Complete(read.values, read.names, read.titles, read.labels, read.reading)
     if way is not None or len(holes) > 1:  # of a single row the place says it all
         _refuse_empty(read, holes)
@@ -91,14 +92,19 @@ def _refused(read: Numbers, holes: NDArray[np.bool_], advice: str) -> CothermErr
 
 def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
     """Without the rows that have holes; what remains of rows without names is named by their numbers."""
-    kept = np.flatnonzero(~holes.any(axis=1))
+    lost_rows = holes.any(axis=1)
+    if read.names is not None:
+        lost_rows |= np.array([not name for name in read.names])
+    kept = np.flatnonzero(~lost_rows)
     if not len(kept):
         raise CothermError(
             str(read.path), "a missing value in every row", "rows without any", f"Fill them in with {MEDIAN}."
         )
-    lost = np.flatnonzero(holes.any(axis=1))
+    lost = np.flatnonzero(lost_rows)
     known = read.names or tuple(map(str, range(len(holes))))
-    which = ", ".join(known[k] for k in lost[:_SHOWN]) + ", ..." * (len(lost) > _SHOWN)
+    which = ", ".join(known[k] or f"row {k} from 0, which has no name" for k in lost[:_SHOWN]) + ", ..." * (
+        len(lost) > _SHOWN
+    )
     reading = f"{read.reading}, less {_many(len(lost), 'row')} with missing values ({which})"
     if read.names is None:
         reading += ", the others named by their numbers from 0"

@@ -31,18 +31,34 @@ from cotherm.io.cells import (
     whole_number,
     with_point,
 )
-from cotherm.io.missing import Numbers, completed
-from cotherm.io.selection import CLASSES, EVERYTHING, LEAVE, Choice, Selection, choose, mostly_words, refuse_text, shown
+from cotherm.io.missing import NAMELESS, Numbers, completed
+from cotherm.io.selection import (
+    CLASSES,
+    EVERYTHING,
+    IDS,
+    LEAVE,
+    Choice,
+    Selection,
+    choose,
+    mostly_words,
+    refuse_text,
+    shown,
+)
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import TextTable, decimal_mark, open_text_table
 from cotherm.io.titles import TITLED, is_column_of_names, refuse_either, titles_over_numbers
 from cotherm.progress import track
+from cotherm.spelling import shift_by_one
 
 if TYPE_CHECKING:
     from cotherm.io.bulk import Plan
 
 # What the user passes to say what commas are; the command line has an option for it.
 COMMAS, POINTS = 'decimal=","', 'decimal="."'
+# Advice about ids in another column than the first.
+LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
+# Whole numbers of so many digits are exact.
+_MOST_DIGITS = 15
 # Rows that tell which columns are words.
 _TELLING = 1_000
 # Bytes of text that are parsed between two looks at the clock.
@@ -246,8 +262,12 @@ def open_table(
     decimal: str | None = None,
     sheet: str | None = None,
     selection: Selection = EVERYTHING,
+    nameless: bool = False,
 ) -> NumberTable:
-    """A table of numbers, perhaps with titles and with names in its first column; its numbers are not looked at yet."""
+    """A table of numbers, perhaps with titles and with names in its first column; its numbers are not looked at yet.
+
+    ``nameless`` says that rows without a name are left out later; else they are refused.
+    """
     table = open_text_table(path, decimal=decimal, sheet=sheet)
     decimal = _decimal(table, decimal)
     first, column = table.first, table.column
@@ -260,18 +280,19 @@ def open_table(
         raise CothermError(str(path), "titles and no rows", "at least one row")
     title = first[0] if titled else None
     body = [with_point(cell, decimal) for cell in column[start:]] if decimal == "," else column[start:]
-    named = len(first) > 1 and _named(path, title, body, selection)
-    skipped = 1 if named else 0
+    said = selection.id_among(path, first) if titled else None
+    at = first.index(said) if said is not None else _name_cell(path, title, body, selection, len(first))
+    skipped = 1 if at == 0 else 0
     titles = tuple(first[skipped:]) if titled else None
-    name_title = title if named else None
+    name_title = None if at is None or not titled else first[at]
     choice = choose(path, titles, len(first) - skipped, selection, name_title)
     features = None if titles is None else tuple(titles[c] for c in choice.features)
-    if titles is not None and selection.columns is None:
-        late = [titles[c] for c in choice.features if c + skipped]
-        refuse_late_names(path, late, f"Put it first, or leave it out with {LEAVE}.")
-    names = tuple(column[start:]) if named else None
-    if names is not None:
-        require_names(names, lambda k: table.place(table.line_of(k + start)), title)
+    if features is not None and selection.columns is None and selection.ids != ():
+        refuse_late_names(path, [one for one in features if one != first[0] or at is not None])
+    names = None
+    if at is not None:
+        cells = column[start:] if at == 0 else [row.cells[at] for row in islice(table.rows(), start, None)]
+        names = checked_names(cells, lambda k: table.place(table.line_of(k + start)), name_title, at, nameless=nameless)
     count = len(choice.features)
     return NumberTable(
         path,
@@ -285,7 +306,7 @@ def open_table(
         decimal,
         choice,
         None if choice.label is None or titles is None else titles[choice.label],
-        len(first) - skipped - count - (choice.label is not None),
+        len(first) - (at is not None) - count - (choice.label is not None),
         skipped,
     )
 
@@ -314,26 +335,38 @@ def _titled(table: TextTable, decimal: str) -> bool | None:
     return titles_over_numbers(first, column, lambda: rows(table.other_rows()))
 
 
-def require_names(names: Sequence[str], place_of: Callable[[int], str], title: str | None = None) -> None:
-    """A name of its own for every row, whose place is for messages."""
-    if len(set(names)) == len(names) and all(names):
-        return
-    seen: set[str] = set()
-    for k, name in enumerate(names):
-        if not name:
-            raise CothermError(f"{place_of(k)}, column 1", "an empty cell", "the name of the row")
-        if name in seen:
-            raise CothermError(
-                place_of(k),
-                f"the name {name!r} more than once",
-                "a name of its own for every row",
-                f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
-            )
-        seen.add(name)
+def checked_names(
+    cells: Sequence[str],
+    place_of: Callable[[int], str],
+    title: str | None = None,
+    column: int = 0,
+    *,
+    nameless: bool = False,
+) -> tuple[str, ...]:
+    """A name of its own for every row, whose place is for messages; empty if one is missing and that is allowed."""
+    names = tuple("" if is_missing(cell) else cell for cell in cells)
+    missing = [k for k, name in enumerate(names) if not name]
+    if missing and not nameless:
+        k = missing[0]
+        more = "" if len(missing) == 1 else f", the first of {len(missing):,} rows without a name"
+        given = (f"{cells[k]!r}, which marks a missing value" if cells[k] else "an empty cell") + more
+        raise CothermError(f"{place_of(k)}, column {column + 1}", given, "the name of the row", NAMELESS)
+    if len(set(names)) - bool(missing) < len(names) - len(missing):
+        seen: set[str] = set()
+        for k, name in enumerate(names):
+            if name in seen:
+                raise CothermError(
+                    place_of(k),
+                    f"the name {name!r} more than once",
+                    "a name of its own for every row",
+                    f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
+                )
+            seen.update((name,) if name else ())
+    return names
 
 
-def refuse_late_names(path: Path, titles: Sequence[str], advice: str) -> None:
-    """Refuse names of rows under one of these titles, of columns that are not the first."""
+def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> None:
+    """Refuse names of rows under one of these titles, of columns that are not the first or that of the ids."""
     for title in titles:
         if is_id_title(title):
             raise CothermError(
@@ -346,17 +379,32 @@ def refuse_late_names(path: Path, titles: Sequence[str], advice: str) -> None:
 
 def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
     """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
-    if is_count(names) and is_count(others) and names[0] != others[0]:
+    counted = is_count(names) and is_count(others) and names[0] != others[0]
+    shifts = [shift_by_one(names, others), shift_by_one(others, names)]
+    if counted or any(found is not None and found.evident for found in shifts):
+        first, second = (names[0], others[0]) if counted else (min(names, key=_by_number), min(others, key=_by_number))
         raise CothermError(
             path,
-            f"rows counted from {names[0]}, where those of {other} are counted from {others[0]}",
+            f"rows counted from {first}, where those of {other} are counted from {second}",
             "the same names for the same items",
             "Leave out one of the two columns of row numbers.",
         )
 
 
+def _by_number(name: str) -> tuple[int, str]:
+    """Names that end in numbers in their order."""
+    return len(name), name
+
+
+def _name_cell(path: Path, title: str | None, column: Sequence[str], selection: Selection, width: int) -> int | None:
+    """Which cell of a row of numbers is its name, where the user does not say it: perhaps the first."""
+    if selection.ids == () or width == 1:
+        return None
+    return 0 if _named(path, title, column, selection) else None
+
+
 def _named(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
-    """Whether the first column of a table of numbers holds the names of rows."""
+    """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
     if selection.keeps_out(title):
         return False
     if title is not None and selection.columns is not None and not is_name_title(title):
@@ -369,7 +417,7 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
     """Whether the first column holds the names of rows, where nothing is said about it."""
     if title is not None and is_name_title(title):
         return True
-    if len(column) > 2 and is_count(column):  # an index, not a feature
+    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
         return True
     if title is not None and is_either_title(title) and _could_be_names(column):
         raise CothermError(
@@ -379,6 +427,12 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
             f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
         )
     return is_column_of_names(column)
+
+
+def _must_be_names(column: Sequence[str]) -> bool:
+    """Whether cells of digits are no numbers: they begin with 0, or have more digits than a number holds."""
+    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
+    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
 
 
 def _could_be_names(column: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from cotherm.io import atomic
 from cotherm.io.cells import is_missing
 from cotherm.io.foreign import readable
 from cotherm.io.missing import Numbers
-from cotherm.io.number_table import TableLayout, is_name_column, other_columns, require_names
+from cotherm.io.number_table import TableLayout, checked_names, is_name_column, other_columns, refuse_late_names
 from cotherm.io.packed import require_proportion
 from cotherm.io.selection import Selection, choose, refuse_text
 from cotherm.io.text import excerpt
@@ -31,14 +31,14 @@ from cotherm.progress import track
 _UNNAMED = "__index_level_"
 
 
-def read_parquet(path: Path, selection: Selection) -> Numbers:
-    """The numbers, names and labels in a file."""
+def read_parquet(path: Path, selection: Selection, *, nameless: bool = False) -> Numbers:
+    """The numbers, names and labels in a file; ``nameless`` says that rows without a name are left out later."""
     atomic.require_content(path)
     require("pyarrow", "tables")
     import pyarrow.parquet
 
     with readable(path, "a .parquet file", "pyarrow"), pyarrow.parquet.ParquetFile(path) as source:
-        return _read(path, source, selection)
+        return _read(path, source, selection, nameless=nameless)
 
 
 def layout_of(path: Path) -> TableLayout:
@@ -52,7 +52,7 @@ def layout_of(path: Path) -> TableLayout:
         return TableLayout(path, titles, None, None, source.metadata.num_rows, len(titles), 0)
 
 
-def _read(path: Path, source: Any, selection: Selection) -> Numbers:
+def _read(path: Path, source: Any, selection: Selection, *, nameless: bool) -> Numbers:
     rows, titles = source.metadata.num_rows, list(source.schema_arrow.names)
     require_proportion(path, 8 * rows * len(titles), path.stat().st_size, "Save it as .csv.")
     if not rows or not titles:
@@ -61,17 +61,20 @@ def _read(path: Path, source: Any, selection: Selection) -> Numbers:
         twice = next(title for title in titles if titles.count(title) > 1)
         raise CothermError(str(path), f"{titles.count(twice)} columns {twice!r}", "titles that tell columns apart")
     name = _name_column(path, source, titles, selection)
-    columns = [title for title in titles if title != name]
+    columns = [title for title in titles if title != name and not title.startswith(_UNNAMED)]
     name_title = None if name is None or name.startswith(_UNNAMED) else name
     choice = choose(path, columns, len(columns), selection, name_title)
     features = tuple(columns[c] for c in choice.features)
+    if selection.columns is None and selection.ids != ():
+        refuse_late_names(path, [title for title in features if title != titles[0] or name is not None])
     _refuse_text(path, source, features)
     values = np.empty((rows, len(features)))
     for c, title in enumerate(track(features, total=len(features), label=f"reading {path.name}")):
         values[:, c] = _numbers(path, source, title)
-    names = None if name is None else tuple(_words(source, name))
-    if names is not None:
-        require_names(names, lambda k: f"{path}: row {k} (from 0)", name_title)
+    names = None
+    if name is not None:
+        places, at = (lambda k: f"{path}: row {k} (from 0)"), titles.index(name)
+        names = checked_names(_words(source, name), places, name_title, at, nameless=nameless)
     label = None if choice.label is None else columns[choice.label]
     labels = None if label is None else np.array(_words(source, label))
     reading = TableLayout(path, features, names, name_title, rows, len(features), 0).reading
@@ -87,11 +90,15 @@ def _read(path: Path, source: Any, selection: Selection) -> Numbers:
 
 def _name_column(path: Path, source: Any, titles: Sequence[str], selection: Selection) -> str | None:
     """The column that holds names of rows."""
+    said = selection.id_among(path, titles)
+    if said is not None:
+        return said
     index = (source.schema_arrow.pandas_metadata or {}).get("index_columns", ())
     if len(index) == 1 and isinstance(index[0], str) and index[0] in titles:
         return None if selection.keeps_out(index[0]) else index[0]
     first, kind = titles[0], source.schema_arrow.field(0).type
-    if selection.keeps_out(first) or first in (selection.columns or ()) or len(titles) == 1:
+    unasked = selection.ids != () and first not in (selection.columns or ())
+    if not unasked or selection.keeps_out(first) or len(titles) == 1:
         return None
     if not _could_be_names(kind):
         return None

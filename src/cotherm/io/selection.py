@@ -11,6 +11,7 @@ from cotherm.io.cells import is_missing, is_text
 
 # What the user passes to choose columns; the command line has options for them.
 TAKE, LEAVE, CLASSES = "columns=", "drop=", "label_column="
+IDS, NO_IDS = "id_column=", "id_column=False"
 CHOOSE = f"Leave out columns with {LEAVE}, take some with {TAKE}, or name the one that holds classes with {CLASSES}."
 # Titles and columns in messages.
 _SHOWN = 8
@@ -18,20 +19,32 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class Selection:
-    """What the user says about columns: those to take (None for all), those to leave out, and that of the classes.
+    """What the user says about columns: those to take (None for all), those to leave out, that of the classes, of ids.
 
-    ``strict`` says that the table must have all of them; else another table may.
+    ``ids`` are titles, of which a table has one, empty if no column holds ids, and None if nothing was said. ``strict``
+    says that the table must have all of them; else another table may.
     """
 
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     label: str | None = None
     strict: bool = True
+    ids: tuple[str, ...] | None = None
 
     @property
     def asked(self) -> tuple[str, ...]:
         """All titles that were named."""
-        return (*(self.columns or ()), *self.drop, *(() if self.label is None else (self.label,)))
+        labels = () if self.label is None else (self.label,)
+        return (*(self.columns or ()), *self.drop, *labels, *(self.ids or ()))
+
+    def id_among(self, place: Path | str, titles: Sequence[str]) -> str | None:
+        """The title of the column that the user says holds ids."""
+        found = [title for title in self.ids or () if title in titles]
+        if len(found) > 1:
+            raise CothermError(str(place), f"{found[0]!r} and {found[1]!r} as ids", "one of the two")
+        if found and (found[0] == self.label or found[0] in (*(self.columns or ()), *self.drop)):
+            raise CothermError(str(place), f"{found[0]!r} as ids and as something else", "one of the two")
+        return found[0] if found else None
 
     def keeps_out(self, title: str | None) -> bool:
         """Whether the first column, under this title, cannot hold names: it is left out or holds classes."""
@@ -68,7 +81,7 @@ def choose(
     require_all(place, titles, selection, absent)
     taken = titles if selection.columns is None else [title for title in selection.columns if title in titles]
     places = range(width) if selection.columns is None else [titles.index(title) for title in taken]
-    without = {*selection.drop, selection.label}
+    without = {*selection.drop, selection.label, *(selection.ids or ())}
     features = tuple(c for c in places if titles[c] not in without)
     if not features:
         given = "no column that is left" if titles else "no column but the names"

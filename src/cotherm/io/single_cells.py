@@ -114,12 +114,13 @@ def _numbers(path: Path, cells: Any, name: str | None, rep: str | None, selectio
 
     known = tuple(names) if unique else None
     known_titles = (*(titles or ()), *columns)
-    return Numbers(path, values, known, features, labels, reading, where, (*choice.absent, *absent), known_titles)
+    nowhere = (*choice.absent, *absent, *(selection.ids or ()))
+    return Numbers(path, values, known, features, labels, reading, where, nowhere, known_titles)
 
 
 def _of_features(selection: Selection) -> Selection:
     """What is said about features; labels are a column of obs."""
-    return replace(selection, label=None)
+    return replace(selection, label=None, ids=None)
 
 
 def _reading(cells: Any, rep: str | None, values: Floats, titles: tuple[str, ...] | None, label: str | None) -> str:

@@ -6,14 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io import atomic, kinds, npy
+from cotherm.io import atomic, id_columns, kinds, npy
 from cotherm.io.labels import require_classes
 from cotherm.io.missing import WAYS, Complete, Numbers, completed
 from cotherm.io.number_table import open_table
@@ -66,12 +67,21 @@ class Request:
 
 @dataclass(frozen=True)
 class Found:
-    """A table in a file: its name where the file holds several, titles asked for in vain, and those of all columns."""
+    """A table in a file: its name where the file holds several, titles asked for in vain, and those of all columns.
+
+    ``doubtful`` are the features that may be ids: whole numbers, all different, about which nothing was said.
+    """
 
     table: Table
     name: str | None
     absent: tuple[str, ...]
     known: tuple[str, ...] | None
+    doubtful: Ints
+
+    def require_features(self, place: Path) -> None:
+        """Refuse a table without names whose first column may hold them."""
+        if self.table.names is None:
+            id_columns.refuse_first(place, self.table.values, self.doubtful, self.table.titles)
 
 
 def read_table(
@@ -81,6 +91,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     label_column: str | None = None,
+    id_column: str | Literal[False] | None = None,
     missing: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
@@ -91,7 +102,9 @@ def read_table(
 
     Text may be comma, semicolon, tab or space separated, in UTF-8, with or without titles in the first row and names in
     the first column; ``Table.reading`` says what was taken for titles and names. What could be read in two ways is
-    refused. So is every cell that is no finite number.
+    refused, and so is every cell that is no finite number. A first column of eight or more whole numbers that are all
+    different could be ids or a feature, unless half of the other columns, or three, are like it: say which with
+    ``id_column``, or choose it with ``columns``.
 
     Parameters
     ----------
@@ -108,6 +121,9 @@ def read_table(
     label_column : str, optional
         Title of a column that holds the classes of the rows, which become ``Table.labels``. Of single cells it is a
         column of ``obs``.
+    id_column : str or False, optional
+        Title of the column that holds the names of the rows, which become ``Table.names``; False says that no column
+        does. By default it is the first column, if its title or its cells tell.
     missing : {"drop", "median"}, optional
         What to do about missing values, which are empty cells, ``NA``, ``nan`` and the like: leave out their rows, or
         fill in the median of the column. By default they are refused.
@@ -160,6 +176,7 @@ def read_table(
             None if columns is None else _titles("columns", columns),
             _titles("drop", drop),
             _text("label_column", label_column, "the title of a column"),
+            ids=_ids(id_column),
         ),
         None if missing is None else validation.choice("missing", missing, WAYS),
         None if decimal is None else validation.choice("decimal", decimal, (".", ",")),
@@ -172,6 +189,7 @@ def read_table(
     if len(tables) > 1:
         names = ", ".join(repr(one.name) for one in tables)
         raise CothermError(str(place), f"{len(tables)} modalities, {names}", "one", f"Choose it with {MODALITY}.")
+    tables[0].require_features(place)
     return tables[0].table
 
 
@@ -192,9 +210,14 @@ def _numbers(place: Path, suffix: str, request: Request) -> Numbers:
     if suffix == kinds.COLUMNS:
         from cotherm.io.parquet import read_parquet
 
-        return read_parquet(place, request.selection)
+        return read_parquet(place, request.selection, nameless=request.missing == "drop")
     return open_table(
-        place, request.header, decimal=request.decimal, sheet=request.sheet, selection=request.selection
+        place,
+        request.header,
+        decimal=request.decimal,
+        sheet=request.sheet,
+        selection=request.selection,
+        nameless=request.missing == "drop",
     ).read()
 
 
@@ -202,7 +225,19 @@ def _found(read: Numbers, request: Request, name: str | None = None) -> Found:
     done: Complete = completed(read, request.missing)
     if done.labels is not None:
         require_classes(read.path, done.labels)
-    return Found(Table(done.values, done.names, done.titles, done.reading, done.labels), name, read.absent, read.known)
+    doubtful = np.zeros(0, dtype=np.int64)
+    if _nothing_said(read, request):
+        doubtful = id_columns.distinct_whole(read.values)
+    reading = done.reading + id_columns.note_of(doubtful, done.titles)
+    table = Table(done.values, done.names, done.titles, reading, done.labels)
+    return Found(table, name, read.absent, read.known, doubtful)
+
+
+def _nothing_said(read: Numbers, request: Request) -> bool:
+    """Whether features were taken without a word of the user; cells have their names beside the numbers."""
+    selection = request.selection
+    here = selection.ids == () or any(title not in read.absent for title in selection.ids or ())
+    return selection.columns is None and not here and kinds.suffix_of(read.path) not in kinds.SINGLE_CELLS
 
 
 def _from_npy(place: Path, request: Request) -> Numbers:
@@ -230,6 +265,7 @@ def _require_sense(place: Path, request: Request) -> None:
         "sheet": (request.sheet, kinds.SHEETS),
         "rep": (request.rep, kinds.SINGLE_CELLS),
         "modality": (request.modality, (kinds.MUDATA,)),
+        "id_column": (request.selection.ids or None, (*kinds.CELLS, kinds.COLUMNS)),
     }
     for argument, (value, suffixes) in given.items():
         meant = value is not None and not (argument == "header" and value is False)  # an array has no titles indeed
@@ -245,6 +281,13 @@ def _titles(argument: str, value: object) -> tuple[str, ...]:
     if not all(isinstance(title, str) for title in titles) or len(set(titles)) != len(titles):
         raise CothermError(argument, validation.describe(value), f"{needed}, each once")
     return titles
+
+
+def _ids(value: object) -> tuple[str, ...] | None:
+    if value is False:
+        return ()
+    title = _text("id_column", value, "the title of a column, or False if no column holds ids")
+    return None if title is None else (title,)
 
 
 def _text(argument: str, value: object, needed: str) -> str | None:

@@ -60,16 +60,17 @@ def test_ties_count_by_their_expectation(seed: int) -> None:
         for by_ranking in orders(ranking):
             hits = np.isin(by_ranking, by_truth[:count])
             scores.append(np.sum(hits * np.cumsum(hits) / np.arange(1, 7)) / count)
-    rows = (np.concatenate([[9.0], values])[np.newaxis] for values in (ranking, truth))
-    assert_allclose(precision(*rows, np.array([0])), np.mean(scores))
+    by_heat, by_other = (np.concatenate([[9.0], values])[np.newaxis] for values in (ranking, truth))
+    found = precision(by_heat, by_other, np.zeros(1, dtype=np.int64))
+    assert_allclose(found, np.full(1, np.mean(scores)))
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
     """Also where nearly everything is tied: few values, rounded differently."""
-    ranking, truth = (RNG.integers(0, 3, (5, 40)) * (1.0 / 3.0) for _ in range(2))
+    ranking, truth = (RNG.integers(0, 3, (5, 40)).astype(np.float64) / 3.0 for _ in range(2))
     order = RNG.permutation(40)
     itself = np.zeros(5, dtype=np.int64)
-    there = np.full(5, np.flatnonzero(order == 0)[0])
+    there = np.full(5, np.flatnonzero(order == 0)[0], dtype=np.int64)
     noise = 1e-15 * RNG.standard_normal((5, 40))
     found = precision((ranking + noise)[:, order], truth[:, order], there)
     assert_allclose(found, precision(ranking, truth, itself), rtol=1e-12)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 
 import cotherm as ct
 from cotherm.arrays import Floats
@@ -26,9 +27,9 @@ def relation(first: ct.Graph, second: ct.Graph, seed: int = 0) -> Relation:
     return found
 
 
-def families(n: int, size: int, order: Floats) -> ct.Graph:
+def families(n: int, size: int, order: NDArray[np.integer]) -> ct.Graph:
     """Cliques of a size; which items are together says the order."""
-    members = np.asarray(order).reshape(n // size, size)
+    members = order.reshape(n // size, size)
     i, j = np.triu_indices(size, 1)
     return ct.Graph(n, members[:, i].ravel(), members[:, j].ravel(), np.ones(len(members) * len(i)))
 
@@ -69,11 +70,11 @@ def test_p_values_are_those_of_permuted_views(all_items: bool) -> None:
 
 def test_related_views_are_told_from_permuted_ones() -> None:
     points = RNG.standard_normal((120, 5))
-    views = [ct.knn_graph(points + 0.7 * RNG.standard_normal(points.shape)) for _ in range(2)]
+    first, second = (ct.knn_graph(points + 0.7 * RNG.standard_normal(points.shape)) for _ in range(2))
     order = RNG.permutation(120)
-    permuted = ct.Graph(120, order[views[1].i], order[views[1].j], views[1].w)
-    assert relation(*views).related
-    assert not relation(views[0], permuted).related
+    permuted = ct.Graph(120, order[second.i], order[second.j], second.w)
+    assert relation(first, second).related
+    assert not relation(first, permuted).related
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -91,8 +92,8 @@ def test_power_does_not_fall_with_the_number_of_items(seed: int) -> None:
 @pytest.mark.parametrize("n", [500, 5_000])
 def test_a_few_coincidences_are_not_a_relation(n: int) -> None:
     random = np.random.default_rng(n)
-    views = [families(n, 5, random.permutation(n)) for _ in range(2)]
-    assert not relation(*views).related
+    first, second = (families(n, 5, random.permutation(n)) for _ in range(2))
+    assert not relation(first, second).related
 
 
 def test_graphs_on_which_heat_stays_or_is_even_are_not_related() -> None:

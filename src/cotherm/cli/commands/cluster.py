@@ -16,7 +16,7 @@ of clusters to classes, normalized and adjusted mutual information, and adjusted
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm cluster coupled.npz --clusters 7 --out clusters.csv
   cotherm cluster images.csv words.csv --by diagonalize --clusters 7 --labels labels.csv --out joint-clusters.csv
 """

@@ -27,7 +27,7 @@ Labels only judge.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm common coupled.npz --clusters 7 --out items.csv --graph common.npz
   cotherm common coupled.npz --out all-items.csv --neighbors neighbors.csv --view words --top 10 --all
 """
@@ -107,18 +107,11 @@ def _refuse_options_without_use(options: argparse.Namespace) -> None:
 
 
 def _places(options: argparse.Namespace) -> dict[str, Path]:
-    """The files to write, by the option that names them; all different."""
+    """The files to write, by the option that names them."""
     from cotherm.cli import outputs
-    from cotherm.errors import CothermError
-    from cotherm.io import atomic
 
     suffixes = {"out": ".csv", "graph": ".npz", "neighbors": ".csv"}
     given = {name: getattr(options, name) for name in suffixes if getattr(options, name) is not None}
-    seen: dict[Path, str] = {}
-    for name, path in given.items():
-        other = seen.setdefault(atomic.real_path(atomic.as_path(path)), name)
-        if other != name:
-            raise CothermError(f"--{name} {path}", f"the same file as --{other}", "another name")
     return {name: outputs.free_place(path, (suffixes[name],), force=options.force) for name, path in given.items()}
 
 
@@ -128,7 +121,7 @@ def _read(path: str) -> Coupling:
     from cotherm.graphs.graph import Graph
 
     result = read_result(path)
-    advice = "Couple tables with ids, without --labels, --landmarks or --functions: cotherm couple."
+    advice = "Couple tables with ids: cotherm couple --by pairs."
     if isinstance(result, Graph):
         raise CothermError(path, "a graph", "a coupling by pairs", advice)
     if result.pairs is None:

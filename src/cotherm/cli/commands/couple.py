@@ -29,8 +29,10 @@ stops at once and saves nothing. With --checkpoint FILE a run that ends early, b
 writes no result: the same command goes on from FILE, to the same result. FILE is deleted when the
 result has been written, unless --max-seconds was what ended the run.
 
-Or say what corresponds: classes (--labels), items (--landmarks), or functions, which are a number at
-every vertex and describe the same thing in each view (--functions).
+Or say what corresponds: classes (--labels), items (--landmarks), features (--features), or functions,
+which are a number at every vertex and describe the same thing in each view (--functions). Where rows
+have ids in common, labels only judge, unless --by labels says otherwise. The first line that is
+printed says by what is coupled.
 
 A view is a file of points (rows of a .csv, .tsv, .txt, .npy, .xlsx, .parquet or .h5ad; an .h5mu has
 a view for each modality), a mesh (.off, .obj, .ply) or a graph (.npz, .mtx, or an edge list .csv with
@@ -44,8 +46,8 @@ has names), --landmarks, --functions (.npy) or --labels stored.
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
   cotherm couple images.csv words.csv --out by-id.npz
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
-  cotherm couple images.csv words.csv --labels labels.csv --known 0.5 --out by-class.npz
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --by labels --labels labels.csv --known 0.5 --out by-class.npz
   cotherm couple joined.csv apart.csv --neighbors 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out bodies.npz
 
 then:
@@ -143,27 +145,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options_of.add_engine(group)
     add_recipe(parser)
     options_of.add_json(parser)
+    parser.set_defaults(outputs=("out", "checkpoint"))
 
 
 def run(options: argparse.Namespace) -> None:
     from cotherm import ranks
     from cotherm.cli import sharded
+    from cotherm.cli.by import by_options
 
     world = ranks.world()
+    by = by_options(options)
+    options.paired = by == "pairs" and (options.paired or options.by is not None)  # two ways to say the same
     with sharded.one_speaks(world):
         with ranks.together(world):
             is_sharded = sharded.are_shards(options.views)
         if is_sharded:
             sharded.run(options, world)
         else:
-            _run_files(options, world)
+            _run_files(options, by, world)
 
 
-def _run_files(options: argparse.Namespace, world: Ranks) -> None:
+def _run_files(options: argparse.Namespace, by: str | None, world: Ranks) -> None:
     from cotherm import ranks
     from cotherm.cli import outputs
     from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
-    from cotherm.cli.inputs import read_views
     from cotherm.cli.notices import tell
     from cotherm.cli.signals import told_of_interrupts
     from cotherm.cli.summary import about_coupling
@@ -175,13 +180,10 @@ def _run_files(options: argparse.Namespace, world: Ranks) -> None:
         place = outputs.free_place(options.out, (".npz",), force=options.force)
         if world.size > 1 and options.engine == "gpu":
             raise CothermError("--engine", f"gpu, with {world.size} processes", "one process for a GPU, or no --engine")
-        views = read_views(options.views, options)
-        if len(views) < 2:  # a file may hold several
-            raise CothermError("VIEW", "one view", "two or more")
-    by_pairs = options.paired or not (options.labels or options.landmarks or options.functions)
+        views, by = _views(options, by)
     engine = options.engine if world.size == 1 else "petsc"
     with told_of_interrupts(), told_of_checkpoint(options.checkpoint):
-        couple = _by_pairs if by_pairs else _by_functions
+        couple = _by_pairs if by == "pairs" else _by_functions
         result, how = couple(views, options, place, engine)
         if result.status == "interrupted" and options.checkpoint:
             raise SystemExit(130)
@@ -192,10 +194,28 @@ def _run_files(options: argparse.Namespace, world: Ranks) -> None:
     reading = [*(view.reading for view in views), *how]
     report, text = about_coupling(result)
     text = f"\n{text}\n\nWritten: {visible(str(place))}"
-    outputs.say({"out": str(place), "read": reading, **report}, text, as_json=options.json)
+    outputs.say({"out": str(place), "by": by, "read": reading, **report}, text, as_json=options.json)
     if result.status == "interrupted":
         tell(f"interrupted: the best so far is in {place}, marked as interrupted. See it: cotherm info {place}")
         raise SystemExit(130)
+
+
+def _views(options: argparse.Namespace, by: str | None) -> tuple[list[View], str]:
+    """The views, and by what they are coupled, which is said first."""
+    from cotherm.cli.by import by_ids, first_line
+    from cotherm.cli.inputs import read_views
+    from cotherm.cli.notices import announce
+    from cotherm.errors import CothermError
+
+    if by is not None:
+        announce([first_line(by, options)], as_json=options.json)
+    views = read_views(options.views, options, told=by is not None)
+    if len(views) < 2:  # a file may hold several
+        raise CothermError("VIEW", "one view", "two or more")
+    if by is None:
+        by = by_ids(views)
+        announce([first_line(by, options), *(view.reading for view in views)], as_json=options.json)
+    return views, by
 
 
 def _by_functions(
@@ -285,6 +305,7 @@ def _refuse_options_of_functions(options: argparse.Namespace) -> None:
 
     given = {
         "--landmarks": options.landmarks,
+        "--features": options.features,
         "--functions": options.functions,
         "--known": options.known,
         "--graph-weights": options.graph_weights,
@@ -293,9 +314,10 @@ def _refuse_options_of_functions(options: argparse.Namespace) -> None:
         "--memory": None if options.memory == "auto" else options.memory,
         "--precision": None if options.precision == "float64" else options.precision,
     }
+    advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
     for name, value in given.items():
         if value is not None:
-            raise CothermError(name, str(value), "to be left out: it has no meaning for coupling by pairs")
+            raise CothermError(name, str(value), "to be left out: it has no meaning for coupling by pairs", advice)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ vertex (--nearest). The last two work on large graphs.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm distances coupled.npz --view words --time 1 --out distances.csv
   cotherm distances coupled.npz --view words --sources photo-003,photo-012 --out two-rows.csv
   cotherm distances coupled.npz --view 1 --nearest 10 --out nearest.csv

@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("views", nargs="+", metavar="VIEW", help="graphs, or points to make graphs from")
     parser.add_argument("--out", "-o", nargs="+", required=True, metavar="FILE", help=".csv or .npy, one for each view")
     parser.add_argument("--force", action="store_true", help="replace outputs that exist")
-    add_sources(parser, features=True)
+    add_sources(parser)
     add_recipe(parser)
     options_of.add_json(parser)
 

@@ -13,7 +13,7 @@ settings, as needed for a methods section.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm info coupled.npz
   cotherm info images.csv --json
 """

@@ -38,6 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--page", type=Path, metavar="FILE", help="also write a page without restricted data, such as docs/results.md"
     )
     options_of.add_json(parser)
+    parser.set_defaults(outputs=("out", "page"))
 
 
 def run(options: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ half of the labels back; then only those are scored here.
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm retrieve coupled.npz
   cotherm retrieve coupled.npz --labels labels.csv --times 0.75,1,1.25
   cotherm retrieve coupled.npz --query photo-012 --view words --top 5

@@ -25,7 +25,7 @@ With a name that ends in .html, all of this in one page for the browser, as `cot
 """
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
-  cotherm couple images.csv words.csv --paired --labels labels.csv --out coupled.npz --force
+  cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm show coupled.npz --out coupled.png
   cotherm show coupled.npz --kind heat --function 1 --out heat.pdf
   cotherm show coupled.npz --out coupled.html

@@ -25,6 +25,7 @@ from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.graphs.sharded.weights import write_weights
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
+from cotherm.io import atomic
 from cotherm.methods.checkpoint import Checkpoint, checked_place, hashed
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, fewer_times, times_count_for
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
@@ -270,6 +271,7 @@ def couple_shards(
         opened = [one if isinstance(one, ShardedGraph) else ShardedGraph.open(one) for one in graphs]
         if out is not None:
             require_free_directory(out, overwrite=overwrite)
+            _refuse_same_places(out, opened, checkpoint)
     processes.require_equal(world, "graphs", [_digest(one) for one in opened])
     room = _Room(chosen, opened, given)
     room.plan(1)  # what cannot fit is refused before anything is read
@@ -295,6 +297,20 @@ def couple_shards(
         run = _Run(world, chosen, views, rows, omega, given, plan, began, kept, paired)
         result = run.result(meter, free, begin, callback)
     return result if out is None else _written(world, result, out, overwrite=overwrite)
+
+
+def _refuse_same_places(
+    out: str | os.PathLike[str], graphs: Sequence[ShardedGraph], checkpoint: str | os.PathLike[str] | None
+) -> None:
+    """The result replaces neither a graph nor the checkpoint, which is deleted after it."""
+    place = atomic.as_path(out)
+    for k, graph in enumerate(graphs):
+        if atomic.same_place(graph.path, place):
+            raise CothermError("out", f"{place}, which is graphs[{k}]", "another name")
+    if checkpoint is not None:
+        kept = checked_place(checkpoint)
+        if any(atomic.same_place(one, place) for one in (kept, *atomic.real_path(kept).parents)):
+            raise CothermError("checkpoint", f"{kept}, which is out or in it", "another place")
 
 
 def _opened(

@@ -43,8 +43,28 @@ _MEASURES = ("cost", "coupling", "optimality")
 _NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|new|functions|coordinates|labels|vertex_names)")
 
 
+# What writes the files that other suffixes stand for.
+_EDGES = (
+    "write_graph(result.graphs[0], path) writes the edges of one graph, result.common_graph().graph those of all items."
+)
+_ARRAYS = "Write what you need of it: result.graphs, result.embedding() and others."
+_ELSEWHERE = {
+    **dict.fromkeys(
+        (".h5ad", ".h5mu"), "interop.to_anndata puts the result into AnnData or MuData, which are written."
+    ),
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".mtx", ".graphml", ".xlsx", ".parquet"), _EDGES),
+    **dict.fromkeys((".html", ".htm"), "result.save_page(path) writes a page."),
+    **dict.fromkeys((".png", ".pdf", ".svg", ".jpg", ".jpeg"), "result.plot().savefig(path) writes a picture."),
+    **dict.fromkeys((".npy", ".json", ".pkl", ".pickle", ".h5", ".hdf5", ".zarr", ".mat", ".zip", ".gz"), _ARRAYS),
+}
+
+
 def save(result: Coupling, path: str | os.PathLike[str], *, overwrite: bool) -> None:
-    atomic.save(atomic.as_path(path), render(result), overwrite=overwrite)
+    place = atomic.as_path(path)
+    suffix = place.suffix.lower()
+    if suffix in _ELSEWHERE:
+        raise CothermError(str(place), f"the suffix {suffix}", ".npz", _ELSEWHERE[suffix])
+    atomic.save(place, render(result), overwrite=overwrite)
 
 
 def render(result: Coupling) -> bytes:

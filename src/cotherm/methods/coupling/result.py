@@ -415,13 +415,21 @@ class Coupling(JointGraphs, HasStatus):
         Parameters
         ----------
         path : str or path-like
-            Where to write.
+            Where to write, a name that ends in ``.npz``.
         overwrite : bool, default False
             Whether to replace an existing file.
+
+        Raises
+        ------
+        CothermError
+            If the file cannot be written, or if its suffix stands for something else, such as ``.h5mu``.
 
         See Also
         --------
         load : Read the file again.
+        save_page : Write a page.
+        cotherm.write_graph : Write one graph.
+        cotherm.interop.to_anndata : Put the result into AnnData or MuData.
         """
         from cotherm.methods.coupling import file as coupling_file
 
