@@ -26,7 +26,14 @@ from cotherm.graphs.sharded.weights import write_weights
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
 from cotherm.methods.checkpoint import Checkpoint, checked_place, hashed
-from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, fewer_times, times_count_for
+from cotherm.methods.coupling.auto import (
+    LAST_MOVES,
+    chosen_alpha,
+    chosen_times,
+    fewer_times,
+    times_count_for,
+    useful_strength,
+)
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import checked_precision, checked_seconds, checked_times, routes_of
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -524,6 +531,8 @@ class _Run:
         paired: _Paired | None = None,
     ) -> None:
         self._checkpoint, self._paired = checkpoint, paired
+        # What a chosen α was chosen by.
+        self._chosen: dict[str, float] = {}
         # What the weights of the graphs were divided by.
         self._units = np.ones(len(views)) if paired is None else paired.units
         self._world, self._engine, self._views, self._rows, self._omega = world, engine, views, rows, omega
@@ -569,6 +578,7 @@ class _Run:
             settings={
                 **asdict(given),
                 **({} if self._paired is None else self._paired.settings),
+                **self._chosen,
                 "function_weights": self._omega.tolist(),
                 "started": start is not None,
                 "memory": self.plan.description,
@@ -602,8 +612,11 @@ class _Run:
             first_horizon=self._move,
         )
         if given.alpha is None:
-            strength = {} if self._paired is None else {"strength": self._paired.strength}
-            problem = problem.restated(self._times, chosen_alpha(problem, **strength), None)
+            paired = self._paired
+            strength = useful_strength(problem.mismatch) if paired is None else paired.strength
+            if paired is None:
+                self._chosen = {"mismatch": problem.mismatch, "strength": strength}
+            problem = problem.restated(self._times, chosen_alpha(problem, strength), None)
         deadline = None if given.max_seconds is None else self._began + given.max_seconds
         # With the functions of pairs all routes led to the same minimum, and the direct one in the fewest steps.
         warm = start is not None or self._paired is not None
