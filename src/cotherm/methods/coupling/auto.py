@@ -14,8 +14,8 @@ and A the metric of the distance, both at the given weights, it is 10⁴ / ‖J 
 It is less where the functions differ at t = 0. No weights can mend that part of the residuals, and coupling that tries
 bends the graphs. In the linear problem a residual r along a singular value σ of A^{−½}Jᵀ moves the weights by
 ασr / (1 + ασ²), at most ½√α r. So at s times the α of equal weight a relative mismatch ε moves them by √s ε, in units
-of what the functions themselves could move at equal weight. The strength s is 10⁴ or what keeps √s ε below 0.03, but not
-below 1, where no residual is mended by more than half. A mismatch below 0.0003 changes nothing.
+of what the functions themselves could move at equal weight. The strength s is 10⁴ or what keeps √s ε below 0.03, but
+not below 1, where no residual is mended by more than half. A mismatch below 0.0003 changes nothing.
 
 Neither depends on units. Weights times c are times divided by c and α times c²; functions times c are α divided by c⁴.
 Nothing here forms an n × n matrix: heat flows for a few functions, and one Jacobian, as in every step of the search.

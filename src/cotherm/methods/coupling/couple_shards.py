@@ -198,7 +198,8 @@ def couple_shards(
         As for :func:`cotherm.couple`, like everything up to `precision`. With `pairs`, "auto" is one move along edges.
     alpha : "auto" or float, default "auto"
         Weight of the coupling term. With `pairs`, "auto" is that of :func:`cotherm.couple_pairs` without borrowing: 50
-        times the number of graphs, in units of the α at which both terms have equal weight.
+        times the number of graphs, in units of the α at which both terms have equal weight. Else as for
+        :func:`cotherm.couple`, less for functions that differ at t = 0.
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, or a mask
         or numbers of the own edges of this rank's part.

@@ -148,7 +148,8 @@ class Coupling(JointGraphs, HasStatus):
         One entry for each step: route, stage, iteration, cost of the stage, its coupling term Σ coupling²,
         optimality.
     settings : dict
-        The other arguments as they were understood.
+        The other arguments as they were understood. Where α was chosen for functions, "strength" is α in units of the
+        one at which coupling and distance have equal weight.
     versions : dict of str to str
         Versions of Python and of the libraries that computed the result.
     seconds : float
