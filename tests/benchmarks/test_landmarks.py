@@ -31,6 +31,9 @@ def test_it_runs() -> None:
     for problem in report["wrong edges"]:
         assert problem["strength"] == 1e4
         assert problem["auto"] == problem["strong"]
+    for one in report["features"]:
+        assert one["strength"] == 1.0
+        assert np.mean(one["auto"]) > np.mean(one["given"]) - 0.01 > np.mean(one["strong"])
     text = landmarks.table(report)
     assert "| geometric |" in text
     assert "ring, functions alike" in text

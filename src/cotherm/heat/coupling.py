@@ -145,6 +145,13 @@ def coupling_terms(Q: Floats, importance: Floats) -> Floats:
     return np.asarray(importance.sum() ** 2 * np.sum(shares * deviations**2, axis=(0, 2, 3)))
 
 
+def functions_mismatch(functions: Sequence[Floats]) -> float:
+    """How much functions differ at t = 0: :func:`relative_mismatch` of FᵀF, for numbers of any size."""
+    largest = max(float(np.abs(F).max(initial=0.0)) for F in functions)
+    units = [np.ldexp(F, -np.frexp(largest)[1]) for F in functions]
+    return relative_mismatch(np.array([F.T @ F for F in units]))
+
+
 def relative_mismatch(Q: Floats) -> float:
     """The root mean square of ‖Q_k − Q_l‖ over all pairs of graphs, relative to that of ‖Q_k‖; Q is one for each graph.
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 import cotherm as ct
 from benchmarks.landmarks import bumps, network_pair
-from cotherm.heat.coupling import relative_mismatch
+from cotherm.heat.coupling import functions_mismatch, relative_mismatch
 from cotherm.methods.coupling.auto import chosen_alpha, useful_strength
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import STRENGTH
@@ -78,7 +78,7 @@ def test_the_strength_that_a_mismatch_leaves(mismatch: float) -> None:
     assert useful_strength(1.1 * mismatch) <= strength
 
 
-@given(st.integers(0, 2**20), st.integers(-300, 150))
+@given(st.integers(0, 2**20), st.integers(-900, 900))
 def test_mismatch_has_no_units(seed: int, power: int) -> None:
     """Also for numbers whose squares are none."""
     Q = np.random.default_rng(seed).standard_normal((3, 4, 4))
@@ -87,6 +87,7 @@ def test_mismatch_has_no_units(seed: int, power: int) -> None:
     assert plain == pytest.approx(np.sqrt(np.mean(pairs) / np.mean(np.sum(Q**2, axis=(1, 2)))))
     assert relative_mismatch(Q * 2.0**power) == plain
     assert relative_mismatch(np.zeros((2, 3, 3))) == 0.0
+    assert functions_mismatch([2.0**power * F for F in Q]) == relative_mismatch(np.array([F.T @ F for F in Q]))
 
 
 def test_alpha_is_so_many_times_that_of_equal_weight() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines import handed_over
-from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, relative_mismatch
+from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.solve import Solution
@@ -43,7 +43,7 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
         distance=solution.distance,
         coupling_before=_before(options, columns, times),
         coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
-        mismatch=relative_mismatch(np.array([F.T @ F for F in columns])),
+        mismatch=functions_mismatch(columns),
         status="stalled" if misled and solution.status == "converged" else solution.status,
         optimality=solution.optimality,
         history=solution.history,

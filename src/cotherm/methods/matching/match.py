@@ -15,7 +15,7 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
-from cotherm.heat.coupling import relative_mismatch
+from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling.auto import useful_strength
 from cotherm.methods.coupling.result import STRENGTH, Coupling
@@ -259,7 +259,7 @@ def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
     """Whether coupling may be advised: not of graphs that were, nor by functions that would only let it be weak."""
     if isinstance(result, Coupling) or not columns:
         return False
-    return useful_strength(relative_mismatch(np.array([F.T @ F for F in columns]))) == STRENGTH
+    return useful_strength(functions_mismatch(columns)) == STRENGTH
 
 
 def _modes(value: int | None, n: int) -> int:
