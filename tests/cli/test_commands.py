@@ -187,6 +187,19 @@ def test_landmarks_by_name_and_by_number(run: Run, tables: Path) -> None:
     assert found[0].argmax(axis=0).tolist() == [3, 41]
 
 
+def test_landmarks_that_heat_spreads_unalike_couple_weakly(run: Run, tables: Path) -> None:
+    (tables / "marks.csv").write_text("3,3\n40,40\n20,20\n")
+    command = ["couple", tables / "first.csv", tables / "second.csv", "--landmarks", tables / "marks.csv"]
+    answer = run(*command, "--out", tables / "marked.npz", "--max-iterations", 3)
+    assert answer.code == 0
+    assert "coupled weakly" in answer.out
+    report = json.loads(run("info", tables / "marked.npz", "--json").out)
+    assert report["settings"]["strength"] == 1.0
+    matched = run("match", tables / "marked.npz", "--out", tables / "match.csv")
+    assert matched.code == 0
+    assert "couple the graphs first" not in matched.out
+
+
 def test_graphs_in_all_formats(run: Run, tables: Path) -> None:
     found = []
     for suffix in ("npz", "csv", "mtx"):

@@ -64,6 +64,7 @@ def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
     from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
     from cotherm.graphs.sharded.staging import require_free_directory
+    from cotherm.methods.coupling.result import mismatch_note
 
     with together(world):
         _refuse_others(options)
@@ -81,9 +82,9 @@ def run(options: argparse.Namespace, world: Ranks) -> None:
         *(f"  {g.name or g.path.name}: {g.n:,} vertices, {g.m:,} edges" for g in result.graphs),
         f"  cost {result.cost:.6g}, of which distance {result.distance:.6g}",
         f"  coupling error at t = {', '.join(f'{t:.4g}' for t in result.times)}: {before} before, {after} after",
-        "",
-        f"Written: {visible(str(options.out))}",
     ]
+    note = mismatch_note(result.settings.get("mismatch", 0.0), result.settings.get("strength"))
+    lines += [*([f"  {note}"] if note else []), "", f"Written: {visible(str(options.out))}"]
     outputs.say(report, "\n".join(lines), as_json=options.json)
 
 

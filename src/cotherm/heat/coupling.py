@@ -145,6 +145,24 @@ def coupling_terms(Q: Floats, importance: Floats) -> Floats:
     return np.asarray(importance.sum() ** 2 * np.sum(shares * deviations**2, axis=(0, 2, 3)))
 
 
+def functions_mismatch(functions: Sequence[Floats]) -> float:
+    """How much functions differ at t = 0: :func:`relative_mismatch` of FᵀF, for numbers of any size."""
+    largest = max(float(np.abs(F).max(initial=0.0)) for F in functions)
+    units = [np.ldexp(F, -np.frexp(largest)[1]) for F in functions]
+    return relative_mismatch(np.array([F.T @ F for F in units]))
+
+
+def relative_mismatch(Q: Floats) -> float:
+    """The root mean square of ‖Q_k − Q_l‖ over all pairs of graphs, relative to that of ‖Q_k‖; Q is one for each graph.
+
+    In units of a power of two, so that squares of small or large numbers are numbers.
+    """
+    Q = np.ldexp(Q, -np.frexp(np.abs(Q).max(initial=0.0))[1])
+    size = np.sum(Q**2) / len(Q)
+    pairs = len(Q) * (len(Q) - 1) / 2
+    return float(np.sqrt(len(Q) * np.sum((Q - Q.mean(axis=0)) ** 2) / pairs / size)) if size > 0.0 else 0.0
+
+
 def _as_matrix(correspondence: Any, graphs: list[Graph]) -> Any:
     shape = (graphs[1].n, graphs[0].n)
     if hasattr(correspondence, "tocsr"):

@@ -11,6 +11,12 @@ they tell. For structure on a larger scale give times.
 *α*: 10⁴ times the α at which coupling and distance have equal weight. With J the derivative of the residuals at α = 1
 and A the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
 
+It is less where the functions differ at t = 0. No weights can mend that part of the residuals, and coupling that tries
+bends the graphs. In the linear problem a residual r along a singular value σ of A^{−½}Jᵀ moves the weights by
+ασr / (1 + ασ²), at most ½√α r. So at s times the α of equal weight a relative mismatch ε moves them by √s ε, in units
+of what the functions themselves could move at equal weight. The strength s is 10⁴ or what keeps √s ε below 0.03, but
+not below 1, where no residual is mended by more than half. A mismatch below 0.0003 changes nothing.
+
 Neither depends on units. Weights times c are times divided by c and α times c²; functions times c are α divided by c⁴.
 Nothing here forms an n × n matrix: heat flows for a few functions, and one Jacobian, as in every step of the search.
 """
@@ -29,6 +35,7 @@ from cotherm.heat.flow import column_units, flow
 from cotherm.methods.coupling.continuation import first_horizon, stiffness
 from cotherm.methods.coupling.memory import HEAT_AT_ONCE
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.result import STRENGTH
 
 _COUNT = 4
 # On large graphs so many times, and the last after so many moves.
@@ -39,7 +46,8 @@ _LEFT = 0.2
 # The last time is at least this many times the first, and heat is not followed past so many doublings of one move.
 _LEAST_SPAN = 2.0
 _MOST_DOUBLINGS = 10
-_STRENGTH = 1e4
+# √strength times mismatch is at most this, down to the strength of equal weight (benchmark landmarks).
+_MISLED = 0.03
 _TOLERANCE = 1e-6
 # Some thousand times as long is still a number.
 _LONGEST_MOVE = 1e300
@@ -81,10 +89,17 @@ def fewer_times(move: float) -> Floats:
     return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
 
 
-def chosen_alpha(problem: CouplingProblem, strength: float = _STRENGTH) -> float:
+def chosen_alpha(problem: CouplingProblem, strength: float = STRENGTH) -> float:
     """α, so many times that of equal weight; 1 where no weight changes anything, so that it does not matter."""
     size = stiffness(problem)
     return strength / size if size > 0.0 else 1.0
+
+
+def useful_strength(mismatch: float) -> float:
+    """How many times that of equal weight α should be for functions that differ so much at t = 0."""
+    if mismatch * np.sqrt(STRENGTH) <= _MISLED:
+        return STRENGTH
+    return max(1.0, (_MISLED / mismatch) ** 2)
 
 
 def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: float) -> float:

@@ -72,8 +72,9 @@ def couple(
         about two moves along edges to the time at which the functions have lost four fifths of their variation; fewer
         times on large graphs, see Notes.
     alpha : "auto" or float, default "auto"
-        Weight α of the coupling term. "auto" is 10⁴ times the α at which the two terms of the cost have equal weight.
-        The value in the paper is 10⁶.
+        Weight α of the coupling term. "auto" is 10⁴ times the α at which the two terms of the cost have equal weight,
+        and less, down to that of equal weight, where the functions differ at t = 0: see Notes. The value in the paper
+        is 10⁶.
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, a boolean
         mask, or edge numbers.
@@ -139,7 +140,11 @@ def couple(
     Notes
     -----
     No weights can reconcile functions that differ at t = 0, because Q(0) = FᵀF does not depend on the weights.
-    ``result.mismatch`` measures that difference. If it is large, make the functions alike or lower `alpha`.
+    ``result.mismatch`` measures that difference, relative to the functions. Strong coupling bends the graphs to make up
+    for it: "auto" α is s times that of equal weight, where s is the largest number up to 10⁴ with
+    √s · mismatch ≤ 0.03, but not below 1. ``result.settings["strength"]`` is s, and the result says so if it is lower.
+    Bumps that each graph's own heat makes around landmarks differ if the graphs do. To couple strongly, take the same
+    functions on all graphs where vertices correspond, or give `alpha`.
 
     "auto" times and α do not depend on units: multiplying all weights by c divides the times by c and multiplies α
     by c², and multiplying the functions by c divides α by c⁴. On graphs of more than 5,000 vertices "auto" takes two

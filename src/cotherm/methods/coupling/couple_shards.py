@@ -27,7 +27,14 @@ from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
 from cotherm.io import atomic
 from cotherm.methods.checkpoint import Checkpoint, checked_place, hashed
-from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, fewer_times, times_count_for
+from cotherm.methods.coupling.auto import (
+    LAST_MOVES,
+    chosen_alpha,
+    chosen_times,
+    fewer_times,
+    times_count_for,
+    useful_strength,
+)
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import checked_precision, checked_seconds, checked_times, routes_of
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -192,7 +199,8 @@ def couple_shards(
         As for :func:`cotherm.couple`, like everything up to `precision`. With `pairs`, "auto" is one move along edges.
     alpha : "auto" or float, default "auto"
         Weight of the coupling term. With `pairs`, "auto" is that of :func:`cotherm.couple_pairs` without borrowing: 50
-        times the number of graphs, in units of the α at which both terms have equal weight.
+        times the number of graphs, in units of the α at which both terms have equal weight. Else as for
+        :func:`cotherm.couple`, less for functions that differ at t = 0.
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, or a mask
         or numbers of the own edges of this rank's part.
@@ -540,6 +548,8 @@ class _Run:
         paired: _Paired | None = None,
     ) -> None:
         self._checkpoint, self._paired = checkpoint, paired
+        # What a chosen α was chosen by.
+        self._chosen: dict[str, float] = {}
         # What the weights of the graphs were divided by.
         self._units = np.ones(len(views)) if paired is None else paired.units
         self._world, self._engine, self._views, self._rows, self._omega = world, engine, views, rows, omega
@@ -585,6 +595,7 @@ class _Run:
             settings={
                 **asdict(given),
                 **({} if self._paired is None else self._paired.settings),
+                **self._chosen,
                 "function_weights": self._omega.tolist(),
                 "started": start is not None,
                 "memory": self.plan.description,
@@ -618,8 +629,11 @@ class _Run:
             first_horizon=self._move,
         )
         if given.alpha is None:
-            strength = {} if self._paired is None else {"strength": self._paired.strength}
-            problem = problem.restated(self._times, chosen_alpha(problem, **strength), None)
+            paired = self._paired
+            strength = useful_strength(problem.mismatch) if paired is None else paired.strength
+            if paired is None:
+                self._chosen = {"mismatch": problem.mismatch, "strength": strength}
+            problem = problem.restated(self._times, chosen_alpha(problem, strength), None)
         deadline = None if given.max_seconds is None else self._began + given.max_seconds
         # With the functions of pairs all routes led to the same minimum, and the direct one in the fewest steps.
         warm = start is not None or self._paired is not None

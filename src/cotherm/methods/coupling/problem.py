@@ -25,6 +25,7 @@ from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
+from cotherm.heat.coupling import relative_mismatch
 from cotherm.heat.joint_correlation import JointCorrelation, JointModel
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
@@ -147,9 +148,17 @@ class CouplingProblem:
         count = int(np.sum(self.times == 0.0))
         if not count:
             return 0.0
+        return count * float(np.sum((self.contrasts @ self._at_the_start()) ** 2))
+
+    @property
+    def mismatch(self) -> float:
+        """How much the functions differ at t = 0, relative to their size."""
+        return relative_mismatch(self._at_the_start())
+
+    def _at_the_start(self) -> Floats:
+        """Q(0) = FᵀF, a row for each graph."""
         functions = [model.engine_functions for model in self._models]
-        Q = np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
-        return count * float(np.sum((self.contrasts @ Q) ** 2))
+        return np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
 
     def free_part(self, weights: Sequence[Floats]) -> Array:
         """Of all edge weights on the host, graph by graph, those that may change."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines import handed_over
-from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms
+from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.solve import Solution
@@ -43,7 +43,7 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
         distance=solution.distance,
         coupling_before=_before(options, columns, times),
         coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
-        mismatch=_mismatch(columns),
+        mismatch=functions_mismatch(columns),
         status="stalled" if misled and solution.status == "converged" else solution.status,
         optimality=solution.optimality,
         history=solution.history,
@@ -71,6 +71,7 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
     return {
         "times": "auto" if options.times is None else options.times.tolist(),
         "alpha": "auto" if options.alpha is None else options.alpha,
+        **({} if solution.strength is None else {"strength": solution.strength}),
         "rigidity": options.rigidity.tolist(),
         "graph_weights": options.graph_weights.tolist(),
         "function_weights": options.function_weights.tolist(),
@@ -84,11 +85,3 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "engine": options.engine.name,
         **handed_over(options.asked, options.engine),
     }
-
-
-def _mismatch(columns: list[Floats]) -> float:
-    """The root mean square of ‖F_kᵀF_k − F_lᵀF_l‖ over all pairs, relative to that of ‖F_kᵀF_k‖."""
-    Q = np.array([F.T @ F for F in columns])
-    size = np.sum(Q**2) / len(Q)
-    pairs = len(Q) * (len(Q) - 1) / 2
-    return float(np.sqrt(len(Q) * np.sum((Q - Q.mean(axis=0)) ** 2) / pairs / size)) if size > 0.0 else 0.0

@@ -41,6 +41,8 @@ STATUSES = tuple(_ENDINGS)
 
 # Functions that differ by more than this at t = 0 are worth a word.
 _MISMATCH = 0.01
+# A chosen α is so many times that at which coupling and distance have equal weight, where functions are alike at t = 0.
+STRENGTH = 1e4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +149,8 @@ class Coupling(JointGraphs, HasStatus):
         One entry for each step: route, stage, iteration, cost of the stage, its coupling term Σ coupling²,
         optimality.
     settings : dict
-        The other arguments as they were understood.
+        The other arguments as they were understood. Where α was chosen for functions, "strength" is α in units of the
+        one at which coupling and distance have equal weight.
     versions : dict of str to str
         Versions of Python and of the libraries that computed the result.
     seconds : float
@@ -506,20 +509,15 @@ class Coupling(JointGraphs, HasStatus):
             f"  cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
             f"α = {self.alpha:g}   (optimality {self.optimality:.1e})",
         ]
-        if self.mismatch > _MISMATCH:
-            lines.append(f"  {self._mismatched()}")
-        return lines if not self.advice else [*lines, f"  {self.advice}"]
+        return [*lines, *(f"  {text}" for text in (self._mismatched(), self.advice) if text)]
 
     def _remarks(self) -> Sequence[str]:
-        mismatched = self._mismatched() if self.mismatch > _MISMATCH else ""
         notes = () if self.pairs is None else self.pairs.notes
-        return tuple(filter(None, [self.advice, mismatched, *notes]))
+        return tuple(filter(None, [self.advice, self._mismatched(), *notes]))
 
     def _mismatched(self) -> str:
-        return (
-            f"The functions themselves differ by {self.mismatch:.0%} at t = 0, which no weights can mend: make them "
-            "alike or lower α."
-        )
+        strength = self.settings.get("strength")
+        return mismatch_note(self.mismatch, strength if isinstance(strength, float) else None)
 
     def _coupling_table(self) -> list[str]:
         lines = [f"  {'time':>8}{'error before':>16}{'after':>12}"]
@@ -538,6 +536,24 @@ class Coupling(JointGraphs, HasStatus):
                 f"{count['strengthened'] + count['switched on']:>14}"
             )
         return lines
+
+
+def mismatch_note(mismatch: float, strength: float | None) -> str:
+    """What to know about functions that differ at t = 0, and what was done; empty where it does not matter.
+
+    ``strength`` is α in units of that of equal weight, None where α was given.
+    """
+    weakly = strength is not None and strength < STRENGTH
+    if not weakly and mismatch <= _MISMATCH:
+        return ""
+    differ = f"The functions themselves differ by {mismatch:.{0 if mismatch > _MISMATCH else 2}%} at t = 0, which no "
+    if not weakly:
+        return f"{differ}weights can mend: make them alike or lower α."
+    return (
+        f"{differ}weights can mend, and strong coupling would bend the graphs to make up for it. So they were coupled "
+        f"weakly: α is {strength:.3g} times that of equal weight, not {STRENGTH:,.0f} times. Make the functions alike, "
+        "or give α."
+    )
 
 
 def _changed(change: Changes) -> int:

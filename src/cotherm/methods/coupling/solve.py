@@ -17,7 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
 from cotherm.methods.checkpoint import Checkpoint
-from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count
+from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count, useful_strength
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -30,11 +30,15 @@ log = logging.getLogger("cotherm")
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """New weights of the given graphs' edges, and how they were found."""
+    """New weights of the given graphs' edges, and how they were found.
+
+    ``strength`` is α in units of that of equal weight, where it was chosen.
+    """
 
     weights: Sequence[Floats]
     times: Floats
     alpha: float
+    strength: float | None
     cost: float
     distance: float
     optimality: float
@@ -116,8 +120,10 @@ def _searched(
         plan=plan,
         engine=options.engine,
     )
+    strength = None
     if options.alpha is None:
-        problem = problem.restated(times, chosen_alpha(problem), None)
+        strength = useful_strength(problem.mismatch)
+        problem = problem.restated(times, chosen_alpha(problem, strength), None)
         options.require_finite(problem.alpha)
     search = Search(
         problem,
@@ -136,6 +142,7 @@ def _searched(
         weights=reordering.in_original_order(weights),
         times=times,
         alpha=problem.alpha,
+        strength=strength,
         cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
         optimality=found.optimality,

@@ -15,8 +15,10 @@ from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
+from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
-from cotherm.methods.coupling.result import Coupling
+from cotherm.methods.coupling.auto import useful_strength
+from cotherm.methods.coupling.result import STRENGTH, Coupling
 from cotherm.methods.matching.functional_map import from_signatures
 from cotherm.methods.matching.halves import agreement, chance
 from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, graph_modes
@@ -209,6 +211,7 @@ def match(
             "n_neighbors": m,
             "refine": refine,
             "n_splits": n_splits,
+            "coupling_may_help": _may_help(result, columns and [columns[source], columns[target]]),
         },
         versions=versions(),
         seconds=time.perf_counter() - began,
@@ -250,6 +253,13 @@ def _checked(
         raise CothermError("functions", "none", "corresponding functions on each graph")
     checked, columns = checked_views(graphs, functions)
     return checked, columns, None
+
+
+def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
+    """Whether coupling may be advised: not of graphs that were, nor by functions that would only let it be weak."""
+    if isinstance(result, Coupling) or not columns:
+        return False
+    return useful_strength(functions_mismatch(columns)) == STRENGTH
 
 
 def _modes(value: int | None, n: int) -> int:

@@ -20,17 +20,15 @@ from cotherm.notebook import Shown, Table
 
 SUPPORTED, APPROXIMATE, UNCERTAIN = "supported", "approximate", "uncertain"
 BY_CHANCE, UNJUDGED = "no better than chance", "not judged"
-_MORE = (
-    "give more corresponding functions, spread over the graphs and some on each side of every symmetry, or couple the "
-    "graphs first."
-)
+_MORE = "give more corresponding functions, spread over the graphs and some on each side of every symmetry"
+_FIRST = "Or couple the graphs first, if some of their edges are wrong."
 _ENDINGS = {
     SUPPORTED: "",
     APPROXIMATE: "Matches from halves of the functions lead to the same neighborhoods but seldom to the same vertices: "
     "the place of most vertices is found, not their counterpart.",
-    UNCERTAIN: f"Matches from halves of the functions disagree at most vertices: {_MORE}",
+    UNCERTAIN: f"Matches from halves of the functions disagree at most vertices: {_MORE}.",
     BY_CHANCE: "Matches from halves of the functions agree hardly more often than chance would have it. Do not use "
-    f"this match: {_MORE}",
+    f"this match: {_MORE}.",
     UNJUDGED: "Whether the match is right was not judged: that takes two or more functions, and n_splits above 0.",
 }
 STATUSES = tuple(_ENDINGS)
@@ -114,7 +112,8 @@ class Match(Shown):
     @property
     def advice(self) -> str:
         """What to do about the status; empty if there is nothing to do."""
-        return _ENDINGS[self.status]
+        may_help = self.status in (UNCERTAIN, BY_CHANCE) and self.settings.get("coupling_may_help") is True
+        return f"{_ENDINGS[self.status]} {_FIRST}" if may_help else _ENDINGS[self.status]
 
     def transfer(self, values: ArrayLike, *, to: str = "target") -> NDArray[Any]:
         """Carry values from the vertices of one graph to the other.
