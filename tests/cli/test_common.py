@@ -11,6 +11,7 @@ import pytest
 
 import cotherm as ct
 from cotherm import cli
+from cotherm.arrays import Floats
 from tests.cli.conftest import Run, write_tables
 
 # Of sixty items, the first view has all but the last fifteen and the second all but the first fifteen.
@@ -87,7 +88,7 @@ def test_clusters_and_their_scores(run: Run, place: Path) -> None:
     assert [int(row["cluster"]) for row in read(place / "items.csv")] == clusters.tolist()
     assert report["sizes"] == sorted(np.bincount(clusters).tolist(), reverse=True)
     assert (report["items"], report["several"]) == (60, 30)
-    assert report["views"] == [{"name": name, "items": 45, "only": 15} for name in ("first", "second")]
+    assert report["views"] == [{"name": name, "items": 45, "only": 15, "merged": True} for name in ("first", "second")]
     rows = {row["row"]: row for row in report["scores"]}
     states = [f"{name}, {state}" for name in ("first", "second") for state in ("before", "coupled", "common graph")]
     assert list(rows) == [*states, "all items, common graph"]
@@ -209,3 +210,47 @@ def test_existing_files_are_replaced_by_force_only(run: Run, place: Path) -> Non
 
 def test_cluster_points_to_common(run: Run) -> None:
     assert "cotherm common" in run("cluster", "--help").out
+
+
+def write_table(place: Path, points: Floats) -> None:
+    rows = "".join(f"item{v}," + ",".join(f"{x:.6f}" for x in row) + "\n" for v, row in enumerate(points))
+    place.write_text("id,a,b,c\n" + rows, encoding="utf-8")
+
+
+def test_a_view_of_noise_is_left_out_and_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default; --include-unrelated merges it."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(3)
+    groups = 4.0 * random.standard_normal((4, 3))[np.arange(80) % 4]
+    for name in ("one", "two"):
+        write_table(tmp_path / f"{name}.csv", groups + random.standard_normal((80, 3)))
+    write_table(tmp_path / "noise.csv", random.standard_normal((95, 3)))
+    answer = run("couple", "one.csv", "two.csv", "noise.csv", "--out", "pairs.npz")
+    assert answer.code == 0, answer.err
+    assert "noise has nothing in common with the others beyond chance (p = " in answer.out
+    answer = run("common", "pairs.npz", "--out", "items.csv")
+    assert answer.code == 0, answer.err
+    assert "Not related enough to be merged. Left out: noise" in answer.out
+    assert "15 vertices that are only in views left out" in answer.out
+    assert len(read(tmp_path / "items.csv")) == 80
+    answer = run("common", "pairs.npz", "--out", "all.csv", "--include-unrelated", "--json")
+    assert answer.code == 0, answer.err
+    assert len(read(tmp_path / "all.csv")) == 95
+    assert [view["merged"] for view in json.loads(answer.out)["views"]] == [True, True, True]
+
+
+def test_few_pairs_are_coupled_only_if_that_is_asked_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(4)
+    for name in ("one", "two"):
+        write_table(tmp_path / f"{name}.csv", random.standard_normal((15, 3)))
+    answer = run("couple", "one.csv", "two.csv", "--out", "pairs.npz")
+    assert "shares 15 items with another view, fewer than the 20" in answer.out
+    result = ct.Coupling.load(tmp_path / "pairs.npz")
+    assert all(np.array_equal(a.w, b.w) for a, b in zip(result.graphs, result.originals, strict=True))
+    answer = run("couple", "one.csv", "two.csv", "--out", "asked.npz", "--include-unrelated")
+    assert answer.code == 0, answer.err
+    result = ct.Coupling.load(tmp_path / "asked.npz")
+    assert not np.array_equal(result.graphs[0].w[: result.originals[0].m], result.originals[0].w)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -429,3 +430,30 @@ def test_new_items_that_cannot_be_placed(fitted: Any, digits: tuple[np.ndarray, 
     assert refused(lambda: fitted.transform(np.hstack([upper, lower]))) == "X"
     labeled = ct.HeatKernelCoupling(continuation="direct", max_iterations=1).fit(list(digits[:2]), digits[2])
     assert refused(lambda: labeled.transform_common([upper, lower])) == "X"
+
+
+def with_noise(seed: int, n: int, only: int = 0) -> tuple[list[Any], Any]:
+    """Two views of four groups, and one of noise that has some items of its own."""
+    random = np.random.default_rng(seed)
+    groups = np.arange(n) % 4
+    places = 4.0 * np.random.default_rng(0).standard_normal((4, 3))[groups]
+    index = [f"{seed}-{v}" for v in range(n + only)]
+    views = [pd.DataFrame(places + random.standard_normal((n, 3)), index=index[:n]) for _ in range(2)]
+    return [*views, pd.DataFrame(3.0 * random.standard_normal((n + only, 3)), index=index)], groups
+
+
+def test_a_view_of_noise_does_not_place_new_items() -> None:
+    views, groups = with_noise(1, 80, only=10)
+    new, truth = with_noise(2, 60)
+    coupled = ct.HeatKernelCoupling(n_clusters=4, n_components=3).fit(views)
+    assert coupled.common_graph_.views == (0, 1)
+    assert coupled.common_graph_.notes
+    assert np.array_equal(np.flatnonzero(np.isnan(coupled.common_embedding_).any(axis=1)), np.arange(80, 90))
+    assert np.array_equal(np.flatnonzero(coupled.labels_ < 0), np.arange(80, 90))
+    assert adjusted_rand_score(groups, coupled.labels_[:80]) > 0.7
+    without = ct.HeatKernelCoupling(n_clusters=4, n_components=3).fit(views[:2])
+    np.testing.assert_array_equal(coupled.transform_common(new), without.transform_common(new[:2]))
+    np.testing.assert_array_equal(coupled.predict(new), without.predict(new[:2]))
+    assert adjusted_rand_score(truth, coupled.predict(new)) > 0.7
+    assert np.isnan(coupled.transform_common([None, None, new[2]])).all()
+    assert np.all(coupled.predict([None, None, new[2]]) == -1)

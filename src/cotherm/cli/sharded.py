@@ -126,6 +126,9 @@ def _refuse_others(options: argparse.Namespace) -> None:
         raise CothermError("--paired", f"beside {others[0]}", "one of them: sharded graphs take no labels to judge by")
     if options.borrow not in ("auto", 0.0):
         raise CothermError("--borrow", str(options.borrow), "0, or to be left out: sharded graphs do not borrow")
+    if options.include_unrelated:
+        given = "given, with sharded graphs"
+        raise CothermError("--include-unrelated", given, "to be left out: whether these are related is not tested")
     if options.labels and options.labels != [_STORED]:
         given = " ".join(options.labels)
         raise CothermError("--labels", given, f"the word {_STORED}: sharded graphs hold their labels")

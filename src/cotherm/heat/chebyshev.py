@@ -18,6 +18,7 @@ import logging
 import numpy as np
 from scipy.special import ive
 
+from cotherm import deadline
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Laplacian
@@ -34,6 +35,8 @@ _COARSEST = 0.1
 _SQUARABLE = (1e-140, 1e140)
 # Bessel functions lose their digits beyond; the degree would be past 100,000 anyway.
 _LARGEST_ARGUMENT = 1e9
+# Multiply-adds, of a second or so, after which a deadline is looked at.
+_UNINTERRUPTED = 5e8
 # The recurrence divides by the bound, which must not overflow.
 _SMALLEST_BOUND = 1e-290
 
@@ -66,10 +69,24 @@ def apply_exponential(matrix: Laplacian, F: Array, times: Floats, tails: Floats)
     """e^{−tL}F with the series of each time cut where the rest is below its tail, relative to ‖f‖."""
     coefficients = exponential_coefficients(times, matrix.bound, tails)
     log.info("heat flow: Chebyshev, degree %d, spectral bound %.6g", len(coefficients) - 1, matrix.bound)
-    result = matrix.engine.chebyshev_sums(matrix, F, coefficients)
+    result = _sums(matrix, F, coefficients)
     for k in np.flatnonzero(times == 0.0).tolist():
         result[k] = F  # exactly, as H₀ = I says
     return result
+
+
+def _sums(matrix: Laplacian, F: Array, coefficients: Floats) -> Array:
+    """Of all columns at once; of some at a time where there is a deadline to look at and much to do."""
+    engine, count = matrix.engine, F.shape[1]
+    width = max(1, int(_UNINTERRUPTED / (len(coefficients) * matrix.work(1))))
+    if not deadline.is_set() or count <= width:
+        return engine.chebyshev_sums(matrix, F, coefficients)
+    blocks = []
+    for first in range(0, count, width):
+        deadline.check()
+        block = engine.xp.ascontiguousarray(F[:, first : first + width])
+        blocks.append(engine.chebyshev_sums(matrix, block, coefficients))
+    return engine.xp.concatenate(blocks, axis=2)
 
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:

@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
-from cotherm import limits
+from cotherm import deadline, limits
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 
@@ -75,7 +75,12 @@ def smallest_pairs(
 
 def _largest(apply: Callable[[Floats], Floats], n: int, k: int, start: Floats, restarts: int) -> tuple[Floats, Floats]:
     """The k largest, ascending."""
-    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+
+    def product(x: Floats) -> Floats:
+        deadline.check()
+        return apply(x)
+
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
     values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 40), tol=1e-13, maxiter=restarts)
     order = np.argsort(values)
     return values[order], vectors[:, order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -229,9 +230,20 @@ def test_time_limits(seconds: float) -> None:
         assert_allclose(result.graphs[0].w, free.graphs[0].w)
     else:
         assert result.status == "time limit"
-        assert len(result.history) == 1
-        assert "Time was too short" in result.pairs.notes[-1]
+        assert not result.history
+        assert result.pairs.notes == ("Time was too short to prepare the coupling: all views were left as they are.",)
         assert "max_seconds" in result.advice
+        assert_array_equal(result.graphs[0].w, views[0].w)
+
+
+def test_time_that_ends_in_the_first_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial ends after a step, and so does the coupling by all pairs."""
+    monkeypatch.setattr("cotherm.methods.pairs.descent.time", SimpleNamespace(perf_counter=lambda: np.inf))
+    result = ct.couple_pairs([clustered(1), clustered(2)], max_seconds=100.0)
+    assert result.status == "time limit"
+    assert len(result.history) == 1
+    assert result.pairs is not None
+    assert "Time was too short to measure all agreement" in result.pairs.notes[-1]
 
 
 def test_an_interrupt_before_the_first_step_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:

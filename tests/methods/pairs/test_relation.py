@@ -86,7 +86,7 @@ def test_power_does_not_fall_with_the_number_of_items(seed: int) -> None:
     half[: n // 2] = np.random.default_rng(seed).permutation(n // 2)
     found = relation(first, families(n, 5, half), seed)
     assert found.related
-    assert_allclose(found.correlation, 0.5, atol=0.1)
+    assert_allclose(found.correlation, 0.5, atol=0.15)
 
 
 @pytest.mark.parametrize("n", [500, 5_000])

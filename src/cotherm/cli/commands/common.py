@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 HELP = "one graph, embedding and clustering for all items of a coupling by pairs"
 ABOUT = """\
 Merges the views of a coupling by pairs into one graph over all items, whether an item is in every
-view or in one. Writes a row for each item: its id, its row in each view, counted from 0 and empty
+view or in one. Views that are hardly related to the others are left out, with the items that only
+they have, and the report says so. Writes a row for each item: its id, its row in each view, counted from 0 and empty
 where it is missing, its label if labels are stored, its coordinates and, with --clusters, its cluster.
 
 --neighbors imputes a missing view: for each item that is not in a view, the items of that view that
@@ -48,6 +49,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)",
     )
+    parser.add_argument(
+        "--include-unrelated",
+        action="store_true",
+        help="merge all views, also those that are hardly related to the others, which are left out otherwise",
+    )
     parser.add_argument("--clusters", "-c", type=options_of.integer, metavar="K", help="number of clusters (none)")
     parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of k-means (0)")
     group = parser.add_argument_group("neighbors in a view that items are missing from")
@@ -68,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
     _refuse_options_without_use(options)
     places = _places(options)
     result = _read(options.file)
-    common = result.common_graph()
+    common = result.common_graph(include_unrelated=options.include_unrelated)
     names = [name_of(graph, k) for k, graph in enumerate(result.graphs)]
     with known_as("k", "--components"), known_as("t", "--time"):
         coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
@@ -183,14 +189,19 @@ def _described(names: list[str], common: CommonGraph, clusters: Ints | None) -> 
     here = common.items >= 0
     count = here.sum(axis=1)
     views = [
-        {"name": name, "items": int(column.sum()), "only": int(np.sum(column & (count == 1)))}
-        for name, column in zip(names, here.T, strict=True)
+        {
+            "name": name,
+            "items": int(column.sum()),
+            "only": int(np.sum(column & (count == 1))),
+            "merged": k in common.views,
+        }
+        for k, (name, column) in enumerate(zip(names, here.T, strict=True))
     ]
     several = int(np.sum(count > 1))
     text = f"{len(count):,} items, {several:,} of them in several views\n"
     rows = [[str(one["name"]), f"{one['items']:,}", f"{one['only']:,}"] for one in views]
-    text += table_text(["view", "items", "here only"], rows)
-    report: dict[str, Any] = {"items": len(count), "several": several, "views": views}
+    text += "\n".join([table_text(["view", "items", "here only"], rows), *common.notes])
+    report: dict[str, Any] = {"items": len(count), "several": several, "views": views, "notes": list(common.notes)}
     if clusters is not None:
         sizes = np.sort(np.bincount(clusters))[::-1].tolist()
         report["sizes"] = sizes

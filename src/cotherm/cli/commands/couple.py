@@ -94,6 +94,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "items; auto (the default) chooses it from the data",
     )
     group.add_argument(
+        "--include-unrelated",
+        action="store_true",
+        help="for pairs: couple views also where they have nothing in common beyond chance, or share too few items "
+        "to tell",
+    )
+    group.add_argument(
         "--graph-weights",
         type=options_of.numbers,
         metavar="P,P,...",
@@ -230,7 +236,10 @@ def _by_functions(
     from cotherm.methods.coupling.couple import couple
 
     if options.borrow != "auto":
-        raise CothermError("--borrow", str(options.borrow), "to be left out: only views coupled by pairs borrow")
+        needed = "to be left out: it applies to coupling by pairs only"
+        raise CothermError("--borrow", str(options.borrow), needed)
+    if options.include_unrelated:
+        raise CothermError("--include-unrelated", "given", "to be left out: it applies to coupling by pairs only")
     known = read_functions(views, options)
     announce(known.reading, as_json=options.json)
     graphs = [view.graph for view in views]
@@ -290,6 +299,7 @@ def _by_pairs(
             alpha=options.alpha,
             borrow=options.borrow,
             rigidity=options.rigidity,
+            include_unrelated=options.include_unrelated,
             tolerance=1e-5 if options.tolerance is None else options.tolerance,
             max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,

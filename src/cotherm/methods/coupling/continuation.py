@@ -28,6 +28,8 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from cotherm import deadline
+from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -143,9 +145,12 @@ def stiffness(problem: CouplingProblem) -> float:
 def _implicit_stiffness(J: ImplicitMatrix, metric: Metric) -> float:
     """By Lanczos iterations."""
     part = metric.restricted(J.engine.xp.zeros(J.shape[0], dtype=bool))
-    products = LinearOperator(
-        (J.shape[1],) * 2, matvec=lambda x: J.rmatvec(part.inverse(J.matvec(x))), dtype=np.float64
-    )
+
+    def product(x: Floats) -> Floats:
+        deadline.check()
+        return J.rmatvec(part.inverse(J.matvec(x)))
+
+    products = LinearOperator((J.shape[1],) * 2, matvec=product, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(J.shape[1])
     if not products.matvec(start).any():
         return 0.0

@@ -98,8 +98,9 @@ def couple(
     max_iterations : int, default 2000
         Maximum number of steps in all.
     max_seconds : float, optional
-        Stop after this time with the best weights so far and the status "time limit". The clock is looked at after
-        every step, and evaluating the result comes on top. By default there is no limit.
+        Stop after this time with the best weights so far and the status "time limit"; with those that were given where
+        it does not suffice to choose times and α. The clock is looked at after every step, and evaluating the result
+        comes on top. By default there is no limit.
     memory : "auto", float or str, default "auto"
         Memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto" is the
         memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed or read from a

@@ -12,12 +12,14 @@ import numpy as np
 
 from cotherm import limits
 from cotherm.arrays import Floats
+from cotherm.deadline import TimeUp, until
 from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
 from cotherm.methods.checkpoint import Checkpoint
-from cotherm.methods.coupling.auto import chosen_alpha, chosen_times, times_count, useful_strength
+from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, times_count, useful_strength
+from cotherm.methods.coupling.continuation import first_horizon
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
@@ -56,13 +58,35 @@ def solve(options: Options, began: float) -> Solution:
     checkpoint = options.opened_checkpoint()
     with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
-        return _solved(options, checkpoint, deadline, meter)
+        plan = _plan(options)
+        try:
+            return _solved(options, plan, checkpoint, deadline, meter)
+        except TimeUp:  # before the first step
+            return _as_given(options, plan)
 
 
-def _solved(options: Options, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter) -> Solution:
+def _as_given(options: Options, plan: MemoryPlan) -> Solution:
+    """The solution where the time did not even suffice to prepare the search."""
+    return Solution(
+        weights=[graph.w for graph in options.graphs],
+        times=np.array([LAST_MOVES * first_horizon(options.graphs)]) if options.times is None else options.times,
+        alpha=options.alpha or 1.0,
+        strength=None,
+        cost=np.nan,
+        distance=0.0,
+        optimality=np.nan,
+        status="time limit",
+        history=(),
+        plan=plan,
+    )
+
+
+def _solved(
+    options: Options, plan: MemoryPlan, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter
+) -> Solution:
     callback = _outside_overflow(options.callback)
-    plan = _plan(options)
-    times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
+    with until(None if options.engine.is_distributed else deadline):
+        times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
     # Where derivatives are only applied, dense algebra runs in our own threads.
     session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
     with session, _refused_overflow(options.graphs, times):
@@ -123,7 +147,8 @@ def _searched(
     strength = None
     if options.alpha is None:
         strength = useful_strength(problem.mismatch)
-        problem = problem.restated(times, chosen_alpha(problem, strength), None)
+        with until(None if options.engine.is_distributed else deadline):
+            problem = problem.restated(times, chosen_alpha(problem, strength), None)
         options.require_finite(problem.alpha)
     search = Search(
         problem,

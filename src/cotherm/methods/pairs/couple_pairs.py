@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cotherm.arrays import Floats
+from cotherm.deadline import TimeUp, until
 from cotherm.engines import Engine, engine_for_views, handed_over
 from cotherm.graphs.graph import Graph
-from cotherm.methods.checkpoint import checked_place
+from cotherm.methods.checkpoint import Checkpoint, checked_place
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
@@ -23,10 +24,12 @@ from cotherm.methods.pairs.arguments import Given, Numbers, Views, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import KeptBack, Measured
 from cotherm.methods.pairs.problem import Term
-from cotherm.methods.pairs.relation import FEWEST, Link, Relation, relations
+from cotherm.methods.pairs.relation import FEWEST, MOVES, Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.validation import versions
 from cotherm.progress import Meter
+
+_TOO_SHORT = "Time was too short to prepare the coupling: all views were left as they are."
 
 
 def couple_pairs(
@@ -114,8 +117,9 @@ def couple_pairs(
         Maximum number of steps of the final coupling.
     max_seconds : float, optional
         Stop after this time with the best weights so far and the status "time limit". Up to half of it serves to
-        measure agreement. The clock is looked at after every step; comparing the views before the first and evaluating
-        the result come on top. By default there is no limit.
+        measure agreement. Where it does not suffice to prepare the coupling, all views are left as they are, and the
+        result says so. The clock is looked at after every step, and about every second before the first; evaluating the
+        result comes on top. By default there is no limit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step of the final coupling. If it returns a true value, the
         search stops.
@@ -206,16 +210,51 @@ def couple_pairs(
     )
     place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
-    with session, shown_once(engine), Meter(limit=numbers.max_seconds) as meter:
+    limit = None if numbers.max_seconds is None or given.engine.is_distributed else began + numbers.max_seconds
+    with session, shown_once(engine), Meter(limit=numbers.max_seconds) as meter, until(limit):
         meter.advance("comparing the views")
         kept = None if place is None else opened(place, given, numbers)
-        found = relations(given.graphs, given.pairs, numbers.seed, given.engine)
-        linked = [one for one in found if one.related or numbers.include_unrelated]
-        views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
-        coupler = Coupler(
-            views, [replace(one, views=views.here(one.views)) for one in linked], numbers, meter, began, kept
-        )
-        return _Report(given, numbers, found, linked, views, coupler).result(coupler.run(), began)
+        try:
+            return _coupled(given, numbers, meter, began, kept)
+        except TimeUp:
+            return _as_given(given, numbers, began)
+
+
+def _coupled(given: Given, numbers: Numbers, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
+    found = relations(given.graphs, given.pairs, numbers.seed, given.engine)
+    linked = [one for one in found if one.related or numbers.include_unrelated]
+    views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
+    here = [replace(one, views=views.here(one.views)) for one in linked]
+    coupler = Coupler(views, here, numbers, meter, began, kept)
+    report = _Report(given, numbers, found, linked, views, coupler)
+    coupled = coupler.run()
+    with until(None):  # what was found is not lost
+        return report.result(coupled, began)
+
+
+def _as_given(given: Given, numbers: Numbers, began: float) -> Coupling:
+    """The result where the time did not even suffice to prepare the coupling."""
+    degree = given.part(range(len(given.graphs))).degree
+    times = np.array([MOVES / degree]) if numbers.times is None else numbers.times
+    return Coupling(
+        graphs=tuple(given.graphs),
+        originals=tuple(given.graphs),
+        functions=tuple(np.zeros((graph.n, 1)) for graph in given.graphs),
+        times=tuple(times.tolist()),
+        alpha=numbers.alpha or 1.0,
+        cost=np.nan,
+        distance=0.0,
+        coupling_before=np.full(len(times), np.nan),
+        coupling=np.full(len(times), np.nan),
+        mismatch=0.0,
+        status="time limit",
+        optimality=np.nan,
+        history=(),
+        settings=_settings(given, numbers, np.ones(len(given.graphs))),
+        versions=versions(),
+        seconds=time.perf_counter() - began,
+        pairs=PairReport(given.pairs.table, 1, (0.0,) * len(given.graphs), (), (_TOO_SHORT,)),
+    )
 
 
 class _Report:
@@ -238,8 +277,8 @@ class _Report:
         graphs = self._graphs(coupled)
         distance = float(sum(map(_distance, given.graphs, graphs, given.rigidity.tolist())))
         before, after = (solved.problem.errors(u) for u in (self._given_weights(coupled), solved.outcome.u))
-        shares = np.zeros(len(graphs))
-        shares[self._views.numbers] = coupled.shares
+        shares, units = np.zeros(len(graphs)), np.ones(len(graphs))
+        shares[self._views.numbers], units[self._views.numbers] = coupled.shares, self._views.units
         return Coupling(
             graphs=tuple(graphs),
             originals=tuple(given.graphs),
@@ -254,7 +293,7 @@ class _Report:
             status=solved.outcome.status,
             optimality=solved.outcome.optimality,
             history=tuple(solved.outcome.history),
-            settings=self._settings(),
+            settings=_settings(given, self._numbers, units),
             versions=versions(),
             seconds=time.perf_counter() - began,
             pairs=PairReport(
@@ -284,7 +323,7 @@ class _Report:
         given, numbers = self._given, self._numbers
         others = [one.views for one in self._found if one.views not in self._links]
         measured = KeptBack(given.graphs, others, numbers.seed, given.engine)
-        if numbers.kept_back:
+        if numbers.kept_back and coupled.solved.outcome.status != "time limit":
             measured.add(graphs, given.pairs, np.arange(len(given.pairs.table)))
         rows = []
         for one in self._found:
@@ -314,26 +353,25 @@ class _Report:
             return 0.0
         return _mismatch(self._coupler.terms(self._views.pairs, [self._views.here(link) for link in self._links]))
 
-    def _settings(self) -> Mapping[str, Any]:
-        """The arguments as understood."""
-        numbers, units = self._numbers, np.ones(len(self._given.graphs))
-        units[self._views.numbers] = self._views.units
-        return {
-            "times": "auto" if numbers.times is None else numbers.times.tolist(),
-            "alpha": "auto" if numbers.alpha is None else numbers.alpha,
-            "n_modes": "auto" if numbers.n_modes is None else numbers.n_modes,
-            "borrow": "auto" if numbers.borrow is None else numbers.borrow,
-            "rigidity": self._given.rigidity.tolist(),
-            "include_unrelated": numbers.include_unrelated,
-            "kept_back": numbers.kept_back,
-            "seed": numbers.seed,
-            "tolerance": numbers.tolerance,
-            "max_iterations": numbers.max_iterations,
-            "max_seconds": numbers.max_seconds,
-            "units": units.tolist(),
-            "engine": self._given.engine.name,
-            **handed_over(self._given.asked, self._given.engine),
-        }
+
+def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any]:
+    """The arguments as understood."""
+    return {
+        "times": "auto" if numbers.times is None else numbers.times.tolist(),
+        "alpha": "auto" if numbers.alpha is None else numbers.alpha,
+        "n_modes": "auto" if numbers.n_modes is None else numbers.n_modes,
+        "borrow": "auto" if numbers.borrow is None else numbers.borrow,
+        "rigidity": given.rigidity.tolist(),
+        "include_unrelated": numbers.include_unrelated,
+        "kept_back": numbers.kept_back,
+        "seed": numbers.seed,
+        "tolerance": numbers.tolerance,
+        "max_iterations": numbers.max_iterations,
+        "max_seconds": numbers.max_seconds,
+        "units": units.tolist(),
+        "engine": given.engine.name,
+        **handed_over(given.asked, given.engine),
+    }
 
 
 def _row(relation: Relation, measured: Measured, coupled: bool) -> Agreement:

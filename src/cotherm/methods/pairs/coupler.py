@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
+from cotherm.deadline import TimeUp
 from cotherm.errors import CothermError
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
@@ -33,7 +34,10 @@ _TRIALS_PART = 0.5
 # A stiffness below this part of t² is rounding: no weight changes the heat of such functions.
 _NO_EFFECT = 1e-24
 _HURRIED = "Time was too short to measure all agreement: the likeliest way to couple was taken."
-_INTERRUPTED = "Interrupted before the coupling by all pairs: a part of them was kept back."
+_ENDED_BY_TRIAL = {
+    "interrupted": "Interrupted before the coupling by all pairs: a part of them was kept back.",
+    "time limit": "Time was too short to couple by all pairs: a part of them was kept back.",
+}
 _WITHOUT_EFFECT = (
     "Every mode is constant on each piece of the graphs, so that coupling has no effect: ask for more modes (n_modes)."
 )
@@ -103,12 +107,13 @@ class Coupler:
     def _interruptible(self) -> Coupled:
         try:
             return self._run()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TimeUp) as end:
             if self._trial is None:  # there is nothing yet to give back
                 raise
+            status = "time limit" if isinstance(end, TimeUp) else "interrupted"
         setting, measured, solved = self._trial
-        solved = replace(solved, outcome=replace(solved.outcome, status="interrupted"))
-        return self._coupled(setting, measured, solved, bool(self._links), _INTERRUPTED)
+        solved = replace(solved, outcome=replace(solved.outcome, status=status))
+        return self._coupled(setting, measured, solved, bool(self._links), _ENDED_BY_TRIAL[status])
 
     def _run(self) -> Coupled:
         numbers, pairs = self._numbers, self._views.pairs

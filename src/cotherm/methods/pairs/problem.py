@@ -19,6 +19,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from cotherm import deadline
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
@@ -114,6 +115,7 @@ class PairProblem:
         v /= np.linalg.norm(v)
         size = 0.0
         for _ in range(_POWER_STEPS):
+            deadline.check()
             changes = [view.derivative(part) for view, part in zip(self._views, self.weights(v), strict=True)]
             slopes = self._slopes(self._differences(changes))
             views = zip(self._views, slopes, strict=True)

@@ -40,7 +40,7 @@ Link = tuple[int, int]
 MOVES = 8.0
 # Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have at most
 # so many entries.
-MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 30_000_000, 40
+MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
 # With fewer items two views cannot be compared.
 FEWEST = 20
 # Views are related if chance makes them so with at most this probability.
@@ -165,7 +165,8 @@ def _left(e: Floats, f: Floats, repeated: float, dimension: int) -> tuple[float,
 
     The third moment is that of entries, each of them ``repeated`` times, that are permuted one by one.
     """
-    squares, cubes = (float(np.sum(e**p)) * float(np.sum(f**p)) for p in (2, 3))
+    squares = float(np.sum(e * e)) * float(np.sum(f * f))
+    cubes = float(np.sum(e * e * e)) * float(np.sum(f * f * f))
     return squares / dimension, repeated**2 * cubes / e.size
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cotherm import limits
+from cotherm import deadline, limits
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
@@ -96,6 +96,7 @@ def _estimated(graph: Graph, i: Ints, j: Ints, t: float, seed: int, engine: Engi
     at = np.flatnonzero(i >= 0)
     between, own = np.zeros(len(at)), np.zeros(graph.n)
     for _ in range(_FUNCTIONS // _AT_ONCE):
+        deadline.check()
         functions = rng.standard_normal((graph.n, _AT_ONCE))
         Z = flow(graph, functions, np.array([0.5 * t]), "chebyshev", _ROUGHLY, engine)[0]
         own += np.einsum("vr,vr->v", Z, Z)
