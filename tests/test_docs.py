@@ -123,7 +123,7 @@ def test_cohorts_as_they_are_copied(
     text = page.read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     exec("\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)), names)
-    assert names["wrong"].pairs.notes[0] in text
+    assert names["wrong"].pairs.notes[0].split(" (p = ")[0] in text  # other tables, another probability
     assert names["Y"].shape == (len(names["common"].items), 2)
     assert len(names["near"].indices) == len(names["missing"])
     typed = commands(page)

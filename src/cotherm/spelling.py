@@ -23,6 +23,8 @@ _SHORTEST_CUT = 5
 _COUNTING = 3
 # Names from which on a shift by one that fits all of them is no chance, wherever the numbers begin.
 _TELLING = 8
+# Numbers that are counted leave out less than the rest of this part.
+_DENSE = 0.75
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,18 @@ def shift_by_one(lower: Collection[object], higher: Collection[object]) -> Shift
     from_zero = _starts(ours, stems, 0) and _starts(theirs, stems, 1)
     gain = shifted - as_named
     fits = shifted == least and (gain > 0 if from_zero else gain > max(1, shifted // 10) and shifted >= _TELLING)
-    if not fits and not (from_zero and 2 * shifted >= as_named):
-        return None
+    if not fits and not (from_zero and 2 * shifted >= as_named and _is_dense(a) and _is_dense(b)):
+        return None  # cohorts that lack some items may begin at different numbers
     stem, number = min(moved & b)
     return Shift(fits, from_zero, (_spelled(lower, stem, number - 1), _spelled(higher, stem, number)))
+
+
+def _is_dense(numbers: set[tuple[tuple[str, str], int]]) -> bool:
+    """Whether numbers are counted with few left out."""
+    by_stem: dict[tuple[str, str], set[int]] = {}
+    for stem, number in numbers:
+        by_stem.setdefault(stem, set()).add(number)
+    return len(numbers) >= _DENSE * sum(max(one) - min(one) + 1 for one in by_stem.values())
 
 
 def _numbers(names: Iterable[object]) -> dict[tuple[str, str], set[int]]:
