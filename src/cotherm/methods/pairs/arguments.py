@@ -59,13 +59,13 @@ class Given:
     def names(self) -> list[str]:
         return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
 
-    def part(self, views: Sequence[int]) -> Views:
+    def part(self, views: Sequence[int]) -> LinkedViews:
         """Some of the views, as if the others had not been given."""
         graphs = [self.graphs[k] for k in views]
         degrees = np.array([median_degree(graph) or 1.0 for graph in graphs])
         degree = float(np.exp(np.mean(np.log(degrees))))
         units = degrees / degree
-        return Views(
+        return LinkedViews(
             numbers=list(views),
             graphs=[graph.with_weights(graph.w / unit) for graph, unit in zip(graphs, units, strict=True)],
             units=units,
@@ -78,8 +78,8 @@ class Given:
 
 
 @dataclass(frozen=True, eq=False)
-class Views:
-    """Views that are coupled: ``graphs`` are scaled to the median degree ``degree`` by dividing by ``units``.
+class LinkedViews:
+    """LinkedViews that are coupled: ``graphs`` are scaled to the median degree ``degree`` by dividing by ``units``.
 
     ``numbers`` are those of the views among all that were given.
     """

@@ -295,13 +295,14 @@ def common_graph(
 
     Examples
     --------
-    Items 0 to 39 are in both views, the others in one of them:
+    Every third item is in both views, the others are in one of them:
 
     >>> import cotherm as ct
     >>> views = ct.datasets.ambiguous()
-    >>> result = ct.couple_pairs(views.graphs, pairs=[range(0, 40), range(0, 40)])
+    >>> both = range(0, views.graphs[0].n, 3)
+    >>> result = ct.couple_pairs(views.graphs, pairs=[both, both])
     >>> common = result.common_graph()
-    >>> common.graph.n == 2 * views.graphs[0].n - 40
+    >>> common.graph.n == 2 * views.graphs[0].n - len(both)
     True
     >>> len(common.clusters(3)) == common.graph.n
     True

@@ -20,7 +20,7 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.arguments import Given, Numbers, Views, opened
+from cotherm.methods.pairs.arguments import Given, Numbers, LinkedViews, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import KeptBack, Measured
 from cotherm.methods.pairs.problem import Term
@@ -67,7 +67,7 @@ def couple_pairs(
     items that these two share.
 
     How many modes, the time, α and how much views borrow from each other is chosen from the data. A part of the pairs
-    is kept back at first: they tell how far the views agree before and after coupling. Views that have nothing in
+    is kept back at first: they tell how far the views agree before and after coupling. LinkedViews that have nothing in
     common with the others, and all views if coupling does not help, are left as they are, and the result says so. Such
     views have no influence on the others.
 
@@ -151,7 +151,7 @@ def couple_pairs(
     Agreement of two views is how well heat in one of them, from items that were kept back, finds the nearest neighbors
     of the other as given, as mean average precision; items that heat reaches equally count as in random order. Two
     views have something in common if permuted views reach the correlation of their heat kernels with a probability of
-    at most 10⁻⁴ [1]_ [2]_, which the result reports as ``p_value``.
+    at most 10⁻³ [1]_ [2]_, which the result reports as ``p_value``.
 
     Without borrowing, coupling is strong and only changes the edges that a view has. That is right where a graph has
     many wrong edges. Where it lacks edges, strong coupling would only cut, and a weak coupling after borrowing does
@@ -266,7 +266,7 @@ class _Report:
         numbers: Numbers,
         found: Sequence[Relation],
         linked: Sequence[Relation],
-        views: Views,
+        views: LinkedViews,
         coupler: Coupler,
     ) -> None:
         self._given, self._numbers, self._views, self._coupler = given, numbers, views, coupler

@@ -44,7 +44,7 @@ MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
 # With fewer items two views cannot be compared.
 FEWEST = 20
 # Views are related if chance makes them so with at most this probability.
-_SURE = 1e-4
+_SURE = 1e-3
 # Below this skewness a gamma distribution is normal.
 _STRAIGHT = 1e-4
 _ROUGHLY = 1e-6
