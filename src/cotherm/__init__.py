@@ -67,7 +67,8 @@ if TYPE_CHECKING:
     from cotherm.pairs import pair_names
     from cotherm.ranks import Ranks
 
-__version__: str
+# The one place that has it; a source tree that is not installed has no other.
+__version__ = "0.1.0"
 
 _HOMES = {
     "Agreement": "methods.pairs.agreement",
@@ -245,10 +246,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("cotherm")
     if name not in _HOMES:
         raise AttributeError(f"module 'cotherm' has no attribute {name!r}")
     home = import_module(f"cotherm.{_HOMES[name]}")

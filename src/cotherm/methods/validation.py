@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import limits, validation
+from cotherm import __version__, limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -91,11 +92,18 @@ def versions() -> dict[str, str]:
 @cache
 def _installed_versions() -> dict[str, str]:
     """Read once: for small problems the files of packages take a good part of the time."""
-    from importlib.metadata import version
+    others = {name: _version_of(name) for name in ("numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), "cotherm": __version__, **others}
 
-    return {"python": platform.python_version()} | {
-        name: version(name) for name in ("cotherm", "numpy", "scipy", "numba")
-    }
+
+def _version_of(package: str) -> str:
+    """From its metadata, without importing it; programs packed into one file have modules alone."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(import_module(package).__version__)
 
 
 def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool) -> Floats:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from cotherm import limits
+from cotherm import __version__, limits
 from cotherm.arrays import Ints
 from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
@@ -140,7 +139,7 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
 
 
 def _made_by() -> str:
-    return f"cotherm {version('cotherm')}"
+    return f"cotherm {__version__}"
 
 
 def _order(part: Part, place: Places) -> Ints:
