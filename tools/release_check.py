@@ -75,7 +75,10 @@ def main() -> None:
                 said("from the wheel", tested(inside, place / "work", options.tests))
                 refused = unknown_licenses(inside)
                 require(not refused, f"licenses of everything installed are among {', '.join(_LICENSES)}")
-    said("left", "tag the commit, publish the two files above, and set the version in src/cotherm/__init__.py to the next one")
+    said(
+        "left",
+        "tag the commit, publish the two files above, and set the version in src/cotherm/version.py to the next one",
+    )
 
 
 def said(name: str, what: str) -> None:

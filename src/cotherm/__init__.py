@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cotherm.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from cotherm import datasets, draw, estimators, evaluate, interop, io, viewer
     from cotherm.errors import CothermError, CothermWarning
@@ -66,9 +68,6 @@ if TYPE_CHECKING:
     from cotherm.methods.transport import Transport, transport
     from cotherm.pairs import pair_names
     from cotherm.ranks import Ranks
-
-# The one place that has it; a source tree that is not installed has no other.
-__version__ = "0.1.0"
 
 _HOMES = {
     "Agreement": "methods.pairs.agreement",

@@ -240,7 +240,9 @@ def layout_as_muon_does(mdata: Any) -> anndata.AnnData:
     """
     entry = mdata.uns["cotherm"]
     use_rep, n_pcs = ({k: None if v == -1 else v for k, v in entry["params"][x].items()} for x in ("use_rep", "n_pcs"))
-    reps = {m: sc.tools._utils._choose_representation(mdata.mod[m], use_rep=use_rep[m], n_pcs=n_pcs[m]) for m in use_rep}
+    reps = {
+        m: sc.tools._utils._choose_representation(mdata.mod[m], use_rep=use_rep[m], n_pcs=n_pcs[m]) for m in use_rep
+    }
     X, filled = np.empty((mdata.n_obs, sum(rep.shape[1] for rep in reps.values())), np.float32), 0
     for name, rep in reps.items():
         here = mdata.obs_names.isin(mdata.mod[name].obs_names)

@@ -55,7 +55,8 @@ def heat_flow(
         One or more times t ≥ 0, in any order.
     method : {"auto", "exact", "chebyshev"}, default "auto"
         "exact" is a dense eigendecomposition, "chebyshev" a polynomial for sparse graphs of any size. "auto" is exact
-        up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition.
+        up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition. Where
+        a few vertices of huge degree make the polynomial long, it takes Lanczos iterations of the same tolerance.
     tolerance : float, default 1e-8
         Error of "chebyshev" in each column of the result, relative to its norm. See Notes for rounding.
     engine : {"auto", "cpu", "gpu"} or Engine, default "auto"

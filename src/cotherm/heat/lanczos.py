@@ -1,8 +1,8 @@
 """e^{−tL}F for a large graph with a few vertices of huge degree: hubs, or ends of heavy edges.
 
 The degree of a Chebyshev series is about √(tλ_max), whatever the other eigenvalues are. Lanczos iteration finds the few
-that are far out in a few steps, and then needs as many as the series of the others would have terms. With V its vectors,
-V_0 = f/‖f‖, and T = VᵀLV, which is tridiagonal,
+that are far out in a few steps, and then needs as many as the series of the others would have terms. With V its
+vectors, V_0 = f/‖f‖, and T = VᵀLV, which is tridiagonal,
 
     e^{−tL}f ≈ ‖f‖ V e^{−tT} e_0.
 
@@ -75,8 +75,8 @@ def _into(result: Floats, L: Any, F: Floats, times: Floats, tails: Floats, most:
     log.info("heat flow: Lanczos, %d steps", found.shape[2])
     result[...] = 0.0
     for step, (q, _, _) in zip(range(found.shape[2]), _steps(L, start, top), strict=False):
-        for heat, c in zip(result, found[:, :, step], strict=True):
-            heat += q * (c * sizes)
+        for k, c in enumerate(found[:, :, step]):
+            result[k] += q * (c * sizes)
     return True
 
 

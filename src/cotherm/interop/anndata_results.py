@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from cotherm import __version__, validation
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
@@ -20,6 +20,7 @@ from cotherm.interop.modalities import argument_of, modalities
 from cotherm.interop.validation import is_mudata
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.result import JointBases, JointResult
+from cotherm.version import __version__
 
 if TYPE_CHECKING:
     from anndata import AnnData

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cotherm import __version__, limits, validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
 from cotherm.heat.validation import checked_graphs, checked_views
 from cotherm.pairs import first_difference
+from cotherm.version import __version__
 
 __all__ = [
     "checked_graphs",

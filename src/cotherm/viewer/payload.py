@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from cotherm import __version__, limits
+from cotherm import limits
 from cotherm.arrays import Ints
 from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
+from cotherm.version import __version__
 from cotherm.viewer.blocks import Blocks
 from cotherm.viewer.edges import Edges, edges_of
 from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
