@@ -1,6 +1,5 @@
 """Sphinx: `make docs` builds the site from these pages, the docstrings and the gallery."""
 
-import importlib.metadata
 import inspect
 import logging
 import shutil
@@ -17,7 +16,7 @@ sys.path.insert(0, str(HERE / "_extensions"))
 
 project = "cotherm"
 author = copyright = "the cotherm developers"
-release = importlib.metadata.version("cotherm")
+release = ct.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm import functions
 from tests import problems, references
 from tests.problems import refused
 
@@ -215,3 +216,18 @@ def test_bad_features(features: Any, time: float | None, argument: str) -> None:
     with pytest.raises(ct.CothermError) as caught:
         ct.feature_functions(problems.ring(9), features, time=time)
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_smooth_modes_of_a_graph_in_more_pieces_than_modes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are constant on pieces, whose numbers say so: nothing is iterated for, however many pieces there are."""
+    random, n, k = np.random.default_rng(seed), 2_500, 9
+    ends = np.flatnonzero(random.random(n - 1) < (0.0, 0.3, 0.98)[seed])
+    graph = ct.Graph(n, ends, ends + 1, random.random(len(ends)) + 0.1)
+    assert graph.component_count > k
+    monkeypatch.setattr(functions, "smallest_pairs", lambda *_: pytest.fail("iterates"))
+    modes = functions.smooth_modes(graph, k)
+    assert_allclose(modes.T @ modes, np.eye(k), atol=1e-12)
+    assert_allclose(modes.sum(axis=0), 0.0, atol=1e-10)
+    assert_allclose(graph.laplacian() @ modes, 0.0, atol=1e-13)
+    assert np.count_nonzero(np.abs(modes).max(axis=1)) == n  # no piece is left out

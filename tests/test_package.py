@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import doctest
+import importlib.metadata
 import inspect
 import os
 import re
 import runpy
 import subprocess
 import sys
-import tomllib
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
+import anndata
+import numpy as np
 import pytest
 
 import cotherm as ct
 from cotherm import cli, engines
+from cotherm.methods.validation import _installed_versions
 
 ROOT = Path(__file__).parent.parent
 
@@ -30,7 +33,7 @@ def test_public_names_are_there() -> None:
     assert set(ct.__all__) <= set(dir(ct))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = ct.nonsense
-    assert ct.__version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert ct.__version__ == importlib.metadata.version("cotherm")
 
 
 def public_members() -> list[Any]:
@@ -145,6 +148,36 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
             cli.main(arguments)
         assert stop.value.code == 0
         assert expected in capsys.readouterr().out
+
+
+def test_nothing_needs_the_metadata_of_an_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run from a source tree or packed into one file, every result used to fail at its end, after all the work."""
+    expected = {**_installed_versions()}
+    found = importlib.metadata.Distribution.from_name
+
+    def none(name: str) -> Any:
+        if name in ("cotherm", *expected, "POT"):
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found(name)
+
+    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", none)
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("numpy")
+    _installed_versions.cache_clear()
+    views = ct.datasets.ring()
+    result = ct.couple(views.graphs, views.functions, max_iterations=3, checkpoint=tmp_path / "state")
+    assert result.versions == expected
+    result.save_page(tmp_path / "page.html")
+    assert f"cotherm {ct.__version__}" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ct.transport(views.graphs, views.functions).versions["POT"]
+    cells = [anndata.AnnData(np.zeros((g.n, 1))) for g in views.graphs]
+    ct.interop.to_anndata(result, cells)
+    assert cells[0].uns["cotherm"]["versions"] == expected
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"cotherm {ct.__version__}\n"
 
 
 def test_demo_prints_a_result_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+import cotherm
+
 ROOT = Path(__file__).resolve().parents[1]
 # A fixed date for everything in the archives: 1 January 2020.
 _DATE = "1577836800"
@@ -56,8 +58,8 @@ def main() -> None:
     parser.add_argument("--only", choices=_WHICH, help="versions of what is required; without it, both in turn")
     options = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    said("version", project["version"])
-    require(version_is_the_same(project["version"]), "CITATION.cff and CHANGELOG.md have the same version")
+    said("version", cotherm.__version__)
+    require(version_is_the_same(cotherm.__version__), "CITATION.cff and CHANGELOG.md have the same version")
     require(only_floors(project), "requirements are floors, without upper limits")
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
@@ -73,7 +75,10 @@ def main() -> None:
                 said("from the wheel", tested(inside, place / "work", options.tests))
                 refused = unknown_licenses(inside)
                 require(not refused, f"licenses of everything installed are among {', '.join(_LICENSES)}")
-    said("left", "tag the commit, publish the two files above, and set the version in pyproject.toml to the next one")
+    said(
+        "left",
+        "tag the commit, publish the two files above, and set the version in src/cotherm/version.py to the next one",
+    )
 
 
 def said(name: str, what: str) -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cotherm.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from cotherm import datasets, draw, estimators, evaluate, interop, io, viewer
     from cotherm.errors import CothermError, CothermWarning
@@ -66,8 +68,6 @@ if TYPE_CHECKING:
     from cotherm.methods.transport import Transport, transport
     from cotherm.pairs import pair_names
     from cotherm.ranks import Ranks
-
-__version__: str
 
 _HOMES = {
     "Agreement": "methods.pairs.agreement",
@@ -245,10 +245,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("cotherm")
     if name not in _HOMES:
         raise AttributeError(f"module 'cotherm' has no attribute {name!r}")
     home = import_module(f"cotherm.{_HOMES[name]}")

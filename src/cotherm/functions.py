@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cotherm import validation
+from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
+from cotherm.heat.accurate_spectrum import part_vectors
 from cotherm.heat.distance import without_constant
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time, median_degree
@@ -371,6 +372,8 @@ def pair_functions(
 
 def smooth_modes(graph: Graph, k: int) -> Floats:
     """The k smoothest eigenvectors of the Laplacian after the constant one."""
+    if graph.n > limits.DENSE_EIGENPAIRS and graph.component_count > k:
+        return _constant_on_pieces(graph, k)
     bound = 2.0 * float(graph.degrees.max()) or 1.0
     try:
         values, vectors = smallest_pairs(graph.laplacian(), k + 1, bound)
@@ -384,6 +387,18 @@ def smooth_modes(graph: Graph, k: int) -> Floats:
         _, rotation = np.linalg.eigh(constant.T @ (graph.degrees[:, np.newaxis] * constant))
         modes[:, :pieces] = constant @ rotation
     return modes
+
+
+def _constant_on_pieces(graph: Graph, k: int) -> Floats:
+    """The same where the graph falls into more pieces than modes are wanted: functions constant on each, at random.
+
+    All of them have the eigenvalue 0, so there is nothing to iterate for. No piece is preferred.
+    """
+    P = part_vectors(graph.components, np.ones(graph.n))
+    constant = np.sqrt(np.bincount(graph.components) / graph.n)
+    mixtures = np.random.default_rng(0).standard_normal((len(constant), k))
+    mixtures = np.linalg.qr(np.column_stack([constant, mixtures]))[0]
+    return np.asarray(P @ mixtures[:, 1:])
 
 
 def not_converged(k: int) -> CothermError:

@@ -222,6 +222,7 @@ def test_a_mudata_of_modalities_with_different_cells(tmp_path: Path) -> None:
         common.graph.adjacency().toarray()[np.ix_(common.of_view(0), common.of_view(0))],
     )
     assert read.uns["cotherm"]["connectivities_key"] == "cotherm_connectivities"
+    assert sorted(layout_as_muon_does(read).obsm) == ["X_umap"]
     # A result that is not by pairs has nothing for all cells.
     with mudata.set_options(pull_on_update=False):
         to_anndata(ct.align(result.graphs, [np.eye(n)[:, :3] for n in (60, 50)], k=4), mdata, k=2, clusters=2)
@@ -229,6 +230,37 @@ def test_a_mudata_of_modalities_with_different_cells(tmp_path: Path) -> None:
     assert "X_cotherm" not in mdata.obsm
     assert "cotherm_connectivities" not in mdata.obsp
     assert mdata.mod["rna"].obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1"]
+
+
+def layout_as_muon_does(mdata: Any) -> anndata.AnnData:
+    """``mu.tl.umap(mdata, neighbors_key="cotherm")``, what it reads and in which form, without muon.
+
+    Coordinates of several modalities stand side by side. Those of missing cells are means, for which muon (0.1.9) finds
+    the columns of the first modality alone.
+    """
+    entry = mdata.uns["cotherm"]
+    use_rep, n_pcs = ({k: None if v == -1 else v for k, v in entry["params"][x].items()} for x in ("use_rep", "n_pcs"))
+    reps = {
+        m: sc.tools._utils._choose_representation(mdata.mod[m], use_rep=use_rep[m], n_pcs=n_pcs[m]) for m in use_rep
+    }
+    X, filled = np.empty((mdata.n_obs, sum(rep.shape[1] for rep in reps.values())), np.float32), 0
+    for name, rep in reps.items():
+        here = mdata.obs_names.isin(mdata.mod[name].obs_names)
+        X[here, filled : filled + rep.shape[1]] = rep
+        if not here.all():
+            X[~here, filled : rep.shape[1]] = rep.mean(axis=0)
+        filled += rep.shape[1]
+    adata = anndata.AnnData(X, obs=mdata.obs[[]])
+    params = {**entry["params"], "use_rep": "X"}
+    del params["n_pcs"]
+    adata.uns["cotherm"] = {**entry, "params": params}
+    for name in (entry["connectivities_key"], entry["distances_key"]):
+        adata.obsp[name] = mdata.obsp[name]
+    sc.tl.umap(adata, neighbors_key="cotherm", maxiter=10)
+    assert np.isfinite(adata.obsm["X_umap"]).all()
+    sc.tl.leiden(mdata, neighbors_key="cotherm", flavor="igraph", n_iterations=2, directed=False)
+    assert mdata.obs["leiden"].nunique() > 1
+    return adata
 
 
 def test_a_mudata_that_takes_other_cells_for_the_same() -> None:

@@ -149,3 +149,27 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 def test_bad_input_is_named(case: str) -> None:
     call, argument = BAD[case]
     assert problems.refused(call) == argument
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_views_in_pieces_that_no_function_reaches(seed: int) -> None:
+    """Their modes have eigenvalue 0 and no part in any function, so nothing says how to turn them.
+
+    Warnings are errors: rounding divided by no curvature became turns of 1e150.
+    """
+    random = np.random.default_rng(seed)
+    whole, k = problems.cloud(40, seed), 8
+    pieces = [_in_pieces(40, int(random.integers(k, 20)), random) for _ in range(2)]
+    reached = [np.isin(np.arange(40), random.choice(40, size=3, replace=False)) for _ in pieces]
+    F = [random.random((40, 3)), *(random.random((40, 3)) * rows[:, np.newaxis] for rows in reached)]
+    result = ct.coupled_bases([whole, *pieces], F, k)
+    assert np.isfinite(result.cost)
+    assert result.coupling <= result.coupling_before
+    for A in result.rotations:
+        assert np.allclose(A.T @ A, np.eye(k), atol=1e-10)
+
+
+def _in_pieces(n: int, pieces: int, random: np.random.Generator) -> ct.Graph:
+    """Paths of random lengths, the weights from 1e-12 to 1."""
+    inside = np.setdiff1d(np.arange(n - 1), random.choice(n - 1, size=pieces - 1, replace=False))
+    return ct.Graph(n, inside, inside + 1, 10.0 ** random.uniform(-12.0, 0.0, len(inside)))

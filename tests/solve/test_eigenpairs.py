@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cotherm.solve import eigenpairs
 from cotherm.solve.eigenpairs import smallest_pairs
 from tests import problems
 
@@ -34,3 +37,47 @@ def test_without_a_part_of_low_rank_and_for_most_of_the_spectrum() -> None:
     assert np.allclose(values, expected, atol=1e-12)
     few, _ = smallest_pairs(L, 7, 4.0)
     assert np.allclose(few, expected[:7], atol=1e-13)
+
+
+def test_graphs_that_are_nearly_trees_take_the_inverse_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a long path Lanczos iteration does not converge; it was tried at length before the inverse."""
+    attempts: list[int] = []
+    largest = eigenpairs._largest
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        attempts.append(options["restarts"])
+        return largest(*arguments, **options)
+
+    monkeypatch.setattr(eigenpairs, "_largest", counted)
+    n, k = 6_000, 6
+    values, vectors = smallest_pairs(problems.path(n).laplacian(), k, 4.0)
+    assert attempts == [10 * n]
+    assert np.allclose(values, 4.0 * np.sin(0.5 * np.pi * np.arange(k) / n) ** 2, rtol=1e-6, atol=1e-15)
+    assert np.allclose(vectors.T @ vectors, np.eye(k), atol=1e-10)
+    smallest_pairs(problems.cloud(2_300).laplacian(), k, 100.0)
+    assert attempts[1] == eigenpairs._ATTEMPTS
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_with_some_cycles_against_a_dense_solver(seed: int) -> None:
+    """In pieces, with hubs, with weights of many sizes."""
+    random, n, k = np.random.default_rng(seed), 2_050, 7
+    parents = (np.arange(1, n) * random.random(n - 1) ** (1 + seed)).astype(int)
+    i, j = (
+        np.append(parents, random.integers(0, n // 2, 40)),
+        np.append(np.arange(1, n), random.integers(n // 2, n, 40)),
+    )
+    W = sp.coo_array((10.0 ** random.uniform(-1.0, 1.0 + seed, len(i)), (i, j)), shape=(n, n)).tocsr()
+    W = sp.csr_array(W + W.T)
+    cut = random.choice(n, 2, replace=False)
+    W = sp.csr_array(
+        sp.diags_array(~np.isin(np.arange(n), cut) * 1.0) @ W @ sp.diags_array(~np.isin(np.arange(n), cut) * 1.0)
+    )
+    W.eliminate_zeros()
+    L = sp.csr_array(sp.diags_array(W.sum(axis=1)) - W)
+    bound = 2.0 * float(L.diagonal().max())
+    assert eigenpairs._cycles(L) <= 40
+    values, vectors = smallest_pairs(L, k, bound)
+    assert np.allclose(values, np.linalg.eigvalsh(L.toarray())[:k], rtol=1e-6, atol=1e-13 * bound)
+    assert np.abs(L @ vectors - vectors * values).max() <= 1e-10 * bound
+    assert np.allclose(vectors.T @ vectors, np.eye(k), atol=1e-8)

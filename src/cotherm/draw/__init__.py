@@ -1,5 +1,6 @@
 """Figures with matplotlib. Names are drawn as they are: a $ does not start a formula."""
 
+from cotherm.draw import backend  # noqa: F401 (first)
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.convergence import draw_convergence
 from cotherm.draw.curves import draw_coupling, draw_curves

@@ -347,9 +347,9 @@ class Engine(Protocol):
     def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
         """Prepare to find, for a slice of the rows, ``count`` rows near to each: their numbers, and squared distances.
 
-        Those are found whose |y|² − 2xy is least, x and y being rows of ``centered``, computed in float64: no row that
-        is not found has a smaller one. Numbers ascend, and a row may be found for itself. The squared distances are
-        computed from the differences of ``rows``.
+        Those are found whose ``|y|² − 2xy`` is least, x and y being rows of ``centered``, computed in float64: no row
+        that is not found has a smaller one. Numbers ascend, and a row may be found for itself. The squared distances
+        are computed from the differences of ``rows``.
         """
 
     def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:

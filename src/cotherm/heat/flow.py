@@ -15,7 +15,8 @@ from cotherm.engines import Engine, default_engine, engine_for
 from cotherm.engines.interface import Array, ColumnSums, Laplacian
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, usual_rounding
+from cotherm.heat import lanczos
+from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, tail_tolerances, usual_rounding
 from cotherm.heat.spectrum import full_spectrum
 from cotherm.heat.validation import require_dense, require_graph
 
@@ -54,7 +55,8 @@ def heat_flow(
         One or more times t ≥ 0, in any order.
     method : {"auto", "exact", "chebyshev"}, default "auto"
         "exact" is a dense eigendecomposition, "chebyshev" a polynomial for sparse graphs of any size. "auto" is exact
-        up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition.
+        up to 500 vertices, and up to 2,000 vertices where the polynomial would cost more than the decomposition. Where
+        a few vertices of huge degree make the polynomial long, it takes Lanczos iterations of the same tolerance.
     tolerance : float, default 1e-8
         Error of "chebyshev" in each column of the result, relative to its norm. See Notes for rounding.
     engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
@@ -270,6 +272,10 @@ def flow(
         # A small dense problem, which the host solves wherever the functions live.
         return run_by.asarray(exact_flow(graph, run_by.to_numpy(F), times)) if stays else exact_flow(graph, F, times)
     matrix = engine_laplacian(graph, run_by) if matrix is None else matrix
+    if method == "auto" and run_by is default_engine() and lanczos.pays(graph, float(times.max())):
+        found = lanczos.lanczos_flow(graph, F, times, tail_tolerances(matrix, F, times, tolerance))
+        if found is not None:
+            return found
     heat = chebyshev_flow(matrix, F if stays else run_by.vertex_rows(matrix, F), times, tolerance)
     return heat if stays else run_by.vertices_to_numpy(matrix, heat)
 
@@ -282,5 +288,5 @@ def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
     if graph.n <= limits.EXACT_FLOW or graph.n > limits.DENSE:
         return graph.n <= limits.EXACT_FLOW
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
-    degree = 30.0 + np.sqrt(40.0 * longest * 2.0 * float(graph.degrees.max()))
+    degree = lanczos.series_degree(longest, float(graph.degrees.max()))
     return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)

@@ -6,7 +6,6 @@ import json
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from cotherm.interop.modalities import argument_of, modalities
 from cotherm.interop.validation import is_mudata
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.result import JointBases, JointResult
+from cotherm.version import __version__
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -256,11 +256,21 @@ def _write(adata: Any, key: str, entry: _Entry, note: dict[str, Any]) -> None:
                 "method": "cotherm",
                 "n_neighbors": max(1, int(np.median(np.diff(W.indptr)))),
                 "metric": "euclidean",
-                "use_rep": names["embedding"],
+                **(_representation(adata, names) if is_mudata(adata) else {"use_rep": names["embedding"]}),
             },
         }
     written = [name for _, held, name in _places(adata, key) if name in held]
     adata.uns[key] = note | {_WRITTEN: np.array(written)}
+
+
+def _representation(mdata: Any, names: dict[str, str]) -> dict[str, Any]:
+    """Coordinates from which muon begins a layout, in its form: names by modality, and −1 for all columns.
+
+    Muon cannot fill in cells that are missing from any but the first modality named, and common coordinates are the
+    same in all, so one is named: that with the most cells.
+    """
+    largest = max(mdata.mod, key=lambda name: mdata.mod[name].n_obs)
+    return {"use_rep": {largest: names["common"]}, "n_pcs": {largest: -1}}
 
 
 def _remove(adata: Any, key: str) -> None:
@@ -293,7 +303,7 @@ def _matrices(graph: Graph) -> tuple[Any, Any]:
 
 def _note(result: JointResult) -> dict[str, Any]:
     """Everything about the answer that is a number, a word, a vector or a setting: graphs and modes are elsewhere."""
-    found: dict[str, Any] = {"method": type(result).__name__, _MARK: version("cotherm")}
+    found: dict[str, Any] = {"method": type(result).__name__, _MARK: __version__}
     for field in fields(result):  # type: ignore[arg-type]  # all answers are dataclasses
         value = getattr(result, field.name)
         if field.name in ("settings", "versions") or _is_plain(value):

@@ -33,6 +33,9 @@ _ORDER = 1e-3
 _SPARE = 4
 # Eigenvalues nearer to each other than this part of the largest count as one.
 _REPEATED = 1e-7
+# The least curvature that a step reckons with, in units of the mean over all views. Modes of eigenvalue 0 in which no
+# function has a part have none, and what is rounding there must not become a turn of any size.
+_LEAST_SCALE = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,7 +368,8 @@ class CoupledModesPoint:
     def scale(self) -> Floats:
         strength = np.abs(np.einsum("vii->vi", self._M))
         coupling = 2.0 * self._mu * (strength[:, :, np.newaxis] + strength[:, np.newaxis, :])
-        return np.array([off.scale for off in self._offs]) + coupling
+        P = np.array([off.scale for off in self._offs]) + coupling
+        return np.maximum(P, _LEAST_SCALE * float(P.mean()))
 
     def curvature(self, X: Floats) -> Floats:
         own = np.array([off.curvature(x) for off, x in zip(self._offs, X, strict=True)])

@@ -22,6 +22,7 @@ from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.result import HasStatus, JointBases
 from cotherm.methods.validation import checked_views, is_auto, versions
+from cotherm.optional import import_matplotlib
 
 INSTALL = "pip install 'cotherm[transport]'"
 
@@ -342,6 +343,7 @@ def _carried(plan: Floats, functions: Floats) -> Floats:
 
 
 def _solver() -> Callable[..., Any]:
+    import_matplotlib()  # POT imports it
     try:
         # It warns about optional parts of its own that are not there.
         with warnings.catch_warnings(action="ignore"):
@@ -352,6 +354,6 @@ def _solver() -> Callable[..., Any]:
 
 
 def _version() -> str:
-    from importlib.metadata import version
+    import ot
 
-    return version("POT")
+    return str(ot.__version__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import normalized_laplacian
 from cotherm.heat.validation import checked_graphs, checked_views
 from cotherm.pairs import first_difference
+from cotherm.version import __version__
 
 __all__ = [
     "checked_graphs",
@@ -96,11 +98,18 @@ def versions() -> dict[str, str]:
 @cache
 def _installed_versions() -> dict[str, str]:
     """Read once: for small problems the files of packages take a good part of the time."""
-    from importlib.metadata import version
+    others = {name: _version_of(name) for name in ("numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), "cotherm": __version__, **others}
 
-    return {"python": platform.python_version()} | {
-        name: version(name) for name in ("cotherm", "numpy", "scipy", "numba")
-    }
+
+def _version_of(package: str) -> str:
+    """From its metadata, without importing it; programs packed into one file have modules alone."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(import_module(package).__version__)
 
 
 def symmetric_matrices(argument: str, given: Sequence[Any], *, normalized: bool) -> Floats:

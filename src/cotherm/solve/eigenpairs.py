@@ -2,7 +2,8 @@
 
 Lanczos iteration sees the far end of a spectrum well and finds what crowds near zero slowly, or not at all. Where the
 wanted eigenvalues turn out to be tiny, it works with the inverse instead: a sparse factorization of S + σI, and
-Woodbury's formula for ZKZᵀ. Graphs with tiny eigenvalues are long or flat, and their factors are sparse.
+Woodbury's formula for ZKZᵀ. Graphs with tiny eigenvalues are long or flat, and their factors are sparse. Graphs that
+are nearly trees have sparse factors for sure, and take the inverse at once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from cotherm import deadline, limits
@@ -26,6 +28,9 @@ _SHIFT = 1e-9
 _ATTEMPTS = 60
 # Where more than this many are wanted, the smallest few are looked at first.
 _MANY, _PROBE = 40, 8
+# With at most this many edges more than a forest has, factors are sparse: what is left of the graph when its leaves and
+# paths have been eliminated has at most twice as many vertices.
+_FEW_CYCLES = 1_000
 
 
 class NotConverged(Exception):  # noqa: N818 (the caller says what was asked for)
@@ -54,7 +59,8 @@ def smallest_pairs(
                 return values[:k], vectors[:, :k]
     start = np.random.default_rng(0).standard_normal(n)
     # Many modes of a long or flat graph take Lanczos minutes, though it does find them: a few tell which it is.
-    for wanted in (_PROBE, k) if k > _MANY else (k,):
+    attempts: tuple[int, ...] = () if _cycles(S) <= _FEW_CYCLES else (_PROBE, k) if k > _MANY else (k,)
+    for wanted in attempts:
         try:
             values, vectors = _largest(lambda x: bound * x - apply(x), n, wanted, start, restarts=_ATTEMPTS)
         except ArpackError:
@@ -71,6 +77,12 @@ def smallest_pairs(
     values = np.einsum("ij,ij->j", vectors, apply(vectors))
     order = np.argsort(values)
     return values[order], vectors[:, order]
+
+
+def _cycles(S: Any) -> int:
+    """How many edges could be left out of the graph of a symmetric matrix before it falls into more pieces."""
+    edges = (S.nnz - np.count_nonzero(S.diagonal())) // 2
+    return int(edges - S.shape[0] + connected_components(S, directed=False, return_labels=False))
 
 
 def _largest(apply: Callable[[Floats], Floats], n: int, k: int, start: Floats, restarts: int) -> tuple[Floats, Floats]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +18,7 @@ from cotherm.arrays import Ints
 from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
+from cotherm.version import __version__
 from cotherm.viewer.blocks import Blocks
 from cotherm.viewer.edges import Edges, edges_of
 from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
@@ -140,7 +140,7 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
 
 
 def _made_by() -> str:
-    return f"cotherm {version('cotherm')}"
+    return f"cotherm {__version__}"
 
 
 def _order(part: Part, place: Places) -> Ints:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 import numba
@@ -37,11 +37,28 @@ def compiled_in_any_order(function: Kernel) -> Kernel:
 
 
 def _compiled(function: Kernel, licenses: set[str]) -> Kernel:
-    kernel = numba.njit(nogil=True, fastmath=licenses, error_model="numpy")(function)
+    with _switched_on():
+        kernel = numba.njit(nogil=True, fastmath=licenses, error_model="numpy")(function)
     # What ``cache=True`` would do, with a cache that may be damaged; where no place can be written to, there is none.
     with suppress(RuntimeError):
         kernel._cache = KernelCache(function)
+    if numba.config.DISABLE_JIT:
+        kernel.compile = _switched_on()(kernel.compile)
     return cast(Kernel, kernel)
+
+
+@contextmanager
+def _switched_on() -> Iterator[None]:
+    """Compile even if NUMBA_DISABLE_JIT is set, by which people debug code of their own.
+
+    Python has no meaning for instructions that Numba does not offer, so kernels cannot run without being compiled.
+    """
+    with global_compiler_lock:
+        given, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 0
+        try:
+            yield
+        finally:
+            numba.config.DISABLE_JIT = given
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -23,14 +23,16 @@ _SAMPLE = 200
 _LEAST_LISTED = 30
 
 
-def available() -> bool:
-    """Whether the optional extra is installed."""
+def remedy() -> str | None:
+    """What to do before this search can be used; None where nothing is in its way."""
     try:
         with warnings.catch_warnings(action="ignore"):
             import pynndescent  # noqa: F401
     except ImportError:
-        return False
-    return True
+        return f"run: {INSTALL}"
+    import numba  # pynndescent has imported it
+
+    return "unset NUMBA_DISABLE_JIT: pynndescent must be compiled." if numba.config.DISABLE_JIT else None
 
 
 def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:

@@ -162,13 +162,15 @@ def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) 
     affordable = points.count <= most or exact.few_dimensions(points)
     if search == "exact" or (search == "auto" and affordable):
         return False
-    if approximate.available():
+    remedy = approximate.remedy()
+    if remedy is None:
         return True
     if search == "approximate":
-        raise CothermError("search", "'approximate' without pynndescent", "the extra", f"Run: {approximate.INSTALL}")
+        advice = remedy[0].upper() + remedy[1:]
+        raise CothermError("search", "'approximate', which is not available", "pynndescent, compiled", advice)
     warnings.warn(
         f"X: all pairs of {points.count:,} points are compared, which will be slow; for the approximate "
-        f"search run: {approximate.INSTALL}",
+        f"search {remedy}",
         CothermWarning,
         stacklevel=4,
     )

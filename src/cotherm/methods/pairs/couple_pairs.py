@@ -20,7 +20,7 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.arguments import Given, Numbers, LinkedViews, opened
+from cotherm.methods.pairs.arguments import Given, LinkedViews, Numbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import KeptBack, Measured
 from cotherm.methods.pairs.problem import Term

@@ -14,7 +14,7 @@ from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.pairs import choice
-from cotherm.methods.pairs.arguments import Numbers, LinkedViews
+from cotherm.methods.pairs.arguments import LinkedViews, Numbers
 from cotherm.methods.pairs.borrow import Borrowing
 from cotherm.methods.pairs.choice import Setting
 from cotherm.methods.pairs.descent import Outcome, descend, ladder
