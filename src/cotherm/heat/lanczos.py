@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from cotherm import deadline
 from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 
@@ -58,6 +59,7 @@ def lanczos_flow(graph: Graph, F: Floats, times: Floats, tails: Floats) -> Float
     result = np.empty((len(times), *F.shape))
     L = graph.laplacian()
     for first in range(0, F.shape[1], _COLUMNS):
+        deadline.check()
         block = slice(first, first + _COLUMNS)
         if not _into(result[:, :, block], L, F[:, block], times, tails, most, top):
             return None

@@ -38,7 +38,8 @@ class KeptBack:
         """Compare the coupled views, and the given ones, on the items in some rows, which were kept back."""
         kept = Pairs(pairs.table[rows], pairs.sizes)
         for a, b in self._links:
-            sources, targets = some(kept.shared(a, b), self._seed), pairs.shared(a, b)
+            targets = pairs.shared(a, b)
+            sources = some(kept.shared(a, b), len(targets[0]), self._seed)
             if not len(sources[0]) or len(targets[0]) < 3:
                 continue
             itself = np.argsort(targets[0])[np.searchsorted(np.sort(targets[0]), sources[0])]

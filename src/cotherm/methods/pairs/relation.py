@@ -38,9 +38,9 @@ Link = tuple[int, int]
 
 # Heat makes about so many moves along edges: as far as retrieval usually looks.
 MOVES = 8.0
-# Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have at most
-# so many entries.
-MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
+# Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have about so
+# many entries at most.
+_MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
 # With fewer items two views cannot be compared.
 FEWEST = 20
 # Views are related if chance makes them so with at most this probability.
@@ -89,13 +89,17 @@ def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) 
     return found
 
 
-def some(vertices: tuple[Ints, Ints], seed: int) -> tuple[Ints, Ints]:
-    """As many of the items as it takes."""
-    count = len(vertices[0])
-    if count <= MOST_SOURCES:
+def some(vertices: tuple[Ints, Ints], others: int, seed: int) -> tuple[Ints, Ints]:
+    """As many of the items as it takes to compare heat from them to so many others."""
+    count, most = len(vertices[0]), _sources(others)
+    if count <= most:
         return vertices
-    rows = np.random.default_rng(seed).choice(count, MOST_SOURCES, replace=False)
+    rows = np.random.default_rng(seed).choice(count, most, replace=False)
     return vertices[0][rows], vertices[1][rows]
+
+
+def _sources(others: int) -> int:
+    return min(_MOST_SOURCES, max(_FEWEST_SOURCES, _ENTRIES // others))
 
 
 def heat_rows(graph: Graph, sources: Ints, targets: Ints, given: Graph, engine: Engine) -> Floats:
@@ -111,15 +115,15 @@ def _compared(
 ) -> tuple[float, float, float]:
     sources, targets = _split(len(mine), seed)
     a, b = (heat_rows(g, at[sources], at[targets], g, engine) for g, at in ((first, mine), (second, theirs)))
-    return compared(a, b) if len(mine) > MOST_SOURCES else compared_all(a, b)
+    return compared(a, b) if len(mine) > _MOST_SOURCES else compared_all(a, b)
 
 
 def _split(count: int, seed: int) -> tuple[Ints, Ints]:
     """Sources and targets: all items and all items where these are few, else some and all the others."""
     everything = np.arange(count)
-    if count <= MOST_SOURCES:
+    if count <= _MOST_SOURCES:
         return everything, everything
-    size = min(MOST_SOURCES, count // 2, max(_FEWEST_SOURCES, _ENTRIES // count))
+    size = min(count // 2, _sources(count))
     sources = np.sort(np.random.default_rng(seed).choice(count, size, replace=False))
     return sources, np.setdiff1d(everything, sources)
 
