@@ -234,6 +234,8 @@ def test_time_limits(seconds: float) -> None:
         assert result.pairs.notes == ("Time was too short to prepare the coupling: all views were left as they are.",)
         assert "max_seconds" in result.advice
         assert_array_equal(result.graphs[0].w, views[0].w)
+        assert "The cost was not computed." in str(result)
+        assert str(ct.couple_pairs(views, max_seconds=seconds).common_graph())
 
 
 def test_time_that_ends_in_the_first_trial(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -504,12 +504,16 @@ class Coupling(JointGraphs, HasStatus):
         return f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s"
 
     def _first_lines(self) -> list[str]:
-        lines = [
-            self._headline(),
-            f"  cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
-            f"α = {self.alpha:g}   (optimality {self.optimality:.1e})",
-        ]
-        return [*lines, *(f"  {text}" for text in (self._mismatched(), self.advice) if text)]
+        texts = [self._costs(), self._mismatched(), self.advice]
+        return [self._headline(), *(f"  {text}" for text in texts if text)]
+
+    def _costs(self) -> str:
+        if np.isnan(self.cost):
+            return "The cost was not computed."
+        return (
+            f"cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
+            f"α = {self.alpha:g}   (optimality {self.optimality:.1e})"
+        )
 
     def _remarks(self) -> Sequence[str]:
         notes = () if self.pairs is None else self.pairs.notes

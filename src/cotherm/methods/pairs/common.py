@@ -337,7 +337,9 @@ def _most_structured(graphs: Sequence[Graph]) -> int:
 def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterator[str]:
     left = common.left_out
     if left:
-        reason = "No two views are related enough to be merged" if alone else "Not related enough to be merged"
+        reason = (
+            "No two views are known to be related enough to be merged" if alone else "Not related enough to be merged"
+        )
         taken = f": the common graph is that of {names[common.views[0]]}, whose modes are slowest." if alone else "."
         yield f"{reason}{taken} Left out: {', '.join(names[k] for k in left)} (include_unrelated merges all views)."
     lost = sum(int(np.sum(common.of_view(k) < 0)) for k in left)

@@ -23,7 +23,7 @@ from cotherm.methods.pairs.agreement import Agreement
 from cotherm.methods.pairs.arguments import Given, LinkedViews, Numbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import KeptBack, Measured
-from cotherm.methods.pairs.problem import Term
+from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import FEWEST, MOVES, Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.validation import versions
@@ -276,7 +276,7 @@ class _Report:
         given, solved = self._given, coupled.solved
         graphs = self._graphs(coupled)
         distance = float(sum(map(_distance, given.graphs, graphs, given.rigidity.tolist())))
-        before, after = (solved.problem.errors(u) for u in (self._given_weights(coupled), solved.outcome.u))
+        before, after = self._errors(coupled)
         shares, units = np.zeros(len(graphs)), np.ones(len(graphs))
         shares[self._views.numbers], units[self._views.numbers] = coupled.shares, self._views.units
         return Coupling(
@@ -313,10 +313,17 @@ class _Report:
                 graphs[k] = after.with_weights(after.w * unit)
         return graphs
 
-    def _given_weights(self, coupled: Coupled) -> Floats:
-        """The scaled weights as given, zero for edges that were borrowed."""
-        views = zip(self._views.graphs, coupled.solved.before, strict=True)
-        return np.concatenate([np.pad(graph.w, (0, grown.m - graph.m)) for graph, grown in views])
+    def _errors(self, coupled: Coupled) -> tuple[Floats, Floats]:
+        """The coupling errors of the graphs as given, with weight zero on edges that were borrowed, and after."""
+        views, solved = self._views, coupled.solved
+        terms = self._coupler.terms(views.pairs, self._here())
+        problem = PairProblem(solved.before, terms, solved.times, views.rigidity, views.engine)
+        grown = zip(views.graphs, solved.before, strict=True)
+        given = np.concatenate([np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown])
+        return problem.errors(given), problem.errors(solved.outcome.u)
+
+    def _here(self) -> list[Link]:
+        return [self._views.here(link) for link in self._links]
 
     def _agreement(self, coupled: Coupled, graphs: Sequence[Graph]) -> list[Agreement]:
         """Of linked views on pairs that were kept back, of others on any: no coupling has seen these as the same."""
@@ -351,7 +358,7 @@ class _Report:
         """How much functions beside the pairs differ at t = 0, ‖FᵀF − GᵀG‖ relative to their size."""
         if self._given.functions is None:
             return 0.0
-        return _mismatch(self._coupler.terms(self._views.pairs, [self._views.here(link) for link in self._links]))
+        return _mismatch(self._coupler.terms(self._views.pairs, self._here()))
 
 
 def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any]:

@@ -84,7 +84,7 @@ class PairReport(Shown):
         """
         short = [shortened(name, _WIDEST) for name in names]
         pairs = [f"{short[one.views[0]]}, {short[one.views[1]]}" for one in self.agreement]
-        width = max(32, *(len(pair) + 2 for pair in pairs))
+        width = max([32, *(len(pair) + 2 for pair in pairs)])
         lines = [f"  {'views':<{width}}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
         for pair, one in zip(pairs, self.agreement, strict=True):
             before, after, chance = map(_number, (one.before, one.after, one.chance))
