@@ -222,6 +222,7 @@ def _coupled() -> dict[str, Call]:
         "couple": Call(ct.couple, _CHEAP),
         "couple_pairs": by_pairs,
         "Coupling.common_graph": Call(by_pairs().common_graph, {}),
+        "PairReport.trust": Call(by_pairs().pairs.trust, {}),
         "coupling_memory": Call(ct.coupling_memory, TWO),
         "common_graph": Call(ct.common_graph, {"graphs": GRAPHS}),
         "match": Call(ct.match, {"result": GRAPHS, "functions": FUNCTIONS}),

@@ -50,10 +50,13 @@ class OfBases:
 
 @dataclass(frozen=True)
 class OfCommon:
-    """One graph over all items, of which a view has some."""
+    """One graph over all items, of which a view has some. Views whose items are not all in it keep their own graph."""
 
     common: CommonGraph
+    graphs: Sequence[Graph]
 
-    def distances(self, view: int, t: float, moves: float) -> Floats:  # noqa: ARG002
+    def distances(self, view: int, t: float, moves: float) -> Floats:
         here = self.common.of_view(view)
+        if (here < 0).any():
+            return diffusion_distance(self.graphs[view], t)
         return self.common.distances(diffusion_time(moves, self.common.graph), sources=here)[:, here]

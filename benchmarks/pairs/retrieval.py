@@ -125,7 +125,7 @@ def _paired_average(views: Views, _: Limits) -> Answer:
 
 def _coupled(views: Views, _: Limits) -> Answer:
     result = couple_pairs(views.graphs, [views.paired] * len(views.graphs), seed=views.seed)
-    return {COUPLED: OfGraphs(result.graphs), COMMON: OfCommon(result.common_graph())}
+    return {COUPLED: OfGraphs(result.graphs), COMMON: OfCommon(result.common_graph(), result.graphs)}
 
 
 def shared_modes(views: Views) -> Floats:

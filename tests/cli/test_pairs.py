@@ -126,4 +126,4 @@ def test_the_share_to_borrow_can_be_said(run: Run, tables: Path) -> None:
     by = ("--by", "labels", "--labels", "labels.csv")
     by_labels = run("couple", "first.csv", "second.csv", *by, "--borrow", "0.2", "--out", "d.npz")
     assert by_labels.code == 2
-    assert "only views coupled by pairs borrow" in by_labels.err
+    assert "it applies to coupling by pairs only" in by_labels.err

@@ -152,7 +152,7 @@ def test_many_points_are_exact_where_the_gpu_compares_them(monkeypatch: pytest.M
     monkeypatch.setattr(limits, "GPU_EXACT_NEIGHBORS", 200)
     engine: Any = GpuEngine(EmulatedDevice(), smallest=0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("cotherm.graphs.search.approximate.available", lambda: False)
+        patched.setattr("cotherm.graphs.search.approximate.remedy", lambda: "run: pip install")
         with pytest.warns(ct.CothermWarning, match="slow"):
             ct.nearest_neighbors(X, 3, engine=engine)
     assert engine.device.launches["nearest_of_rows"]

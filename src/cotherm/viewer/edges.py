@@ -44,8 +44,8 @@ def edges_of(result: Coupling) -> list[Edges]:
     for k, (old, new) in enumerate(zip(result.originals, result.graphs, strict=True)):
         same = old.n == new.n and np.array_equal(old.i, new.i[: old.m]) and np.array_equal(old.j, new.j[: old.m])
         if not same:
-            given = f"graph {k} has other vertices than before, or lacks edges that it had"
-            raise CothermError("result", given, "a coupling, which changes weights and adds edges")
+            given = f"graph {k} has other vertices or edges than before"
+            raise CothermError("result", given, "a coupling, which changes weights and may add edges")
     return [_sorted(changes) for changes in result.changes()]
 
 

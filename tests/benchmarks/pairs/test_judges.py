@@ -75,7 +75,7 @@ def test_units_do_not_matter_to_normalized_geometries(views: retrieval.Judged) -
 def test_a_common_graph_is_judged_by_the_vertices_of_a_view() -> None:
     path = ct.Graph(3, [0, 1], [1, 2], [1.0, 3.0])
     common = ct.common_graph([path, path], pairs=[[0, 1], [2, 1]])
-    D = OfCommon(common).distances(1, 0.0, 2.0)
+    D = OfCommon(common, [path, path]).distances(1, 0.0, 2.0)
     here = [3, 1, 0]  # the items that the vertices of the second view are
     t = 2.0 / float(np.median(common.graph.degrees))
     np.testing.assert_allclose(D, ct.diffusion_distance(common.graph, t)[np.ix_(here, here)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import shortened
 from cotherm.methods.pairs.agreement import Agreement
@@ -62,6 +63,7 @@ class PairReport(Shown):
             A number from 0 to 1. 0 for graphs whose correlation with every other is below 0.1 or no more than chance,
             unless they are included or were coupled all the same.
         """
+        include_unrelated = validation.boolean("include_unrelated", include_unrelated)
         found = []
         for k in range(self.table.shape[1]):
             own = [one for one in self.agreement if k in one.views]
