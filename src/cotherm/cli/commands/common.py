@@ -17,8 +17,10 @@ HELP = "one graph, embedding and clustering for all items of a coupling by pairs
 ABOUT = """\
 Merges the views of a coupling by pairs into one graph over all items, whether an item is in every
 view or in one. Views that are hardly related to the others are left out, with the items that only
-they have, and the report says so. Writes a row for each item: its id, its row in each view, counted from 0 and empty
-where it is missing, its label if labels are stored, its coordinates and, with --clusters, its cluster.
+they have, and the report says so.
+
+Writes a row for each item: its id, its row in each view, counted from 0 and empty where it is missing,
+its label if labels are stored, its coordinates and, with --clusters, its cluster.
 
 --neighbors imputes a missing view: for each item that is not in a view, the items of that view that
 are nearest to it on the common graph.
