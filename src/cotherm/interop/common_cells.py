@@ -57,7 +57,9 @@ def pairs_note(report: PairReport) -> dict[str, Any]:
     note: dict[str, Any] = {
         "items": len(report.table),
         "n_modes": report.n_modes,
+        "strength": report.strength,
         "shares": np.array(report.shares),
+        "rigidity": np.array(report.rigidity),
         "agreement": agreement,
     }
     return note | ({"notes": np.array(report.notes)} if report.notes else {})

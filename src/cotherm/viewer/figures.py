@@ -82,6 +82,7 @@ def agreement_of(result: Coupling) -> list[dict[str, Any]]:
             "views": list(one.views),
             "pairs": one.kept_back,
             "before": one.before,
+            "borrowed": one.borrowed,
             "after": one.after,
             "chance": one.chance,
         }

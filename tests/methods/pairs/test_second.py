@@ -7,7 +7,8 @@ import pytest
 
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.methods.pairs.second import MOST, SHARE, with_second_neighbors
+from cotherm.methods.pairs.rules import SECOND_SHARE
+from cotherm.methods.pairs.second import with_second_neighbors
 
 
 def _dense(graph: Graph, share: float, most: int) -> np.ndarray:
@@ -21,7 +22,7 @@ def _dense(graph: Graph, share: float, most: int) -> np.ndarray:
     return np.asarray((1.0 - share) * W + share * kept * (W.sum() / kept.sum()))
 
 
-@pytest.mark.parametrize(("share", "most"), [(SHARE, MOST), (0.8, 35)])
+@pytest.mark.parametrize(("share", "most"), [(SECOND_SHARE, 20), (0.8, 35)])
 def test_second_neighbors_are_those_of_the_strongest_paths(share: float, most: int) -> None:
     graph = knn_graph(np.random.default_rng(0).standard_normal((80, 5)), 8)
     grown = with_second_neighbors(graph, share=share, most=most)

@@ -669,7 +669,7 @@ class _Run:
     def _chosen_times(self) -> Floats:
         """As :func:`cotherm.methods.coupling.auto.chosen_times`, for which small graphs are needed whole."""
         if self._paired is not None:
-            return np.array([choice.OWN_MOVES / self._paired.degree])
+            return np.array([1.0 / self._paired.degree])
         if not np.isfinite(self._move):
             return np.ones(1)
         if self._largest > limits.ONE_TIME:

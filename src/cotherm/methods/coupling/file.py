@@ -33,7 +33,7 @@ from cotherm.methods.pairs.report import PairReport
 from cotherm.pairs import checked_pairs
 
 _MARK = "cotherm coupling"
-_VERSION = 3
+_VERSION = 4
 _NUMBERS = ("cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("alpha", "status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
@@ -153,7 +153,9 @@ def _about_pairs(pairs: PairReport) -> dict[str, Any]:
     """All of the report that is not an array."""
     return {
         "n_modes": pairs.n_modes,
+        "strength": pairs.strength,
         "shares": list(pairs.shares),
+        "rigidity": list(pairs.rigidity),
         "agreement": [asdict(one) for one in pairs.agreement],
         "notes": list(pairs.notes),
     }
@@ -163,7 +165,7 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     """The report of a coupling by pairs, None of one by functions."""
     if about is None and "pairs" not in arrays:
         return None
-    known = {"n_modes", "shares", "agreement", "notes"}
+    known = {"n_modes", "strength", "shares", "rigidity", "agreement", "notes"}
     if not isinstance(about, dict) or set(about) != known or "pairs" not in arrays:
         raise CothermError(
             "pairs", validation.describe(about), "a table and what was found, as Coupling.save stores it"
@@ -171,18 +173,25 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     notes = about["notes"]
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
         raise CothermError("pairs: notes", validation.describe(notes), "a list of sentences")
-    shares = about["shares"]
-    if not isinstance(shares, list) or len(shares) != len(sizes):
-        raise CothermError("pairs: shares", validation.describe(shares), f"a list of {len(sizes)} numbers")
     if not isinstance(about["agreement"], list):
         raise CothermError("pairs: agreement", validation.describe(about["agreement"]), "a list")
     return PairReport(
         table=checked_pairs(arrays.pop("pairs"), sizes).table,
         n_modes=validation.integer("pairs: n_modes", about["n_modes"], least=1),
-        shares=tuple(validation.real("pairs: shares", share) for share in shares),
+        strength=result_archive.number("pairs: strength", about["strength"]),
+        shares=_for_views("shares", about, len(sizes)),
+        rigidity=_for_views("rigidity", about, len(sizes)),
         agreement=tuple(_agreement(k, row, len(sizes)) for k, row in enumerate(about["agreement"])),
         notes=tuple(notes),
     )
+
+
+def _for_views(name: str, about: dict[str, Any], views: int) -> tuple[float, ...]:
+    """A number for each view."""
+    values = about[name]
+    if not isinstance(values, list) or len(values) != views:
+        raise CothermError(f"pairs: {name}", validation.describe(values), f"a list of {views} numbers")
+    return tuple(validation.real(f"pairs: {name}", value) for value in values)
 
 
 def _agreement(k: int, row: object, graphs: int) -> Agreement:
@@ -194,7 +203,7 @@ def _agreement(k: int, row: object, graphs: int) -> Agreement:
     if not isinstance(views, list) or len(views) != 2:
         raise CothermError(f"{where}: views", validation.describe(views), "two views")
     a, b = (validation.integer(f"{where}: views", view, least=0, most=graphs - 1) for view in views)
-    measures = ("before", "after", "chance", "correlation", "deviations", "p_value")
+    measures = ("before", "borrowed", "after", "chance", "correlation", "deviations", "p_value")
     return Agreement(
         views=(a, b),
         shared=validation.integer(f"{where}: shared", row["shared"], least=0),

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.methods.pairs.relation import is_related
+from cotherm.methods.pairs.relation import evidence
+from cotherm.methods.pairs.rules import NEIGHBORS
 
-# For every item so many nearest neighbors are to be found, or a quarter of the items where there are few.
-_NEIGHBORS = 10
 # Heat is compared in this many digits after the point: what symmetry makes equal differs by rounding.
 _DIGITS = 9
 
@@ -36,9 +35,10 @@ class Agreement:
         Number of items in both.
     kept_back : int
         Number of items that agreement was measured on. Those of coupled views were kept back from the coupling.
-    before, after : float
-        Mean average precision with which heat in one view finds the nearest neighbors of the other as given, before
-        and after coupling; from 0 to 1. NaN where it was not measured.
+    before, borrowed, after : float
+        Mean average precision with which heat in one view finds the nearest neighbors of the other as given: of the
+        views as given, after they have borrowed weight from each other, and after coupling; from 0 to 1. NaN where it
+        was not measured.
     chance : float
         What items in random order would reach; NaN where nothing was measured.
     correlation : float
@@ -60,6 +60,7 @@ class Agreement:
     shared: int
     kept_back: int
     before: float
+    borrowed: float
     after: float
     chance: float
     correlation: float
@@ -70,7 +71,7 @@ class Agreement:
     @property
     def related(self) -> bool:
         """Whether the views have more in common than chance; False where they share too few items to tell."""
-        return is_related(self.p_value)
+        return evidence(self.p_value) > 0.0
 
 
 def precision(ranking: Floats, truth: Floats, itself: Ints) -> Floats:
@@ -123,4 +124,4 @@ def chance_precision(n: int) -> float:
 
 def wanted(n: int) -> int:
     """How many nearest neighbors are to be found among n items."""
-    return max(1, min(_NEIGHBORS, (n - 1) // 4))
+    return max(1, min(NEIGHBORS, (n - 1) // 4))

@@ -35,7 +35,7 @@ class Given:
     graphs: list[Graph]
     pairs: Pairs
     functions: list[Floats] | None
-    rigidity: Floats
+    rigidity: Floats | None
     engine: Engine
     asked: str  # the engine that was asked for
 
@@ -52,7 +52,7 @@ class Given:
         require_squares(views)
         found = checked_pairs(pairs, [graph.n for graph in views], [graph.vertex_names for graph in views])
         columns = None if functions is None else checked_views(views, functions)[1]
-        rho = positive("rigidity", rigidity, len(views), "graphs")
+        rho = None if rigidity is None else positive("rigidity", rigidity, len(views), "graphs")
         run_by = engine.serving(sum(graph.n for graph in views), _COLUMNS * len(views))
         return cls(views, found, columns, rho, run_by, engine.name)
 
@@ -72,7 +72,7 @@ class Given:
             degree=degree,
             pairs=self.pairs.among(views),
             functions=None if self.functions is None else _unit([self.functions[k] for k in views]),
-            rigidity=self.rigidity[list(views)],
+            rigidity=None if self.rigidity is None else self.rigidity[list(views)],
             engine=self.engine,
         )
 
@@ -90,7 +90,7 @@ class LinkedViews:
     degree: float
     pairs: Pairs
     functions: list[Floats] | None
-    rigidity: Floats
+    rigidity: Floats | None
     engine: Engine
 
     def here(self, link: Link) -> Link:
@@ -164,7 +164,7 @@ def opened(place: Path, given: Given, numbers: Numbers) -> Checkpoint:
         "functions": "none" if given.functions is None else hashed(*given.functions),
         "times": "auto" if numbers.times is None else repr(numbers.times.tolist()),
         **{name: "auto" if value is None else repr(value) for name, value in fixed.items()},
-        "rigidity": repr(given.rigidity.tolist()),
+        "rigidity": "auto" if given.rigidity is None else repr(given.rigidity.tolist()),
         **{name: repr(getattr(numbers, name)) for name in named},
         "engine": given.engine.name,
     }

@@ -11,12 +11,9 @@ several. So before they are coupled, views that belong together are brought near
 - A share of them is replaced by the mean of the other views' weights, multiplied by their support: the mean correlation
   of the view's heat with theirs, or of theirs with each other where that is more, and at most 0.4. A view that has
   little in common with others that agree is the one to learn from them.
-- In a view of few neighbors an item, half of the weight moves to second neighbors, those that the strongest paths of
-  two edges lead to, and all degrees become equal. Heat leaves a vertex at the rate of its degree. With degrees that
-  vary, a vertex with a high one is near to all others at short times, whatever its neighbors are.
-- In a view of many neighbors, total weights stay what they were, and degrees do by half: they become the geometric mean
-  of what they were and what they would be. Here strong coupling without borrowing is the rival, and equal degrees made
-  the agreement on pairs that are kept back a worse judge of the two.
+- Half of the weight moves to second neighbors, those that the strongest paths of two edges lead to, and all degrees
+  become equal. Heat leaves a vertex at the rate of its degree. With degrees that vary, a vertex with a high one is near
+  to all others at short times, whatever its neighbors are.
 
 What no other view knows, edges of items that are in one view only, is not multiplied by a support.
 
@@ -33,17 +30,12 @@ import numpy as np
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
-from cotherm.methods.pairs.choice import has_many_neighbors
 from cotherm.methods.pairs.edges import edge_keys, summed, with_degrees
 from cotherm.methods.pairs.relation import Link
+from cotherm.methods.pairs.rules import HELD, LEAST_OWN, MOST_BORROWED
 from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.pairs.support import Support, edges_on
 from cotherm.pairs import Pairs
-
-# The largest share of weight that is borrowed, and the least factor of a view's own weights.
-_MOST, _LEAST = 0.4, 0.3
-# A view that would go less of the way than this is held and borrows nothing: it would get many edges next to zero.
-_HELD = 0.01
 
 
 class Borrowing:
@@ -54,7 +46,7 @@ class Borrowing:
     ) -> None:
         self._graphs, self._support = graphs, support
         ways = rigidity.min() / rigidity
-        self._ways = np.where(ways < _HELD, 0.0, ways).tolist()
+        self._ways = np.where(ways < HELD, 0.0, ways).tolist()
         self._trust = {**trust, **{(b, a): value for (a, b), value in trust.items()}}
 
     def shares(self, share: float | None) -> list[float]:
@@ -70,7 +62,7 @@ class Borrowing:
         lenders = self._linked(view)
         own = np.mean([self._trust[view, other] for other in lenders])
         theirs = [self._trust[pair] for pair in combinations(lenders, 2) if pair in self._trust]
-        return min(_MOST, float(max(own, np.mean(theirs or [0.0]))))
+        return min(MOST_BORROWED, float(max(own, np.mean(theirs or [0.0]))))
 
     def lent(self, pairs: Pairs, share: float | None) -> list[Graph]:
         """The graphs after borrowing from those they are linked to; new edges come after their own."""
@@ -93,8 +85,6 @@ class Borrowing:
             keys.append(at)
             weights.append(w * (share * part))
         lent = summed(graph, np.concatenate(keys), np.concatenate(weights))
-        if has_many_neighbors(graph):
-            return with_degrees(lent, np.sqrt(graph.degrees * lent.degrees))
         return with_degrees(with_second_neighbors(lent), np.full(graph.n, median_degree(graph)))
 
     def _supported(self, view: int, others: Sequence[int], known: Floats) -> Floats:
@@ -103,7 +93,7 @@ class Borrowing:
         at = known.any(axis=0)
         support = self._support.of_edges(view, others, [self._trust[view, other] for other in others], known)
         w = graph.w.copy()
-        w[at] = _rescaled(graph.w[at], np.maximum(_LEAST, np.sqrt(_relative(support[at], graph.w[at]))))
+        w[at] = _rescaled(graph.w[at], np.maximum(LEAST_OWN, np.sqrt(_relative(support[at], graph.w[at]))))
         return w
 
     def _offered(self, lender: int, view: int, pairs: Pairs) -> tuple[Ints, Floats]:

@@ -18,8 +18,8 @@ from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.heat_clusters import METHODS, graph_clusters
 from cotherm.methods.pairs.edges import with_degrees
-from cotherm.methods.pairs.relation import MOVES
 from cotherm.methods.pairs.report import PairReport
+from cotherm.methods.pairs.rules import MOVES
 from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.validation import checked_graphs, share
 from cotherm.notebook import Shown, Table

@@ -22,10 +22,11 @@ from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreement
 from cotherm.methods.pairs.arguments import Given, LinkedViews, Numbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
-from cotherm.methods.pairs.kept_back import KeptBack, Measured
+from cotherm.methods.pairs.kept_back import Agreed, KeptBack, Measured
 from cotherm.methods.pairs.problem import PairProblem, Term
-from cotherm.methods.pairs.relation import FEWEST, MOVES, Link, Relation, relations
+from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
+from cotherm.methods.pairs.rules import FEWEST, MOVES
 from cotherm.methods.validation import versions
 from cotherm.progress import Meter
 
@@ -60,16 +61,17 @@ def couple_pairs(
     .. math::
 
         \sum_k \rho_k \|L(u_k) - L(w_k)\|_F^2
-        + \alpha \sum_{k<l} \sum_t \|F_{kl}^\top e^{-t L(u_k)} F_{kl} - F_{lk}^\top e^{-t L(u_l)} F_{lk}\|_F^2
+        + \alpha \sum_{k<l} \pi_{kl} \sum_t \|F_{kl}^\top e^{-t L(u_k)} F_{kl} - F_{lk}^\top e^{-t L(u_l)} F_{lk}\|_F^2
 
     over edge weights :math:`u_k \ge 0`. The columns of :math:`F_{kl}` and :math:`F_{lk}` are the smoothest modes of the
     graphs k and l, restricted to the items that both have, with zeros elsewhere. Every two views are coupled by the
-    items that these two share.
+    items that these two share, and count by the evidence :math:`\pi_{kl}` that they are related, relative to the two
+    that are most surely related.
 
-    How many modes, the time, α and how much views borrow from each other is chosen from the data. A part of the pairs
-    is kept back at first: they tell how far the views agree before and after coupling. LinkedViews that have nothing in
-    common with the others, and all views if coupling does not help, are left as they are, and the result says so. Such
-    views have no influence on the others.
+    How many modes, the time, α, how rigid a view is and how much views borrow from each other is chosen from the data.
+    A part of the pairs is kept back at first: they tell how far the views agree as given, after borrowing, and at ever
+    stronger couplings. Views that have nothing in common with the others, and all views if coupling does not help, are
+    left as they are, and the result says so. Such views have no influence on the others.
 
     Parameters
     ----------
@@ -89,25 +91,25 @@ def couple_pairs(
         Number of smooth modes of every graph. "auto": one for every six items that two coupled views share, at most 24.
     times : "auto" or array_like of float, default "auto"
         Diffusion times at which heat is compared, for graphs scaled to the same median degree. "auto": one move along
-        edges, eight with borrowed weight.
+        edges if all items are shared, and 1/p² moves, at most 8, if the part p of them is.
     alpha : "auto" or float, default "auto"
-        Weight α of the coupling term. "auto", in units of the α at which both terms have equal weight: 50 times the
-        number of views, and 1 with borrowed weight.
+        Weight α of the coupling term. "auto": the strengths 1, 3.2, 10, 32, 100 and 316 are tried, in units of the α
+        at which both terms have equal weight, and the weakest is taken that has 0.7 of the most that any of them adds
+        to the agreement on pairs kept back. Without pairs kept back it is 32.
     borrow : float or "auto", default "auto"
         Share of the weights between shared items that a view borrows from the others before coupling, from 0 for none
         to 1. "auto": for each view the mean correlation of its heat kernel with the others', or of the others' with
-        each other where that is more, at most 0.4. If all these correlations are 0.3 or more, and all views have 20
-        neighbors a vertex or more, 0 is tried as well, and taken if it adds 15 percent more to the agreement on pairs
-        kept back.
+        each other where that is more, at most 0.4. A correlation counts as far as there is evidence for it.
     rigidity : array_like of float, optional
-        Penalty ρ > 0 on changing each graph, 1 by default. Give a view that you trust more than 1. A view that is ρ
-        times as rigid as the least rigid one borrows 1/ρ as much, and nothing from ρ = 100 on.
+        Penalty ρ > 0 on changing each graph. By default the square of a view's median correlation with the others,
+        relative to the geometric mean of all views, so that two views are equally rigid. If it is given, a view that is
+        ρ times as rigid as the least rigid one also borrows 1/ρ as much, and nothing from ρ = 100 on.
     include_unrelated : bool, default False
         Whether to couple views also where they have nothing in common beyond chance, or where they share fewer than 20
         items, too few to tell.
     kept_back : float, default 0.25
         Fraction of the pairs to keep back when agreement is measured, at most one half. 0 for no measurement: the
-        likeliest choice is taken. The final coupling uses all pairs.
+        usual strength is taken. The final coupling uses all pairs.
     seed : int, default 0
         Seed of the choice of pairs to keep back.
     tolerance : float, default 1e-5
@@ -151,15 +153,14 @@ def couple_pairs(
     Agreement of two views is how well heat in one of them, from items that were kept back, finds the nearest neighbors
     of the other as given, as mean average precision; items that heat reaches equally count as in random order. Two
     views have something in common if permuted views reach the correlation of their heat kernels with a probability of
-    at most 10⁻³ [1]_ [2]_, which the result reports as ``p_value``.
+    at most 10⁻³ [1]_ [2]_, which the result reports as ``p_value``. What they do to each other is in proportion to the
+    evidence, 1 − log 10⁻³ / log p.
 
-    Without borrowing, coupling is strong and only changes the edges that a view has. That is right where a graph has
-    many wrong edges. Where it lacks edges, strong coupling would only cut, and a weak coupling after borrowing does
-    better. If only a part of the items is shared, strong coupling is stronger still, by the fourth power of the part.
+    With borrowed weight, views also get second neighbors: half of the weight goes to these, about √n a vertex (10 to
+    32), and all degrees become about equal. That alone makes short times see more, coupled or not. It adds edges, two
+    to three times as many as there were. ``borrow=0`` leaves all of this out, and only changes the edges a view has.
 
-    With borrowed weight, views of fewer than 20 neighbors a vertex also get second neighbors: half of the weight goes
-    to these, about 20 a vertex, and all degrees become about equal. That alone makes short times see more, coupled or
-    not. It adds edges, up to about twice as many as there were.
+    What each part adds is in the result: the agreement as given, borrowed, and coupled.
 
     Graphs are first scaled to the same median degree, so that units do not matter, and scaled back at the end. `times`
     and `alpha` refer to the scaled graphs. ``distance``, ``coupling_before`` and ``cost`` are those of the graphs as
@@ -224,7 +225,8 @@ def _coupled(given: Given, numbers: Numbers, meter: Meter, began: float, kept: C
     found = relations(given.graphs, given.pairs, numbers.seed, given.engine)
     linked = [one for one in found if one.related or numbers.include_unrelated]
     views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
-    here = [replace(one, views=views.here(one.views)) for one in linked]
+    inside = [one for one in found if set(one.views) <= set(views.numbers)]
+    here = [replace(one, views=views.here(one.views)) for one in inside]
     coupler = Coupler(views, here, numbers, meter, began, kept)
     report = _Report(given, numbers, found, linked, views, coupler)
     coupled = coupler.run()
@@ -253,7 +255,15 @@ def _as_given(given: Given, numbers: Numbers, began: float) -> Coupling:
         settings=_settings(given, numbers, np.ones(len(given.graphs))),
         versions=versions(),
         seconds=time.perf_counter() - began,
-        pairs=PairReport(given.pairs.table, 1, (0.0,) * len(given.graphs), (), (_TOO_SHORT,)),
+        pairs=PairReport(
+            table=given.pairs.table,
+            n_modes=1,
+            strength=np.nan,
+            shares=(0.0,) * len(given.graphs),
+            rigidity=(1.0,) * len(given.graphs),
+            agreement=(),
+            notes=(_TOO_SHORT,),
+        ),
     )
 
 
@@ -275,7 +285,8 @@ class _Report:
     def result(self, coupled: Coupled, began: float) -> Coupling:
         given, solved = self._given, coupled.solved
         graphs = self._graphs(coupled)
-        distance = float(sum(map(_distance, given.graphs, graphs, given.rigidity.tolist())))
+        rigidity = self._rigidity()
+        distance = float(sum(map(_distance, given.graphs, graphs, rigidity)))
         before, after = self._errors(coupled)
         shares, units = np.zeros(len(graphs)), np.ones(len(graphs))
         shares[self._views.numbers], units[self._views.numbers] = coupled.shares, self._views.units
@@ -299,11 +310,18 @@ class _Report:
             pairs=PairReport(
                 table=given.pairs.table,
                 n_modes=self._coupler.n_modes,
+                strength=coupled.strength,
                 shares=tuple(shares.tolist()),
+                rigidity=rigidity,
                 agreement=tuple(self._agreement(coupled, graphs)),
                 notes=(*_notes(given.names(), self._found, self._links, coupled.helps), *coupled.notes),
             ),
         )
+
+    def _rigidity(self) -> tuple[float, ...]:
+        found = np.ones(len(self._given.graphs)) if self._given.rigidity is None else self._given.rigidity.copy()
+        found[self._views.numbers] = self._coupler.rigidity
+        return tuple(found.tolist())
 
     def _graphs(self, coupled: Coupled) -> list[Graph]:
         """The graphs in the units in which they were given; those that are left as they are, to the last bit."""
@@ -317,7 +335,7 @@ class _Report:
         """The coupling errors of the graphs as given, with weight zero on edges that were borrowed, and after."""
         views, solved = self._views, coupled.solved
         terms = self._coupler.terms(views.pairs, self._here())
-        problem = PairProblem(solved.before, terms, solved.times, views.rigidity, views.engine)
+        problem = PairProblem(solved.before, terms, solved.times, self._coupler.rigidity, views.engine)
         grown = zip(views.graphs, solved.before, strict=True)
         given = np.concatenate([np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown])
         return problem.errors(given), problem.errors(solved.outcome.u)
@@ -329,15 +347,19 @@ class _Report:
         """Of linked views on pairs that were kept back, of others on any: no coupling has seen these as the same."""
         given, numbers = self._given, self._numbers
         others = [one.views for one in self._found if one.views not in self._links]
-        measured = KeptBack(given.graphs, others, numbers.seed, given.engine)
-        if numbers.kept_back and coupled.solved.outcome.status != "time limit":
-            measured.add(graphs, given.pairs, np.arange(len(given.pairs.table)))
+        measured = Agreed(others)
+        if others and numbers.kept_back and coupled.solved.outcome.status != "time limit":
+            every = np.arange(len(given.pairs.table))
+            part = KeptBack(given.graphs, others, given.pairs, every, numbers.seed, given.engine)
+            before, after = part.agreement(given.graphs), part.agreement(graphs)
+            measured.add(part, [before, before, after])
         rows = []
         for one in self._found:
             linked = one.views in self._links
-            row = coupled.measured.of(self._views.here(one.views)) if linked else measured.of(one.views)
-            after = row.after if coupled.helps else row.before
-            rows.append(_row(one, replace(row, after=after), linked and coupled.helps))
+            row = coupled.agreed.of(self._views.here(one.views), coupled.stage) if linked else measured.of(one.views, 2)
+            if not coupled.helps:
+                row = replace(row, borrowed=row.before, after=row.before)
+            rows.append(_row(one, row, linked and coupled.helps))
         return rows
 
     def _functions(self) -> list[Floats]:
@@ -368,7 +390,7 @@ def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any
         "alpha": "auto" if numbers.alpha is None else numbers.alpha,
         "n_modes": "auto" if numbers.n_modes is None else numbers.n_modes,
         "borrow": "auto" if numbers.borrow is None else numbers.borrow,
-        "rigidity": given.rigidity.tolist(),
+        "rigidity": "auto" if given.rigidity is None else given.rigidity.tolist(),
         "include_unrelated": numbers.include_unrelated,
         "kept_back": numbers.kept_back,
         "seed": numbers.seed,
@@ -387,6 +409,7 @@ def _row(relation: Relation, measured: Measured, coupled: bool) -> Agreement:
         shared=relation.shared,
         kept_back=measured.items,
         before=measured.before,
+        borrowed=measured.borrowed,
         after=measured.after,
         chance=measured.chance,
         correlation=relation.correlation,

@@ -1,9 +1,10 @@
-"""Coupling views that are linked: trials on a part of the pairs choose how, then all pairs couple."""
+"""Coupling views that are linked: trials on a part of the pairs choose the strength, then all pairs couple."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,27 +14,27 @@ from cotherm.errors import CothermError
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
-from cotherm.methods.pairs import choice
+from cotherm.methods.pairs import choice, rules
 from cotherm.methods.pairs.arguments import LinkedViews, Numbers
 from cotherm.methods.pairs.borrow import Borrowing
-from cotherm.methods.pairs.choice import Setting
-from cotherm.methods.pairs.descent import Outcome, descend, ladder
-from cotherm.methods.pairs.kept_back import KeptBack
+from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
+from cotherm.methods.pairs.kept_back import Agreed, KeptBack
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation
 from cotherm.methods.pairs.support import Support
 from cotherm.pairs import Pairs
 from cotherm.progress import Meter
 
-# Couplings that only serve to choose need not be exact.
-_ROUGH, _TRIAL_STEPS = 1e-4, 500
-# Agreement that falls by more than so many standard errors is no accident.
-_WORSE = 2.0
+# Steps of a coupling that only serves to choose, at the last strength.
+_TRIAL_STEPS = 500
 # Part of the allowed time in which agreement is measured.
 _TRIALS_PART = 0.5
 # A stiffness below this part of t² is rounding: no weight changes the heat of such functions.
 _NO_EFFECT = 1e-24
-_HURRIED = "Time was too short to measure all agreement: the likeliest way to couple was taken."
+# Of the stages of a trial, the views as given are the first; then what they are after borrowing, and at each strength.
+BORROWED, _LAST = 1, -1
+_LAST = -1
+_HURRIED = "Time was too short to measure all agreement: the usual strength was taken."
 _ENDED_BY_TRIAL = {
     "interrupted": "Interrupted before the coupling by all pairs: a part of them was kept back.",
     "time limit": "Time was too short to couple by all pairs: a part of them was kept back.",
@@ -60,41 +61,56 @@ class Solved:
 class Coupled:
     """A coupling by all pairs, or a trial that an interrupted call has nothing better than.
 
-    ``helps`` is False where agreement fell, so that nothing was coupled.
+    ``strength`` is α in units of the α at which coupling and distance weigh the same. ``agreed`` is what the trials
+    measured, and ``stage`` the one of the strength that was taken. ``helps`` is False where agreement fell, so that
+    nothing was coupled.
     """
 
     solved: Solved
-    measured: KeptBack
+    agreed: Agreed
+    stage: int
+    strength: float
     shares: list[float]
     helps: bool
     notes: list[str]
 
 
 class Coupler:
-    """One run over views and their links. ``began`` is a reading of ``time.perf_counter``, at the start of the call."""
+    """One run over views that are linked, with all their relations.
+
+    ``began`` is a reading of ``time.perf_counter``, at the start of the call.
+    """
 
     def __init__(
         self,
         views: LinkedViews,
-        linked: Sequence[Relation],
+        relations: Sequence[Relation],
         numbers: Numbers,
         meter: Meter,
         began: float,
         checkpoint: Checkpoint | None,
     ) -> None:
-        self._views, self._linked, self._numbers, self._meter = views, linked, numbers, meter
+        self._views, self._numbers, self._meter = views, numbers, meter
         self._began, self._checkpoint = began, checkpoint
+        linked = [one for one in relations if one.related or numbers.include_unrelated]
         self._links = [one.views for one in linked]
-        self._trial: tuple[Setting, KeptBack, Solved] | None = None
+        self._trial: tuple[Agreed, Solved] | None = None
         self.n_modes = choice.n_modes(views.pairs, self._links) if numbers.n_modes is None else numbers.n_modes
         most = min(graph.n for graph in views.graphs) - 1
         if self.n_modes > most:
             needed = f"at most {most}, one less than the smallest graph has vertices"
             raise CothermError("n_modes", str(self.n_modes), needed)
         self.modes = [smooth_modes(graph, self.n_modes) for graph in views.graphs]
-        trust = {one.views: choice.trusted(one.correlation) for one in linked}
+        trust = {one.views: choice.trust(one) for one in linked}
+        count = len(views.graphs)
+        self.rigidity = choice.rigidity(relations, count) if views.rigidity is None else views.rigidity
+        self._weights = choice.weights(linked)
+        self._strongest = max(self._weights.values(), default=1.0)
+        moves = choice.moves(views.pairs, self._links)
+        self._times = np.array([moves / views.degree]) if numbers.times is None else numbers.times
         support = Support(views.graphs, views.pairs, self._links, numbers.seed, views.engine)
-        self._borrowing = Borrowing(views.graphs, views.rigidity, trust, support)
+        held = np.ones(count) if views.rigidity is None else views.rigidity
+        self._borrowing = Borrowing(views.graphs, held, trust, support)
 
     def run(self) -> Coupled:
         if self._checkpoint is None:
@@ -111,83 +127,100 @@ class Coupler:
             if self._trial is None:  # there is nothing yet to give back
                 raise
             status = "time limit" if isinstance(end, TimeUp) else "interrupted"
-        setting, measured, solved = self._trial
+        agreed, solved = self._trial
         solved = replace(solved, outcome=replace(solved.outcome, status=status))
-        return self._coupled(setting, measured, solved, bool(self._links), _ENDED_BY_TRIAL[status])
+        return self._coupled(solved, agreed, _LAST, np.nan, bool(self._links), _ENDED_BY_TRIAL[status])
 
     def _run(self) -> Coupled:
         numbers, pairs = self._numbers, self._views.pairs
-        settings = choice.settings(self._views.graphs, self._linked, numbers.borrow)
-        settings = [replace(one, times=numbers.times, alpha=numbers.alpha) for one in settings]
         kept = list(choice.parts(pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back and self._links else []
-        trials = [(number, rows) for number in range(len(settings)) for rows in kept]
-        measured, finished = self._measured(settings, trials)
+        agreed, finished = self._agreed(kept)
         # A trial that time cut short goes on when the same is called again, and the coupling now leaves no trace.
         checkpoint = self._checkpoint if finished else None
-        # What was not measured to the end does not decide: then the likeliest is taken, as without pairs kept back.
-        best = choice.best(settings, [one.gain(self._links)[0] if finished else 0.0 for one in measured])
-        helps = self._helps(measured[best])
-        known = measured[best].agreement()
-        self._meter.advance("coupling by all pairs", **({} if np.isnan(known) else {"agreement": known}))
-        solved = self._solved(settings[best], pairs, "last", checkpoint, final=True, couple=helps)
-        return self._coupled(settings[best], measured[best], solved, helps, "" if finished else _HURRIED)
+        strengths, stage = self._chosen(agreed)
+        helps = self._helps(agreed, stage)
+        known = {"agreement": agreed.mean(stage)} if agreed else {}
+        self._meter.advance("coupling by all pairs", **known)
+        solved = self._solved(pairs, strengths, "last", checkpoint, final=True, couple=helps)
+        return self._coupled(solved, agreed, stage, strengths[-1], helps, "" if finished else _HURRIED)
 
-    def _coupled(self, setting: Setting, measured: KeptBack, solved: Solved, helps: bool, note: str) -> Coupled:
-        borrows = helps and setting.borrows
-        shares = self._borrowing.shares(self._numbers.borrow) if borrows else [0.0] * len(self._views.graphs)
+    def _chosen(self, agreed: Agreed) -> tuple[list[float], int]:
+        """The strengths on the way to the one that agreement chooses, and its stage."""
+        if self._numbers.alpha is not None:
+            return list(rules.STRENGTHS), _LAST
+        if not agreed:
+            return [one for one in rules.STRENGTHS if one <= rules.USUAL_STRENGTH], _LAST
+        gains = [agreed.gains(BORROWED + 1 + k)[0] for k in range(len(rules.STRENGTHS))]
+        chosen = choice.strength(gains, agreed.gains(BORROWED)[0])
+        return list(rules.STRENGTHS[: chosen + 1]), BORROWED + 1 + chosen
+
+    def _coupled(
+        self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str
+    ) -> Coupled:
+        shares = self._borrowing.shares(self._numbers.borrow) if helps else [0.0] * len(self._views.graphs)
         notes = [note, "" if solved.has_effect or not helps else _WITHOUT_EFFECT]
-        return Coupled(solved, measured, shares, helps, list(filter(None, notes)))
+        strength = strength if self._numbers.alpha is None else np.nan
+        return Coupled(solved, agreed, stage, strength, shares, helps, list(filter(None, notes)))
 
-    def _measured(self, settings: Sequence[Setting], trials: Sequence[tuple[int, Ints]]) -> tuple[list[KeptBack], bool]:
-        """Couple by the pairs that are not kept back, and look at those that are; whether the time sufficed for all."""
-        views = self._views
-        found = [KeptBack(views.graphs, self._links, self._numbers.seed, views.engine) for _ in settings]
-        agreement: dict[str, float] = {}
-        for done, (number, rows) in enumerate(trials, 1):
-            self._meter.advance(f"trial coupling {done} of {len(trials)}", **agreement)
-            pairs, name = views.pairs.without(rows), f"trial {done}"
-            solved = self._solved(settings[number], pairs, name, self._checkpoint, final=False)
+    def _agreed(self, kept: Sequence[Ints]) -> tuple[Agreed, bool]:
+        """Couple by the pairs that are not kept back, and look at those that are; whether the time sufficed for all.
+
+        What was not measured to the end does not decide.
+        """
+        views, numbers = self._views, self._numbers
+        agreed = Agreed(self._links)
+        known: dict[str, float] = {}
+        for done, rows in enumerate(kept, 1):
+            self._meter.advance(f"trial coupling {done} of {len(kept)}", **known)
+            part = KeptBack(views.graphs, self._links, views.pairs, rows, numbers.seed, views.engine)
+            pairs = views.pairs.without(rows)
+            solved = self._solved(
+                pairs, rules.STRENGTHS, f"trial {done}", self._checkpoint, final=False, measure=part.agreement
+            )
             status = solved.outcome.status
             if self._trial is None or status != "interrupted":
-                self._trial = settings[number], found[number], solved
+                self._trial = Agreed(self._links), solved
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status == "time limit":
-                return found, False
-            found[number].add(solved.after, views.pairs, rows)
-            agreement = {"agreement": found[number].agreement()}
-        return found, True
+                return Agreed(self._links), False
+            agreed.add(part, [part.agreement(views.graphs), *solved.outcome.measured])
+            known = {"agreement": agreed.mean(-1)}
+        return agreed, True
 
-    def _helps(self, measured: KeptBack) -> bool:
+    def _helps(self, agreed: Agreed, stage: int) -> bool:
         """Unless agreement on the pairs kept back falls."""
-        gain, error = measured.gain(self._links)
-        return bool(self._links) and not gain < -_WORSE * error
+        gain, error = agreed.gains(stage)
+        return bool(self._links) and not gain < -rules.WORSE * error
 
     def _solved(
         self,
-        setting: Setting,
         pairs: Pairs,
+        strengths: Sequence[float],
         name: str,
         kept: Checkpoint | None,
         *,
         final: bool,
         couple: bool = True,
+        measure: Callable[[Sequence[Graph]], Any] | None = None,
     ) -> Solved:
         views, numbers = self._views, self._numbers
         links = [link for link in self._links if pairs.count(*link)] if couple else []
-        graphs = self._borrowing.lent(pairs, numbers.borrow) if setting.borrows and links else views.graphs
-        times = np.array([setting.moves / views.degree]) if setting.times is None else setting.times
-        problem = PairProblem(graphs, self.terms(pairs, links), times, views.rigidity, views.engine)
+        graphs = self._borrowing.lent(pairs, numbers.borrow) if numbers.borrow != 0.0 and links else views.graphs
+        problem = PairProblem(graphs, self.terms(pairs, links), self._times, self.rigidity, views.engine)
         size = problem.stiffness() if links else 0.0
-        has_effect = size > _NO_EFFECT * float(times.max()) ** 2
+        has_effect = size > _NO_EFFECT * float(self._times.max()) ** 2
         if not has_effect:
-            problem = PairProblem(graphs, [], times, views.rigidity, views.engine)
-        unit = 1.0 / size if has_effect else 1.0
-        alpha = choice.strength(setting, pairs, links) * unit if setting.alpha is None else setting.alpha
+            problem = PairProblem(graphs, [], self._times, self.rigidity, views.engine)
+        alphas = self._alphas(strengths, self._strongest / size if has_effect else None)
+
+        def with_weights(u: Floats) -> list[Graph]:
+            return [graph.with_weights(w) for graph, w in zip(graphs, problem.weights(u), strict=True)]
+
         outcome = descend(
             problem,
-            ladder(alpha, unit) if has_effect else [alpha],
-            tolerance=numbers.tolerance if final else _ROUGH,
+            alphas,
+            tolerance=numbers.tolerance if final else ROUGH,
             max_iterations=numbers.max_iterations if final else _TRIAL_STEPS,
             meter=self._meter,
             deadline=self._deadline(1.0 if final else _TRIALS_PART),
@@ -195,10 +228,19 @@ class Coupler:
             checkpoint=kept,
             name=name,
             balanced=final,
+            measure=None if measure is None else lambda u: measure(with_weights(u)),
         )
-        weights = problem.weights(outcome.u)
-        after = [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]
-        return Solved(problem, outcome, times, alpha, list(graphs), after, has_effect)
+        after = with_weights(outcome.u)
+        return Solved(problem, outcome, self._times, alphas[-1], list(graphs), after, has_effect)
+
+    def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
+        """α on the way, with the unit of strength, None where coupling has no effect."""
+        alpha = self._numbers.alpha
+        if unit is None:
+            return [1.0 if alpha is None else alpha] * (len(strengths) if alpha is None else 1)
+        if alpha is None:
+            return [strength * unit for strength in strengths]
+        return [*(strength * unit for strength in strengths if strength * unit < 0.7 * alpha), alpha]
 
     def _deadline(self, part: float) -> float | None:
         """When so large a part of the allowed time is over."""
@@ -212,5 +254,5 @@ class Coupler:
             if (a, b) in links:
                 more = self._views.functions
                 columns = (F, G) if more is None else (np.hstack([F, more[a]]), np.hstack([G, more[b]]))
-                terms.append(Term(a, b, *columns))
+                terms.append(Term(a, b, *columns, weight=self._weights[a, b] / self._strongest))
         return terms

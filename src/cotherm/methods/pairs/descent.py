@@ -1,6 +1,7 @@
 """Minimizing the cost of coupling by pairs: limited-memory BFGS with bounds (Byrd, Lu, Nocedal & Zhu 1995).
 
-The strength of the coupling is raised by steps, each started at the solution of the one before.
+The strength of the coupling is raised by steps, each started at the solution of the one before, and after each of them
+the weights may be measured.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from cotherm.solve.quasi_newton import Resumable, minimize_bounded
 
 _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
-_ROUGH, _ROUGH_STEPS = 1e-4, 60
-_LADDER, _FIRST = 10.0**0.5, 3.0
+ROUGH, _ROUGH_STEPS = 1e-3, 60
 # Where steps bring little although the gradients do not balance to this part, the tolerance is lowered by this factor,
 # so many times at most.
 _BALANCED, _LOWER, _ROUNDS = 0.1, 0.01, 3
@@ -39,20 +39,11 @@ class Outcome:
     optimality: float
     status: str
     history: list[dict[str, Any]] = field(default_factory=list)
+    measured: list[Any] = field(default_factory=list)
 
 
 class _Stop(Exception):  # noqa: N818 (an end, not an error)
     """Raised from within the search to end it; its argument is the status."""
-
-
-def ladder(alpha: float, unit: float) -> list[float]:
-    """α by half decades from where coupling begins to weigh against distance, 3 units, up to the one asked."""
-    rungs = []
-    rung = _FIRST * unit
-    while rung < 0.7 * alpha:
-        rungs.append(rung)
-        rung *= _LADDER
-    return [*rungs, alpha]
 
 
 def descend(
@@ -67,10 +58,12 @@ def descend(
     checkpoint: Checkpoint | None = None,
     name: str = "",
     balanced: bool = False,
+    measure: Callable[[Floats], Any] | None = None,
 ) -> Outcome:
     """From the given weights through all strengths to a minimum at the last one.
 
-    ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that cannot reach that
+    ``measure`` is called with the weights at the start and after every strength; what it returns, lists of arrays, is
+    in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that cannot reach that
     has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome
     that a checkpoint knows by that name is not computed again, and a search that was under way goes on.
     """
@@ -81,9 +74,12 @@ def descend(
     search = _Search(problem, callback, max_iterations, deadline, meter, checkpoint, name)
     first = search.take_up(begun)
     try:
+        if begun is None:
+            search.measure(measure)
         for stage, alpha in enumerate(alphas[:-1]):
             if stage >= first:
-                search.solve(alpha, stage, _ROUGH, _ROUGH_STEPS)
+                search.solve(alpha, stage, ROUGH, _ROUGH_STEPS)
+                search.measure(measure)
         last = len(alphas) - 1
         for more in range(1 + _ROUNDS):
             if last + more >= first:
@@ -92,6 +88,7 @@ def descend(
                 break
         else:
             search.status = "stalled"
+        search.measure(measure)
     except _Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
@@ -129,12 +126,19 @@ class _Search:
         self._unit: float | None = None  # the cost at which that began
         self.u, self.status = problem.center, "converged"
         self.history: list[dict[str, Any]] = []
+        self.measured: list[Any] = []
+
+    def measure(self, measure: Callable[[Floats], Any] | None) -> None:
+        """Measure the weights as they are now."""
+        if measure is not None:
+            self.measured.append(measure(self.u))
 
     def take_up(self, begun: State | None) -> int:
         """Go on from a state; the first stage that is not over."""
         if begun is None:
             return 0
         self.u, self._left, self.history = begun["u"], begun["left"], begun["history"]
+        self.measured = list(begun["measured"])
         self._run, self._unit = begun["run"], begun["unit"]
         return int(begun["stage"])
 
@@ -142,7 +146,7 @@ class _Search:
         """A state after a step; ``before`` are the weights at which the stage began, ``left`` the steps that were."""
         if self._checkpoint is None or not run.is_possible:
             return
-        history = list(self.history)
+        history, measured = list(self.history), list(self.measured)
 
         def state() -> State:
             return {
@@ -150,6 +154,7 @@ class _Search:
                 "u": before,
                 "left": left,
                 "history": history,
+                "measured": measured,
                 "run": run.state(),
                 "unit": self._unit,
             }
@@ -217,7 +222,10 @@ class _Search:
 
     def outcome(self, alpha: float) -> Outcome:
         value = self._problem.at(self.u, alpha)
-        return Outcome(self.u, value.distance, value.coupling, _optimality(self.u, value), self.status, self.history)
+        optimality = _optimality(self.u, value)
+        return Outcome(
+            self.u, value.distance, value.coupling, optimality, self.status, self.history, self.measured
+        )
 
 
 def _optimality(u: Floats, value: Value) -> float:

@@ -2,7 +2,7 @@
 
 Over the edge weights u ≥ 0 of all views,
 
-    Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_{(k,l)} Σ_t ‖Q_kl(t) − Q_lk(t)‖_F²,    Q_kl(t) = F_klᵀ e^{−tL(u_k)} F_kl.
+    Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_{(k,l)} π_kl Σ_t ‖Q_kl(t) − Q_lk(t)‖_F²,   Q_kl(t) = F_klᵀ e^{−tL(u_k)} F_kl.
 
 It is the cost of :mod:`cotherm.methods.coupling.problem` but for the sum over pairs of views, each with functions of
 its own: F_kl on view k and F_lk on view l. Tens of functions make thousands of residuals, whose Jacobian is never
@@ -37,12 +37,13 @@ _POWER_STEPS, _POWER_CHANGE = 100, 3e-3
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """Functions that correspond on two views, as columns of F on view a and of G on view b."""
+    """Functions that correspond on two views, as columns of F on view a and of G on view b, and how much they count."""
 
     a: int
     b: int
     F: Floats
     G: Floats
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class PairProblem:
         columns: list[list[Floats]] = [[] for _ in graphs]
         # Of both sides of every term the view, and which of its blocks of functions.
         self._places = []
+        self._roots = [float(np.sqrt(term.weight)) for term in terms]
         for term in terms:
             self._places.append(((term.a, len(columns[term.a])), (term.b, len(columns[term.b]))))
             columns[term.a].append(term.F)
@@ -73,8 +75,10 @@ class PairProblem:
         self._views = [_View(graph, blocks, times, float(rho), engine) for graph, blocks, rho in views]
         self._cuts = np.cumsum([0, *(graph.m for graph in graphs)]).tolist()
         self.center = np.concatenate([graph.w for graph in graphs])
-        # In these units the distance of every view has the same curvature.
-        self.scale = np.repeat(1.0 / np.sqrt(rigidity), [graph.m for graph in graphs])
+        # In these units the distance of every view has the same curvature, and weights are about 1: the first step of a
+        # search is short or long by its units.
+        typical = float(np.mean(self.center)) if self.center.any() else 1.0
+        self.scale = np.repeat(typical * np.sqrt(rigidity.min() / rigidity), [graph.m for graph in graphs])
 
     def weights(self, u: Floats) -> list[Floats]:
         """Of each view."""
@@ -97,7 +101,7 @@ class PairProblem:
         )
 
     def errors(self, u: Floats) -> Floats:
-        """(Σ ‖Q_kl(t) − Q_lk(t)‖²)^½ for every time."""
+        """(Σ π_kl ‖Q_kl(t) − Q_lk(t)‖²)^½ for every time."""
         Q = [view.correlations(w) for view, w in zip(self._views, self.weights(u), strict=True)]
         total = np.zeros(len(self.times))
         for D in self._differences(Q):
@@ -127,13 +131,14 @@ class PairProblem:
         return size
 
     def _differences(self, Q: list[list[Floats]]) -> list[Floats]:
-        return [Q[a][block] - Q[b][other] for (a, block), (b, other) in self._places]
+        places = zip(self._roots, self._places, strict=True)
+        return [root * (Q[a][block] - Q[b][other]) for root, ((a, block), (b, other)) in places]
 
     def _slopes(self, differences: list[Floats]) -> list[list[Floats]]:
         """Half the derivative of Σ‖D‖² by each Q of each view."""
         slopes: list[list[Floats]] = [[np.empty(0)] * view.blocks for view in self._views]
-        for ((a, block), (b, other)), D in zip(self._places, differences, strict=True):
-            slopes[a][block], slopes[b][other] = D, -D
+        for root, ((a, block), (b, other)), D in zip(self._roots, self._places, differences, strict=True):
+            slopes[a][block], slopes[b][other] = root * D, -root * D
         return slopes
 
 

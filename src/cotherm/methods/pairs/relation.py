@@ -19,6 +19,7 @@ graphs of many small pieces, chance is skewed, and a few coincidences are not ta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -32,19 +33,14 @@ from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time
+from cotherm.methods.pairs.rules import FEWEST, MOVES, SURE
 from cotherm.pairs import Pairs
 
 Link = tuple[int, int]
 
-# Heat makes about so many moves along edges: as far as retrieval usually looks.
-MOVES = 8.0
 # Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have about so
 # many entries at most.
 _MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
-# With fewer items two views cannot be compared.
-FEWEST = 20
-# Views are related if chance makes them so with at most this probability.
-_SURE = 1e-3
 # Below this skewness a gamma distribution is normal.
 _STRAIGHT = 1e-4
 _ROUGHLY = 1e-6
@@ -67,14 +63,24 @@ class Relation:
     p_value: float
 
     @property
+    def evidence(self) -> float:
+        """How sure it is that the views have more in common than chance; 0 where they cannot be compared."""
+        return evidence(self.p_value)
+
+    @property
     def related(self) -> bool:
-        """Whether the views have more in common than chance; False where they cannot be compared."""
-        return is_related(self.p_value)
+        """Whether there is any such evidence."""
+        return self.evidence > 0.0
 
 
-def is_related(p_value: float) -> bool:
-    """Whether chance is unlikely enough; not for NaN."""
-    return bool(p_value <= _SURE)
+def evidence(p_value: float) -> float:
+    """From 0, where chance is likely or not known, to 1: 1 − log s / log p for p below s, the limit of chance.
+
+    What views do to each other is in proportion to it, so that nothing depends on which side of a limit p is.
+    """
+    if not p_value < SURE:
+        return 0.0
+    return 1.0 - math.log(SURE) / math.log(p_value) if p_value > 0.0 else 1.0
 
 
 def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:

@@ -11,7 +11,7 @@ from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import shortened
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.choice import trusted
+from cotherm.methods.pairs import rules
 from cotherm.notebook import Shown, Table
 
 # Graphs whose heat correlates less are not merged: of two, one may be little more than noise, and equal shares ruin the
@@ -31,8 +31,13 @@ class PairReport(Shown):
         The vertex that each item is in every graph, -1 where it is missing. Items in one graph only are left out.
     n_modes : int
         Number of smooth modes of every graph that were taken as functions.
+    strength : float
+        How strong the coupling is: α in units of the α at which coupling and distance weigh the same. NaN where α was
+        given, or the coupling by all pairs was not reached.
     shares : tuple of float
         Share of the weights between shared items that each graph borrowed from the others; 0 for none.
+    rigidity : tuple of float
+        Penalty ρ on changing each graph.
     agreement : tuple of Agreement
         For every two graphs that share items, how far they agree.
     notes : tuple of str
@@ -45,7 +50,9 @@ class PairReport(Shown):
 
     table: Ints
     n_modes: int
+    strength: float
     shares: tuple[float, ...]
+    rigidity: tuple[float, ...]
     agreement: tuple[Agreement, ...]
     notes: tuple[str, ...]
 
@@ -67,8 +74,8 @@ class PairReport(Shown):
         found = []
         for k in range(self.table.shape[1]):
             own = [one for one in self.agreement if k in one.views]
-            counted = [trusted(one.correlation) for one in own if include_unrelated or _is_counted(one)]
-            found.append(float(np.mean(counted)) if counted else trusted(np.nan) * include_unrelated)
+            counted = [_trust(one.correlation) for one in own if include_unrelated or _is_counted(one)]
+            found.append(float(np.mean(counted)) if counted else _trust(np.nan) * include_unrelated)
         return found
 
     def lines(self, names: Sequence[str]) -> list[str]:
@@ -87,10 +94,10 @@ class PairReport(Shown):
         short = [shortened(name, _WIDEST) for name in names]
         pairs = [f"{short[one.views[0]]}, {short[one.views[1]]}" for one in self.agreement]
         width = max([32, *(len(pair) + 2 for pair in pairs)])
-        lines = [f"  {'views':<{width}}{'items':>7}{'agreement before':>18}{'after':>8}{'chance':>8}"]
+        lines = [f"  {'agreement on items kept back':<{width}}{'items':>7}{'given':>8}{'borrowed':>10}{'coupled':>9}{'chance':>8}"]
         for pair, one in zip(pairs, self.agreement, strict=True):
-            before, after, chance = map(_number, (one.before, one.after, one.chance))
-            figures = f"{before:>18}{after:>8}{chance:>8}"
+            before, borrowed, after, chance = map(_number, (one.before, one.borrowed, one.after, one.chance))
+            figures = f"{before:>8}{borrowed:>10}{after:>9}{chance:>8}"
             lines.append(f"  {pair:<{width}}{one.shared:>7}{figures}{'' if one.coupled else '  not coupled'}")
         return [*lines, *(f"  {note}" for note in self.notes)]
 
@@ -114,15 +121,19 @@ def agreement_table(agreement: Sequence[Agreement], names: Sequence[str]) -> Tab
     """Titles and rows of a table of the agreement of views with these names."""
     rows: list[list[object]] = []
     for one in agreement:
-        figures = map(_number, (one.before, one.after, one.chance))
+        figures = map(_number, (one.before, one.borrowed, one.after, one.chance))
         pair = ", ".join(names[view] for view in one.views)
         rows.append([pair, one.shared, *figures, "yes" if one.coupled else "no"])
-    return ("views", "items", "agreement before", "after", "chance", "coupled"), rows
+    return ("views", "items", "agreement as given", "borrowed", "coupled", "chance", "were coupled"), rows
 
 
 def _number(value: float) -> str:
     """A dash for what was not measured."""
     return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def _trust(correlation: float) -> float:
+    return rules.UNCERTAIN if np.isnan(correlation) else max(correlation, rules.LEAST_TRUST)
 
 
 def _is_counted(one: Agreement) -> bool:

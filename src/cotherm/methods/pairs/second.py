@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.methods.pairs.edges import edge_keys, summed
+from cotherm.methods.pairs.rules import SECOND_BETWEEN, SECOND_SHARE
 
-# The share of the weight that paths of two edges get, and by how many of these, the strongest, a vertex has neighbors,
-# unless it is said.
-SHARE, MOST = 0.5, 20
 # Paths lead through so many edges of a vertex, the heaviest: a hub would join everything to everything.
 _THROUGH = 64
 # Paths are looked for from so many vertices at once, to bound the memory.
@@ -26,8 +24,14 @@ _BLOCK = 2_048
 _ALIKE = 1.0 + 1e-9
 
 
-def with_second_neighbors(graph: Graph, *, share: float = SHARE, most: int = MOST) -> Graph:
-    """The graph with edges to second neighbors: its own edges first, and the same total weight."""
+def with_second_neighbors(graph: Graph, *, share: float = SECOND_SHARE, most: int | None = None) -> Graph:
+    """The graph with edges to second neighbors: its own edges first, and the same total weight.
+
+    ``most`` are the paths of a vertex that are taken, the strongest, by default √n: the more vertices there are, the
+    more belong together.
+    """
+    if most is None:
+        most = int(np.clip(np.sqrt(graph.n), *SECOND_BETWEEN))
     keys, strength = _paths(graph, most)
     total = float(strength.sum())
     if not total > 0.0:

@@ -17,7 +17,8 @@ from cotherm.engines import Engine
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time
-from cotherm.methods.pairs.relation import MOVES, Link
+from cotherm.methods.pairs.relation import Link
+from cotherm.methods.pairs.rules import MOVES
 from cotherm.pairs import Pairs
 
 # Heat is estimated from so many random functions, to about 1/√1024 = 0.03.

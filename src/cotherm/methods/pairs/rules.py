@@ -1,0 +1,71 @@
+"""Every number that changes what coupling by pairs answers, with the evidence for it.
+
+Labels never enter a rule; they judged when the numbers were chosen. "Points" are percent of mean average precision,
+the mean after 4 and 8 moves. The sets and what each part adds are in ``docs/method.md``; ``python -m benchmarks pairs``
+and ``python -m benchmarks defaults`` measure it.
+"""
+
+from __future__ import annotations
+
+# ---------------------------------------------------------------- relation of two views
+
+# Moves of heat along edges when views are compared: as far as retrieval usually looks.
+MOVES = 8.0
+# Fewer shared items than this tell nothing about a relation.
+FEWEST = 20
+# Probability of chance from which on views count as unrelated. Evidence grows from there, see ``relation.evidence``:
+# 0 at 1e-3, a half at 1e-6, three quarters at 1e-12. The weakest relation of the real sets, text and images of 693
+# articles, is 7 to 19 standard deviations above chance, and coupling gains 11 points there.
+SURE = 1e-3
+# Correlation that is assumed where views share too few items, and for unrelated views that are to be coupled.
+UNCERTAIN, LEAST_TRUST = 0.25, 0.01
+
+# ---------------------------------------------------------------- functions and times
+
+# Smooth modes of every view: one for so many shared items, so many at most. With 8 in place of 24 coupling adds 2 to 10
+# points less; with 48 it adds 0.1 to 2.3 more and takes twice as long.
+ITEMS_A_MODE, MOST_MODES = 6, 24
+# Heat is compared after 1/part² moves, where ``part`` is the part of the items that two views share, and after MOVES at
+# most. All shared: one move adds more than 3 or 8 on 7 of 7 sets. Half shared: 3 moves add 3.2 points to items without
+# a partner, one move 2.4. A quarter shared: 8 moves add 2.5, one move 1.0.
+TIME_POWER = -2.0
+
+# ---------------------------------------------------------------- strength of the coupling
+
+# Strengths that are tried, one after the other, in units of the α at which coupling and distance weigh the same.
+STRENGTHS = (1.0, 10.0**0.5, 10.0, 10.0**1.5, 100.0, 10.0**2.5)
+# The weakest is taken that adds this part of the agreement that the best adds to what borrowing has added. Half of the
+# sets (13): 0.7 gains 15.0 points, each fixed strength 13.1 to 15.0, with larger losses. The other 18: 4.1 beyond
+# borrowing, as much as the strongest.
+ENOUGH = 0.7
+# The strength where nothing can be kept back: the one that is chosen most often.
+USUAL_STRENGTH = 10.0**1.5
+# A view is as rigid as its median correlation with the others, relative to their geometric mean, to this power. On 14
+# sets of three to six views: 16.6 points at strength 32 and no view below as given; equal rigidity 15.9, and one view
+# loses 9.4. The mean correlation in place of the median loses 3.0 where two views are near copies.
+TRUST_POWER = 2.0
+# Agreement that falls by more standard errors than this is no accident: nothing is coupled.
+WORSE = 2.0
+
+# ---------------------------------------------------------------- weights that views borrow
+
+# The largest share of weight that is borrowed, and the least factor of a view's own weights.
+MOST_BORROWED, LEAST_OWN = 0.4, 0.3
+# A view that would go less of the way than this is held and borrows nothing: it would get many edges next to zero.
+HELD = 0.01
+# The share of the weight that second neighbors get, and between which bounds √n of them are taken. 20 for all sizes
+# was worse by 1 point at 500 to 1,200 items, and by 2 to 3 on a dense graph of 145.
+SECOND_SHARE, SECOND_BETWEEN = 0.5, (10, 32)
+
+# ---------------------------------------------------------------- agreement on pairs that are kept back
+
+# Nearest neighbors of every item that heat in the other view has to find, a quarter of the items where there are few.
+NEIGHBORS = 10
+# Pairs are kept back in parts, one part after the other, until so many have been.
+KEPT_BACK = 100
+
+# ---------------------------------------------------------------- without borrowing, through shards
+
+# The strength for views that do not borrow, and the power of the shared part it grows with: functions that end where
+# the shared items end are rough there, which makes coupling look strong.
+OWN_STRENGTH, OWN_POWER, OWN_LEAST_PART = 100.0, -4.0, 0.1
