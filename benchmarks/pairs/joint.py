@@ -1,0 +1,183 @@
+"""One graph for all items, which are in all views: retrieval and clusters on it, the same way for every contestant.
+
+Graphs are those of neighbors as usual, and items are in random order. Every contestant returns one graph for every row
+of the table. The judge lets heat move along its edges, whatever their units are: mean average precision of diffusion
+distances after some moves. Clusters are those of the modes, as many as there are classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from benchmarks.pairs import cases
+from benchmarks.pairs.cases import Case
+from benchmarks.pairs.diffusions import alternating, integrated
+from benchmarks.pairs.peers import standardized
+from benchmarks.pairs.rivals import RIVALS, Rival
+from benchmarks.pairs.sets import Items
+from benchmarks.suite.parts import Contestant, Family, Library, Limits, Problem
+from cotherm.arrays import Floats, Ints
+from cotherm.evaluate import clustering_scores, retrieval
+from cotherm.graphs.build import knn_graph
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import diffusion_distance
+from cotherm.heat.spectrum import lowest_normalized
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.average import average
+from cotherm.methods.pairs.common import CommonGraph, common_graph
+from cotherm.methods.pairs.couple_pairs import couple_pairs
+from cotherm.methods.result import unit_row_clusters
+from cotherm.methods.similarity_fusion import fuse_similarity
+
+NAME = "joint"
+PARTS = (100.0,)
+MOVES = {"1 move": 1.0, "4 moves": 4.0, "8 moves": 8.0}
+AMI, OWN = "AMI", "AMI, own clusters"
+SINGLE, MERGED, COMMON = "single views", "merged, not coupled", "common graph"
+_COLUMNS = 30
+
+
+class Seen(NamedTuple):
+    """What contestants see of the same items in several views: graphs, and the rows they are made of."""
+
+    graphs: tuple[Graph, ...]
+    rows: tuple[Floats, ...]
+    clusters: int
+    seed: int
+
+
+class Judged(NamedTuple):
+    """And what only the judge sees."""
+
+    seen: Seen
+    labels: Ints
+
+
+class Joined(NamedTuple):
+    """One graph of all items, and clusters where the method has its own."""
+
+    graph: Graph
+    clusters: Ints | None = None
+
+
+Answer = dict[str, Joined]  # by the name of a row
+
+
+def draw(items: Items, case: Case) -> Judged:
+    """The problem of a case; items in random order, as rows sorted by class and equal distances would flatter."""
+    items = items.of(np.random.default_rng([case.seed, 2]).permutation(items.n))
+    return Judged(Seen(items.default_graphs(), items.rows, items.classes, case.seed), items.labels)
+
+
+def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
+    """mAP after some moves and AMI for each row: figures named by ``figure_name``."""
+    figures: dict[str, float | None] = {}
+    for row, found in answer.items():
+        for moment, moves in MOVES.items():
+            figures[figure_name(row, moment)] = precision(found.graph, problem.labels, moves)
+        modes = lowest_normalized(found.graph, problem.seen.clusters).vectors
+        ways = {AMI: unit_row_clusters(modes, problem.seen.clusters, problem.seen.seed), OWN: found.clusters}
+        for name, clusters in ways.items():
+            scores = None if clusters is None else clustering_scores(problem.labels, clusters)
+            figures[figure_name(row, name)] = None if scores is None else scores["AMI"]
+    return figures
+
+
+def precision(graph: Graph, labels: Ints, moves: float) -> float:
+    """mAP of diffusion distances after so many moves along the graph's own edges."""
+    return retrieval(diffusion_distance(graph, diffusion_time(moves, graph)), labels).mean_average_precision
+
+
+def figure_name(row: str, figure: str) -> str:
+    return f"{row}|{figure}"
+
+
+def view_name(view: str | None) -> str:
+    """The row of a single view."""
+    return f"view: {view}"
+
+
+def _single(given: Seen, _: Limits) -> Answer:
+    return {view_name(graph.name): Joined(graph) for graph in given.graphs}
+
+
+def _concatenated(given: Seen) -> Graph:
+    """Neighbors by principal components of all columns side by side, standardized."""
+    X = np.hstack(standardized(given.rows))
+    return knn_graph(PCA(min(_COLUMNS, *X.shape), random_state=given.seed).fit_transform(X))
+
+
+def in_order(common: CommonGraph) -> Joined:
+    """A common graph whose vertices are the items in their order, as they are where all items are paired."""
+    view = common.views[0]
+    assert np.array_equal(common.items[:, view], np.arange(common.graph.n))
+    return Joined(common.graph)
+
+
+def _merged(given: Seen, _: Limits) -> Answer:
+    common = common_graph(given.graphs)
+    return {MERGED: in_order(common)._replace(clusters=common.clusters(given.clusters, seed=given.seed))}
+
+
+def _common(given: Seen, _: Limits) -> Answer:
+    common = couple_pairs(given.graphs, seed=given.seed).common_graph()
+    return {COMMON: in_order(common)._replace(clusters=common.clusters(given.clusters, seed=given.seed))}
+
+
+def _of_graph(name: str, make: Callable[[Seen], Graph], given: Seen, _: Limits) -> Answer:
+    return {name: Joined(make(given))}
+
+
+def _of_rival(name: str, make: Rival, given: Seen, _: Limits) -> Answer:
+    return {name: Joined(make(given.rows, given.seed))}
+
+
+class Method(NamedTuple):
+    """A contestant."""
+
+    solve: Callable[[Seen, Limits], Answer]
+    needs: Library | None = None
+
+
+_GRAPHS: dict[str, Callable[[Seen], Graph]] = {
+    "concatenation": _concatenated,
+    "average": lambda given: average(given.graphs).graph,
+    "normalized average": lambda given: average(given.graphs, normalized=True).graph,
+    "similarity fusion": lambda given: fuse_similarity(given.graphs).graph,
+    "alternating diffusion": lambda given: alternating(given.graphs),
+    "integrated diffusion": lambda given: integrated(given.graphs),
+}
+METHODS = {
+    SINGLE: Method(_single),
+    **{name: Method(partial(_of_graph, name, make)) for name, make in _GRAPHS.items()},
+    **{name: Method(partial(_of_rival, name, make), library) for name, (make, library) in RIVALS.items()},
+    MERGED: Method(_merged),
+    COMMON: Method(_common),
+}
+
+
+def takes_part(_name: str, case: Case) -> bool:
+    """Everybody does where all items are in all views."""
+    return case.percent == 100.0
+
+
+def named(name: str) -> Problem:
+    return cases.problem(Case.named(name), draw)
+
+
+FAMILY = Family(
+    name=NAME,
+    description="One graph of all items.",
+    problems=lambda _: (),
+    contestants=tuple(
+        Contestant(name, method.solve, needs=method.needs, prepare=lambda p: p.seen) for name, method in METHODS.items()
+    ),
+    figures=(),
+    judge=judge,
+    named=named,
+)
