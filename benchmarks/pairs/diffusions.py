@@ -28,10 +28,14 @@ def alternating(graphs: Sequence[Graph]) -> Graph:
 
 
 def integrated(graphs: Sequence[Graph]) -> Graph:
-    """In every view as many steps as remove its noise, one view after the other (Kuchroo et al. 2022)."""
-    walks = [walk(graph) for graph in graphs]
-    times = [knee(entropies(graph)) for graph in graphs]
-    return as_graph(_product([np.linalg.matrix_power(P, t) for P, t in zip(walks, times, strict=True)]))
+    """The same with more steps in views with more noise (Kuchroo et al. 2022).
+
+    The time in which noise goes is where the entropy of a view's walk stops falling fast. Steps are in proportion to
+    these times, one where it is shortest.
+    """
+    times = np.array([knee(entropies(graph)) for graph in graphs])
+    steps = np.ceil(times / times.min()).astype(int).tolist()
+    return as_graph(_product([np.linalg.matrix_power(walk(graph), t) for graph, t in zip(graphs, steps, strict=True)]))
 
 
 def _product(walks: Sequence[Floats]) -> Floats:

@@ -2,7 +2,8 @@
 
 Graphs are those of neighbors as usual, and items are in random order. Every contestant returns one graph for every row
 of the table. The judge lets heat move along its edges, whatever their units are: mean average precision of diffusion
-distances after some moves. Clusters are those of the modes, as many as there are classes.
+distances after some moves. Dense affinities may be meant to be read as they are, so items are also ranked by weight.
+Clusters are those of the modes, as many as there are classes.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from cotherm.methods.similarity_fusion import fuse_similarity
 NAME = "joint"
 PARTS = (100.0,)
 MOVES = {"1 move": 1.0, "4 moves": 4.0, "8 moves": 8.0}
-AMI, OWN = "AMI", "AMI, own clusters"
-SINGLE, MERGED, COMMON = "single views", "merged, not coupled", "common graph"
+WEIGHTS, AMI, OWN = "by weight", "AMI", "AMI, own clusters"
+SINGLE, MERGED, SPREAD, COMMON = "single views", "merged, not coupled", "merged, second neighbors", "common graph"
 _COLUMNS = 30
 
 
@@ -78,6 +79,7 @@ def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
     """mAP after some moves and AMI for each row: figures named by ``figure_name``."""
     figures: dict[str, float | None] = {}
     for row, found in answer.items():
+        figures[figure_name(row, WEIGHTS)] = ranked(found.graph, problem.labels)
         for moment, moves in MOVES.items():
             figures[figure_name(row, moment)] = precision(found.graph, problem.labels, moves)
         modes = lowest_normalized(found.graph, problem.seen.clusters).vectors
@@ -91,6 +93,11 @@ def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
 def precision(graph: Graph, labels: Ints, moves: float) -> float:
     """mAP of diffusion distances after so many moves along the graph's own edges."""
     return retrieval(diffusion_distance(graph, diffusion_time(moves, graph)), labels).mean_average_precision
+
+
+def ranked(graph: Graph, labels: Ints) -> float:
+    """mAP where the items that an item has most weight to come first."""
+    return retrieval(-graph.adjacency().toarray(), labels).mean_average_precision
 
 
 def figure_name(row: str, figure: str) -> str:
@@ -112,21 +119,20 @@ def _concatenated(given: Seen) -> Graph:
     return knn_graph(PCA(min(_COLUMNS, *X.shape), random_state=given.seed).fit_transform(X))
 
 
-def in_order(common: CommonGraph) -> Joined:
-    """A common graph whose vertices are the items in their order, as they are where all items are paired."""
-    view = common.views[0]
-    assert np.array_equal(common.items[:, view], np.arange(common.graph.n))
-    return Joined(common.graph)
-
-
 def _merged(given: Seen, _: Limits) -> Answer:
-    common = common_graph(given.graphs)
-    return {MERGED: in_order(common)._replace(clusters=common.clusters(given.clusters, seed=given.seed))}
+    """As given, and with the second neighbors and equal degrees that the common graph of coupled views has."""
+    ways = {MERGED: common_graph(given.graphs), SPREAD: common_graph(given.graphs, second_neighbors=True)}
+    return {name: _with_clusters(common, given) for name, common in ways.items()}
 
 
 def _common(given: Seen, _: Limits) -> Answer:
-    common = couple_pairs(given.graphs, seed=given.seed).common_graph()
-    return {COMMON: in_order(common)._replace(clusters=common.clusters(given.clusters, seed=given.seed))}
+    return {COMMON: _with_clusters(couple_pairs(given.graphs, seed=given.seed).common_graph(), given)}
+
+
+def _with_clusters(common: CommonGraph, given: Seen) -> Joined:
+    """A common graph whose vertices are the items in their order, as they are where all items are paired."""
+    assert np.array_equal(common.items[:, common.views[0]], np.arange(common.graph.n))
+    return Joined(common.graph, common.clusters(given.clusters, seed=given.seed))
 
 
 def _of_graph(name: str, make: Callable[[Seen], Graph], given: Seen, _: Limits) -> Answer:

@@ -52,9 +52,9 @@ def weighted_neighbors(rows: Rows, seed: int) -> Graph:
 
 def fuzzy(combine: Callable[[Any, Any], Any], rows: Rows, seed: int) -> Graph:
     """UMAP's fuzzy graphs of the views, intersected or united one after the other."""
-    from umap import UMAP as Model
+    import umap
 
-    fitted = [Model(random_state=seed, n_jobs=1).fit(X) for X in rows]
+    fitted = [umap.UMAP(random_state=seed, n_jobs=1).fit(X) for X in rows]
     return _symmetric(reduce(combine, fitted).graph_)
 
 

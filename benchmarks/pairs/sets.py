@@ -86,9 +86,7 @@ class Items:
     def of(self, chosen: Ints) -> Items:
         """Some of the items."""
         published = None if self.published is None else tuple(X[chosen] for X in self.published)
-        return replace(
-            self, rows=tuple(X[chosen] for X in self.rows), labels=self.labels[chosen], published=published
-        )
+        return replace(self, rows=tuple(X[chosen] for X in self.rows), labels=self.labels[chosen], published=published)
 
     def permuted(self) -> Items:
         """The same, but the rows of the last view are those of other items: nothing in it is of use."""

@@ -1,7 +1,7 @@
 """Texts of an array of objects in a NumPy archive, which ``np.load`` would unpickle: read word by word, nothing is run.
 
-A pickle is a program. This reads its words and accepts none but those of one list of texts; what stands around the list,
-how NumPy would make an array of it, is not looked at.
+A pickle is a program. This reads its words and accepts none but those of one list of texts. What stands around the
+list, how NumPy would make an array of it, is not looked at.
 """
 
 from __future__ import annotations
