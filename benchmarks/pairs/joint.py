@@ -19,7 +19,7 @@ from benchmarks.pairs import cases
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.diffusions import alternating, integrated
 from benchmarks.pairs.peers import standardized
-from benchmarks.pairs.rivals import RIVALS, Rival
+from benchmarks.pairs.rivals import REDUCING, RIVALS, Rival
 from benchmarks.pairs.sets import Items
 from benchmarks.suite.parts import Contestant, Family, Library, Limits, Problem
 from cotherm.arrays import Floats, Ints
@@ -44,10 +44,14 @@ _COLUMNS = 30
 
 
 class Seen(NamedTuple):
-    """What contestants see of the same items in several views: graphs, and the rows they are made of."""
+    """What contestants see of the same items in several views: graphs, and the rows they are made of.
+
+    ``features`` are the columns that rows are made of where these are components, else the same.
+    """
 
     graphs: tuple[Graph, ...]
     rows: tuple[Floats, ...]
+    features: tuple[Floats, ...]
     clusters: int
     seed: int
 
@@ -72,7 +76,8 @@ Answer = dict[str, Joined]  # by the name of a row
 def draw(items: Items, case: Case) -> Judged:
     """The problem of a case; items in random order, as rows sorted by class and equal distances would flatter."""
     items = items.of(np.random.default_rng([case.seed, 2]).permutation(items.n))
-    return Judged(Seen(items.default_graphs(), items.rows, items.classes, case.seed), items.labels)
+    seen = Seen(items.default_graphs(), items.rows, items.features or items.rows, items.classes, case.seed)
+    return Judged(seen, items.labels)
 
 
 def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
@@ -140,7 +145,7 @@ def _of_graph(name: str, make: Callable[[Seen], Graph], given: Seen, _: Limits) 
 
 
 def _of_rival(name: str, make: Rival, given: Seen, _: Limits) -> Answer:
-    return {name: Joined(make(given.rows, given.seed))}
+    return {name: Joined(make(given.features if name in REDUCING else given.rows, given.seed))}
 
 
 class Method(NamedTuple):

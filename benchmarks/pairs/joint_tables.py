@@ -20,23 +20,30 @@ _COMPARED = ("4 moves", "8 moves", joint.AMI)
 
 def of_set(rows: Sequence[Row]) -> list[str]:
     """Every contestant on a set; in brackets how far it is from the best single view."""
-    lines = []
+    lines, figures = [], _measured(rows, _FIGURES)
     for name in [*_views(rows), BEST, *_joined(rows)]:
-        cells = [_cell(rows, name, figure) for figure in _FIGURES]
+        cells = [_cell(rows, name, figure) for figure in figures]
         lines.append([name, *cells, NONE if name == BEST else seconds(rows, _contestant(name))])
-    return [markdown(["method", *_FIGURES, "seconds"], lines)]
+    return [markdown(["method", *figures, "seconds"], lines)]
 
 
 def summary(rows: Sequence[Row]) -> list[str]:
     """For each figure a table of all contestants and sets, with the lead of the common graph."""
     sets = list(dict.fromkeys(Case.named(row["problem"]).set for row in rows))
     found = []
-    for figure in _COMPARED:
-        lines = []
-        for name in [BEST, *_joined(rows), OTHERS, LEAD]:
-            lines.append([name, *(_cell(_of_set(rows, one), name, figure) for one in sets)])
+    for figure in _measured(rows, _COMPARED):
+        lines = [
+            [name, *(_cell(_of_set(rows, one), name, figure) for one in sets)]
+            for name in [BEST, *_joined(rows), OTHERS, LEAD]
+        ]
         found += [f"{_title(figure)}, all sets:", markdown(["method", *sets], lines)]
     return found
+
+
+def _measured(rows: Sequence[Row], figures: Sequence[str]) -> list[str]:
+    """Those that anybody has."""
+    names = {name.split("|")[1] for row in rows for name, value in row["figures"].items() if value is not None}
+    return [figure for figure in figures if figure in names]
 
 
 def _title(figure: str) -> str:

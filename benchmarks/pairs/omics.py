@@ -20,21 +20,27 @@ from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 
 _COMPONENTS = 30
+_VARYING = 2_000
 _UNASSIGNED = "Mis"
 
 
 class Measured(NamedTuple):
-    """Rows of every view, (n, d_k), NaN where an item is not in it, and the class of each item."""
+    """Rows of every view, (n, d_k), NaN where an item is not in it, and the class of each item.
+
+    ``features`` are the columns that rows were made of, for methods that reduce them themselves.
+    """
 
     rows: tuple[Floats, ...]
     labels: Ints
+    features: tuple[Floats, ...] | None = None
 
 
 def neurons(path: Path) -> Measured:
     """Principal components of the logarithms of counts, and standardized electrical features; families of cells."""
     with np.load(path, allow_pickle=False) as archive:
         counts, electrical = (np.asarray(archive[name], dtype=np.float64) for name in ("expression", "ephys"))
-    return Measured((components(np.log1p(counts)), standard(electrical)), _numbers(texts(path, "family")))
+    genes, electrical = np.log1p(counts), standard(electrical)
+    return Measured((components(genes), electrical), _numbers(texts(path, "family")), (genes, electrical))
 
 
 def patients(folder: Path, *, missing: bool = False) -> Measured:
@@ -59,7 +65,9 @@ def cortex(folder: Path) -> Measured:
         clusters = np.array([line[-1] for line in csv.reader(file)][1:])
     kept = np.flatnonzero(clusters != _UNASSIGNED)
     rna, chromatin = (sp.csr_array(sp.load_npz(folder / name).T)[kept] for name in ("GxC1.npz", "RxC1.npz"))
-    return Measured((components(normalized(rna).toarray()), singular(weighted(chromatin))), _numbers(clusters[kept]))
+    genes, regions = normalized(rna).toarray(), weighted(chromatin)
+    rows = components(genes), singular(regions)
+    return Measured(rows, _numbers(clusters[kept]), (genes, varying(regions)))
 
 
 def normalized(counts: Any) -> Any:
@@ -83,6 +91,12 @@ def components(X: Floats) -> Floats:
 def singular(X: Any) -> Floats:
     """The first 30 singular vectors, times the singular values."""
     return np.asarray(TruncatedSVD(_COMPONENTS, n_iter=10, random_state=0).fit_transform(X))
+
+
+def varying(X: Any) -> Floats:
+    """The columns of a sparse table that vary most, dense."""
+    variance = np.asarray(X.power(2).mean(axis=0) - X.mean(axis=0) ** 2).ravel()
+    return np.asarray(X[:, np.sort(np.argsort(variance, kind="stable")[-_VARYING:])].toarray())
 
 
 def standard(X: Floats) -> Floats:

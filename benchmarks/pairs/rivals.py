@@ -1,6 +1,7 @@
 """Other libraries that make one graph of several views, each as its users call it.
 
-All get the rows that our graphs are made of, an array for each view.
+All get the rows that our graphs are made of, an array for each view, or where these are components and the library
+looks for components itself, the columns that they were made of.
 """
 
 from __future__ import annotations
@@ -108,11 +109,13 @@ def _symmetric(A: Any) -> Graph:
     return Graph.from_adjacency(W)
 
 
+_FACTORS = "factors (MOFA), neighbors"
+REDUCING = (_FACTORS,)
 RIVALS: dict[str, tuple[Rival, Library]] = {
     "weighted neighbors (muon)": (weighted_neighbors, MUON),
     "fuzzy intersection (UMAP)": (partial(fuzzy, operator.mul), UMAP),
     "fuzzy union (UMAP)": (partial(fuzzy, operator.add), UMAP),
-    "factors (MOFA), neighbors": (factor_neighbors, MOFA),
+    _FACTORS: (factor_neighbors, MOFA),
     "similarity fusion (snfpy)": (fused, SNFPY),
     "IntegrAO": (integrated_omics, INTEGRAO),
 }

@@ -59,7 +59,8 @@ class Items:
 
     ``rows`` are what graphs are made of, (n, d_k) for each view, and ``options`` how, for ``knn_graph``. ``of_paper``
     are the options of a paper, where its figures are to be compared with. ``published`` are the rows of the data set
-    where they are not the same. Rows are NaN where an item is really missing from a view.
+    where they are not the same, ``features`` the columns that rows are made of where these are components. Rows are NaN
+    where an item is really missing from a view.
     """
 
     views: tuple[str, ...]
@@ -69,6 +70,7 @@ class Items:
     moments: tuple[Moment, ...] = _MOVES
     published: tuple[Floats, ...] | None = None
     of_paper: dict[str, Any] | None = None
+    features: tuple[Floats, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -85,19 +87,19 @@ class Items:
 
     def of(self, chosen: Ints) -> Items:
         """Some of the items."""
-        published = None if self.published is None else tuple(X[chosen] for X in self.published)
-        return replace(self, rows=tuple(X[chosen] for X in self.rows), labels=self.labels[chosen], published=published)
+        return replace(self._changed(lambda tables: tuple(X[chosen] for X in tables)), labels=self.labels[chosen])
 
     def permuted(self) -> Items:
         """The same, but the rows of the last view are those of other items: nothing in it is of use."""
         order = np.random.default_rng(_PERMUTED).permutation(self.n)
-
-        def last(tables: tuple[Floats, ...]) -> tuple[Floats, ...]:
-            return (*tables[:-1], tables[-1][order])
-
-        published = None if self.published is None else last(self.published)
         views = (*self.views[:-1], f"{self.views[-1]}, permuted")
-        return replace(self, views=views, rows=last(self.rows), published=published)
+        return replace(self._changed(lambda tables: (*tables[:-1], tables[-1][order])), views=views)
+
+    def _changed(self, change: Callable[[tuple[Floats, ...]], tuple[Floats, ...]]) -> Items:
+        """All tables changed."""
+        published = None if self.published is None else change(self.published)
+        features = None if self.features is None else change(self.features)
+        return replace(self, rows=change(self.rows), published=published, features=features)
 
     def default_graphs(self) -> tuple[Graph, ...]:
         """The graph of each view, of all its rows, with neighbors as usual also where a paper has its own."""
@@ -210,7 +212,7 @@ def _mop(data: Data) -> Items:
 
 
 def _measured(views: tuple[str, ...], found: omics.Measured) -> Items:
-    return Items(views, found.rows, found.labels, ({"k": 10},) * len(views))
+    return Items(views, found.rows, found.labels, ({"k": 10},) * len(views), features=found.features)
 
 
 def _numbers(labels: Any) -> Ints:
