@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.pairs.diffusions import as_graph
-from benchmarks.pairs.peers import MOFA, factors
+from benchmarks.pairs.peers import MOFA, factors, standardized
 from benchmarks.suite.parts import Library
 from cotherm.arrays import Floats
 from cotherm.graphs.build import knn_graph
@@ -61,7 +61,8 @@ def fuzzy(combine: Callable[[Any, Any], Any], rows: Rows, seed: int) -> Graph:
 
 def factor_neighbors(rows: Rows, seed: int) -> Graph:
     """Neighbors by MOFA's factors."""
-    return knn_graph(factors(rows, seed))
+    with redirect_stdout(StringIO()):
+        return knn_graph(factors(rows, seed))
 
 
 def fused(rows: Rows, _: int) -> Graph:
@@ -109,13 +110,14 @@ def _symmetric(A: Any) -> Graph:
     return Graph.from_adjacency(W)
 
 
-_FACTORS = "factors (MOFA), neighbors"
-REDUCING = (_FACTORS,)
+_FACTORS, _STANDARDIZED = "factors (MOFA)", "factors (MOFA), standardized"
+REDUCING = (_FACTORS, _STANDARDIZED)
 RIVALS: dict[str, tuple[Rival, Library]] = {
     "weighted neighbors (muon)": (weighted_neighbors, MUON),
     "fuzzy intersection (UMAP)": (partial(fuzzy, operator.mul), UMAP),
     "fuzzy union (UMAP)": (partial(fuzzy, operator.add), UMAP),
     _FACTORS: (factor_neighbors, MOFA),
+    _STANDARDIZED: (lambda rows, seed: factor_neighbors(standardized(rows), seed), MOFA),
     "similarity fusion (snfpy)": (fused, SNFPY),
     "IntegrAO": (integrated_omics, INTEGRAO),
 }
