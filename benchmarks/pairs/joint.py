@@ -3,7 +3,8 @@
 Graphs are those of neighbors as usual, and items are in random order. Every contestant returns one graph for every row
 of the table. The judge lets heat move along its edges, whatever their units are: mean average precision of diffusion
 distances after some moves. Dense affinities may be meant to be read as they are, so items are also ranked by weight.
-Clusters are those of the modes, as many as there are classes.
+Clusters, as many as there are classes, are those of the modes, and those by where heat goes where items are not too
+many.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.pairs.peers import standardized
 from benchmarks.pairs.rivals import REDUCING, RIVALS, Rival
 from benchmarks.pairs.sets import Items
 from benchmarks.suite.parts import Contestant, Family, Library, Limits, Problem
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.graphs.build import knn_graph
@@ -30,6 +32,7 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.average import average
+from cotherm.methods.heat_clusters import graph_clusters
 from cotherm.methods.pairs.common import CommonGraph, common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.result import unit_row_clusters
@@ -38,7 +41,7 @@ from cotherm.methods.similarity_fusion import fuse_similarity
 NAME = "joint"
 PARTS = (100.0,)
 MOVES = {"1 move": 1.0, "4 moves": 4.0, "8 moves": 8.0}
-WEIGHTS, AMI, OWN = "by weight", "AMI", "AMI, own clusters"
+WEIGHTS, AMI, HEAT, OWN = "by weight", "AMI", "AMI, by heat", "AMI, own clusters"
 SINGLE, MERGED, SPREAD, COMMON = "single views", "merged, not coupled", "merged, second neighbors", "common graph"
 _COLUMNS = 30
 
@@ -87,12 +90,17 @@ def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
         figures[figure_name(row, WEIGHTS)] = ranked(found.graph, problem.labels)
         for moment, moves in MOVES.items():
             figures[figure_name(row, moment)] = precision(found.graph, problem.labels, moves)
-        modes = lowest_normalized(found.graph, problem.seen.clusters).vectors
-        ways = {AMI: unit_row_clusters(modes, problem.seen.clusters, problem.seen.seed), OWN: found.clusters}
+        ways = {**clusterings(found.graph, problem.seen.clusters, problem.seen.seed), OWN: found.clusters}
         for name, clusters in ways.items():
             scores = None if clusters is None else clustering_scores(problem.labels, clusters)
             figures[figure_name(row, name)] = None if scores is None else scores["AMI"]
     return figures
+
+
+def clusterings(graph: Graph, count: int, seed: int) -> dict[str, Ints | None]:
+    """Clusters of a graph by its modes, and by heat where there are not too many vertices."""
+    by_heat = graph_clusters(graph, count, "heat", seed) if graph.n <= limits.HEAT_CLUSTERS else None
+    return {AMI: unit_row_clusters(lowest_normalized(graph, count).vectors, count, seed), HEAT: by_heat}
 
 
 def precision(graph: Graph, labels: Ints, moves: float) -> float:

@@ -14,8 +14,8 @@ from benchmarks.suite.parts import OK
 BEST, OTHERS, LEAD = "best single view", "best of the others", "lead of the common graph"
 _VIEW = joint.view_name("")
 _OURS = (joint.MERGED, joint.SPREAD, joint.COMMON)
-_FIGURES = (joint.WEIGHTS, *joint.MOVES, joint.AMI, joint.OWN)
-_COMPARED = ("4 moves", "8 moves", joint.AMI)
+_FIGURES = (joint.WEIGHTS, *joint.MOVES, joint.AMI, joint.HEAT, joint.OWN)
+_COMPARED = ("4 moves", "8 moves", joint.AMI, joint.HEAT)
 
 
 def of_set(rows: Sequence[Row]) -> list[str]:
@@ -47,7 +47,7 @@ def _measured(rows: Sequence[Row], figures: Sequence[str]) -> list[str]:
 
 
 def _title(figure: str) -> str:
-    return figure if figure == joint.AMI else f"mAP, {figure}"
+    return figure if figure in (joint.AMI, joint.HEAT) else f"mAP, {figure}"
 
 
 def _of_set(rows: Sequence[Row], name: str) -> list[Row]:

@@ -43,7 +43,8 @@ Methods that normalize graphs get the time in which heat makes as many moves. Th
 labels, which nobody could do. With all items paired the *paired average* is the average. The first rows are steps of
 the same method: *second neighbors, equal degrees* are what every view gets without the others, *borrowed* has weight
 from the others, too, *coupled without borrowing* has neither, and *coupled* is all of it. *Merged, not coupled* is the
-common graph of the views as given, *second neighbors* the same with those that the *common graph* has."""
+common graph of the views as given, *merged, second neighbors* the same with those that the *common graph* of coupled
+views has; before it stands that of views that have borrowed and are not coupled."""
 _STEPS = "What each part adds, mean of the views and paired items; *what coupling adds* is coupled minus borrowed:"
 _MISSING = """**Missing views.** Every item is in all views or in just one. Clusters of all items, as many as there are
 classes; items in random order. Other libraries get the rows that our graphs are made of, or these *standardized*, with
@@ -54,10 +55,10 @@ rows. Sets whose items are really missing from views have one column."""
 _JOINT = """**One graph for all items.** All items are in all views, in random order, and every method makes one graph.
 Mean average precision of diffusion distances after some moves along the edges of this graph, and adjusted mutual
 information (AMI) of clusters by its modes, as many as there are classes; both in percent. *By weight* ranks items by
-the weights themselves, which suits dense affinities. *Own clusters* are those that a method has itself. In brackets:
-above or below the best single view, which is chosen by the labels. In sets with *+permuted* the rows of the last view
-are those of other items. The *best of the others* is of single views and of all methods but the last three; it is
-chosen by the labels, figure by figure."""
+the weights themselves, which suits dense affinities. *By heat* are clusters by where heat goes. *Own clusters* are
+those that a method has itself. In brackets: above or below the best single view, which is chosen by the labels. In sets
+with *+permuted* the rows of the last view are those of other items. The *best of the others* is of single views and of
+all methods but the last three; it is chosen by the labels, figure by figure."""
 
 
 def table(report: dict[str, Any]) -> str:

@@ -38,8 +38,9 @@ NAME = "retrieval"
 PARTS = (100.0, 75.0, 50.0, 25.0, 10.0)
 GIVEN, SECOND, BORROWED = "as given", "second neighbors, equal degrees", "borrowed"
 ONLY_COUPLED, COUPLED = "coupled without borrowing", "coupled"
-MERGED, SPREAD, COMMON = "merged, not coupled", "merged, second neighbors", "common graph"
-STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, COMMON)
+MERGED, SPREAD = "merged, not coupled", "merged, second neighbors"
+OF_BORROWED, COMMON = "common graph of borrowed", "common graph"
+STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, OF_BORROWED, COMMON)
 # So weak that nothing is coupled: what is left is what comes before.
 _WEAK = 1e-6
 # Of coupled bases, alignment and co-regularization, as in the paper's experiment with NUS.
@@ -142,7 +143,8 @@ def _second(views: Views, _: Limits) -> Answer:
 
 
 def _borrowed(views: Views, _: Limits) -> Answer:
-    return {BORROWED: OfGraphs(couple_pairs(views.graphs, views.pairs, alpha=_WEAK, seed=views.seed).graphs)}
+    result = couple_pairs(views.graphs, views.pairs, alpha=_WEAK, seed=views.seed)
+    return {BORROWED: OfGraphs(result.graphs), OF_BORROWED: OfCommon(result.common_graph(), result.graphs)}
 
 
 def _only_coupled(views: Views, _: Limits) -> Answer:
@@ -196,7 +198,7 @@ METHODS = {
     for solve, rows, where in (
         (_given, (GIVEN,), {"partial": True}),
         (_second, (SECOND,), {"partial": True}),
-        (_borrowed, (BORROWED,), {"partial": True, "drawn": True}),
+        (_borrowed, (BORROWED, OF_BORROWED), {"partial": True, "drawn": True}),
         (_only_coupled, (ONLY_COUPLED,), {"partial": True, "drawn": True}),
         (_coupled, (COUPLED, COMMON), {"partial": True, "drawn": True}),
         (_merged, (MERGED, SPREAD), {"partial": True}),

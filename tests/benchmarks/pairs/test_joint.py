@@ -63,7 +63,7 @@ def test_who_reduces_columns_gets_them_all() -> None:
 def test_the_graph_of_the_classes_is_right(problem: joint.Judged) -> None:
     graph = _groups(problem.labels)
     figures = joint.judge(problem, {"row": joint.Joined(graph, np.zeros(60, dtype=np.int64))})
-    expected = dict.fromkeys([joint.WEIGHTS, *joint.MOVES, joint.AMI], 1.0) | {joint.OWN: 0.0}
+    expected = dict.fromkeys([joint.WEIGHTS, *joint.MOVES, joint.AMI, joint.HEAT], 1.0) | {joint.OWN: 0.0}
     assert figures == pytest.approx({joint.figure_name("row", name): value for name, value in expected.items()})
 
 
