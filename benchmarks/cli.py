@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     options_of.add_json(parser)
-    quick = {"all": "all in eight minutes", "pairs": "two seeds, some three minutes"}.get(name, "at most two minutes")
+    quick = {"all": "all in eight minutes", "pairs": "two seeds, some five minutes"}.get(name, "at most two minutes")
     parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
     if name in (*_WITH_DATA, "all"):
         where = "the directory of tosca/, nus/ and the other real data (default: COTHERM_DATA)"
