@@ -55,7 +55,7 @@ ABOUT = {
     "match": "correspondences, against pyFM and POT",
     "agreement": "how far halves of the functions tell how right a match is",
     "landmarks": "landmarks on noisy networks: matches as given, coupled as strongly as before, and by default",
-    "pairs": "coupling by pairs without labels: retrieval, and clusters with missing views, against imml and mofapy2",
+    "pairs": "coupling by pairs without labels: retrieval, missing views, one graph for all, against other libraries",
     "defaults": "coupling by pairs with its defaults on many small sets: what views gain, and whether any loses",
     "multiome": "single cells measured twice, of which all, half or a quarter are paired",
     "suite": "all problems, all contestants, each in a process of its own with limits",
@@ -158,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
     options_of.add_json(parser)
-    quick = {"all": "all in eight minutes", "pairs": "two seeds, some three minutes"}.get(name, "at most two minutes")
+    quick = {"all": "all in eight minutes", "pairs": "two seeds, some five minutes"}.get(name, "at most two minutes")
     parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
     if name in (*_WITH_DATA, "all"):
         where = "the directory of tosca/, nus/ and the other real data (default: COTHERM_DATA)"
@@ -202,13 +202,14 @@ def _add_options_of_suite(suite: argparse._ArgumentGroup) -> None:
 
 def _add_options_of_pairs(parser: argparse.ArgumentParser) -> None:
     names = ", ".join(sets.NAMES)
-    parser.add_argument("--sets", type=_words, metavar="NAMES", help=f"some of {names}, or planted-N with N items")
+    some_sets = f"some of {names} (default: these), mop, planted-N; with -N a sample, with +permuted a view of no use"
+    parser.add_argument("--sets", type=_words, metavar="NAMES", help=some_sets)
     parser.add_argument("--seeds", type=options_of.integer, metavar="N", help="how many (default: 10)")
     parts = "percent of the items that are paired (default: 100,75,50,25,10) or in all views (default: 100,50,30)"
     parser.add_argument("--parts", type=options_of.numbers, metavar="P", help=parts)
     some = "names of some contestants, as in the tables, separated by semicolons"
     parser.add_argument("--methods", type=lambda text: _words(text, ";"), metavar="NAMES", help=some)
-    parser.add_argument("--experiments", type=_words, metavar="NAMES", help="retrieval, missing (default: both)")
+    parser.add_argument("--experiments", type=_words, metavar="NAMES", help="retrieval, missing, joint (default: all)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables there, a Markdown file")
     into = "write the section on coupling by pairs of this Markdown page anew, such as docs/results.md"
     parser.add_argument("--into", type=Path, metavar="FILE", help=into)

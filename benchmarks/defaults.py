@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.pairs.alone import alone
 from benchmarks.pairs.small import Small, small_sets
 from benchmarks.suite.parts import Data
 from cotherm.arrays import Floats
@@ -26,8 +27,6 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import median_degree
 from cotherm.methods.average import average
 from cotherm.methods.pairs.couple_pairs import couple_pairs
-from cotherm.methods.pairs.edges import with_degrees
-from cotherm.methods.pairs.second import with_second_neighbors
 from cotherm.methods.similarity_fusion import fuse_similarity
 from cotherm.progress import track
 
@@ -76,11 +75,6 @@ def _one_for_all(graphs: Sequence[Graph]) -> list[Graph]:
         average(graphs, normalized=True).graphs[0],
         fuse_similarity(graphs).graph,
     ]
-
-
-def alone(graph: Graph) -> Graph:
-    """What is done to a view before coupling that takes no other view."""
-    return with_degrees(with_second_neighbors(graph), np.full(graph.n, median_degree(graph)))
 
 
 def _scores(graph: Graph, given: Graph, labels: Any) -> list[float]:

@@ -1,9 +1,10 @@
 """Coupling by pairs, against what others do with several views: ``python -m benchmarks pairs``.
 
-Two experiments, both without labels: ``retrieval``, with a part of the items paired, and ``missing``, clusters of items
-that are in all views or in one. ``sets`` are the data and ``planted`` makes some, ``pairing`` draws what is known,
-``peers`` are other libraries, ``geometry`` is what contestants return, ``runner`` goes through all of it in processes
-of the suite, ``keep`` holds what is done, ``page`` shows it.
+Three experiments, all without labels: ``retrieval``, with a part of the items paired, ``missing``, clusters of items
+that are in all views or in one, and ``joint``, one graph for all items. ``sets`` are the data, ``omics`` reads some and
+``planted`` makes some, ``pairing`` draws what is known, ``peers`` and ``rivals`` are other libraries, ``diffusions``
+other methods, ``geometry`` is what contestants return, ``runner`` goes through all of it in processes of the suite,
+``keep`` holds what is done, ``page`` shows it, with ``steps_table`` and ``joint_tables``.
 """
 
 from benchmarks.pairs.page import table

@@ -58,6 +58,14 @@ def cell(values: BySeed, digits: int, base: BySeed | None = None) -> str:
     return f"{text} ({np.mean(known):+.{digits}f})" if known else text
 
 
+def difference(values: BySeed, base: BySeed, digits: int) -> str:
+    """The mean of what a figure is above another, seed by seed, ± standard deviation; a dash without seeds of both."""
+    found = np.array([value - base[seed] for seed, value in values.items() if seed in base])
+    if not len(found):
+        return NONE
+    return f"{found.mean():+.{digits}f}" + (f" ± {found.std(ddof=1):.{digits}f}" if len(found) > 1 else "")
+
+
 def failure(rows: Sequence[Row], contestant: str) -> str:
     """The status of a contestant that has no figure; a dash where it does not take part."""
     statuses = [row["status"] for row in rows if row["contestant"] == contestant]

@@ -1,6 +1,7 @@
 """Clusters of items that are in all views or in one: adjusted mutual information and accuracy.
 
-Graphs are made of the rows that a view has. The number of clusters is known, the classes are not.
+Where items are really missing from views, these are the ones. Graphs are made of the rows that a view has. The number
+of clusters is known, the classes are not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from benchmarks.pairs import cases
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.pairing import seen, vertices
 from benchmarks.pairs.peers import PEERS, Peer, standardized
-from benchmarks.pairs.sets import Items, unit_rows
+from benchmarks.pairs.sets import Items, source, unit_rows
 from benchmarks.suite.parts import Contestant, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats, Ints
 from cotherm.evaluate import clustering_scores
@@ -54,7 +55,8 @@ class Judged(NamedTuple):
 def draw(items: Items, case: Case) -> Judged:
     """The problem of a case; items in random order, as rows sorted by class and equal distances would flatter."""
     order = np.random.default_rng([case.seed, 1]).permutation(items.n)
-    there = seen(items.n, len(items.views), case.percent, case.seed)
+    really = items.there[order]
+    there = seen(items.n, len(items.views), case.percent, case.seed) if really.all() else really
     graphs = items.graphs_of([order[column] for column in there.T])
     rows, published = (
         tuple(np.where(column[:, np.newaxis], X[order], np.nan) for X, column in zip(views, there.T, strict=True))
@@ -125,6 +127,12 @@ METHODS = {
         for word, tables in _TABLES.items()
     },
 }
+
+
+def takes_part(name: str, case: Case) -> bool:
+    """Whether a contestant can do with so many items in all views, and its preparation is not that of another."""
+    method = METHODS[name]
+    return (case.percent == 100.0 or not method.complete) and source(case.set).unit != method.already
 
 
 def named(name: str) -> Problem:

@@ -1,4 +1,4 @@
-"""The report as a Markdown page: both experiments, set by set."""
+"""The report as a Markdown page: all experiments, set by set, and what sets are compared by."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pairs import missing, retrieval
+from benchmarks.pairs import joint, joint_tables, missing, retrieval
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.cells import (
     NONE,
@@ -23,6 +23,7 @@ from benchmarks.pairs.cells import (
     percents,
     seconds,
 )
+from benchmarks.pairs.steps_table import steps
 
 # The part of docs/results.md that holds these tables; `cotherm reproduce` leaves it as it is.
 SECTION = "## Coupling by pairs"
@@ -39,13 +40,25 @@ _RETRIEVAL = """**Retrieval.** Views of the same items, of which a part is paire
 known which vertex of another view is the same. Mean average precision of diffusion distances in percent, leave-one-out,
 in each view; in brackets the gain over the views as given. m moves: t = m / median degree of the graph as given.
 Methods that normalize graphs get the time in which heat makes as many moves. The *best single view* is chosen by the
-labels, which nobody could do. With all items paired the *paired average* is the average."""
+labels, which nobody could do. With all items paired the *paired average* is the average. The first rows are steps of
+the same method: *second neighbors, equal degrees* are what every view gets without the others, *borrowed* has weight
+from the others, too, *coupled without borrowing* has neither, and *coupled* is all of it. *Merged, not coupled* is the
+common graph of the views as given, *merged, second neighbors* the same with those that the *common graph* of coupled
+views has; before it stands that of views that have borrowed and are not coupled."""
+_STEPS = "What each part adds, mean of the views and paired items; *what coupling adds* is coupled minus borrowed:"
 _MISSING = """**Missing views.** Every item is in all views or in just one. Clusters of all items, as many as there are
 classes; items in random order. Other libraries get the rows that our graphs are made of, or these *standardized*, with
 columns of mean 0 and deviation 1, or *unit rows*, scaled to unit length in all views, or the rows *as published*; the
 last two where they are not the same as ours. A dash: the method needs all items in all views. Graphs have ten
 neighbors, those of NUS, too: the paper's 24, which retrieval uses, are too many for a view that has lost half of its
-rows."""
+rows. Sets whose items are really missing from views have one column."""
+_JOINT = """**One graph for all items.** All items are in all views, in random order, and every method makes one graph.
+Mean average precision of diffusion distances after some moves along the edges of this graph, and adjusted mutual
+information (AMI) of clusters by its modes, as many as there are classes; both in percent. *By weight* ranks items by
+the weights themselves, which suits dense affinities. *By heat* are clusters by where heat goes. *Own clusters* are
+those that a method has itself. In brackets: above or below the best single view, which is chosen by the labels. In sets
+with *+permuted* the rows of the last view are those of other items. The *best of the others* is of single views and of
+all methods but the last three; it is chosen by the labels, figure by figure."""
 
 
 def table(report: dict[str, Any]) -> str:
@@ -65,19 +78,25 @@ def section(report: dict[str, Any]) -> str:
 
 
 def _written(report: dict[str, Any], head: str, level: str, of_retrieval: Callable[[Sequence[Row]], list[str]]) -> str:
-    rows = report["rows"]
     parts = [head.format(command=_command(report["options"]), versions=_versions(report["versions"]))]
-    for family, text, tables in ((retrieval.NAME, _RETRIEVAL, of_retrieval), (missing.NAME, _MISSING, _missing)):
-        here = [row for row in rows if row["family"] == family]
+    for family, text, compared, tables in (
+        (retrieval.NAME, _RETRIEVAL, _steps, of_retrieval),
+        (missing.NAME, _MISSING, lambda _: [], _missing),
+        (joint.NAME, _JOINT, joint_tables.summary, joint_tables.of_set),
+    ):
+        here = [row for row in report["rows"] if row["family"] == family]
         if here:
-            parts.append(text)
+            parts += [text, *compared(here)]
         for name in dict.fromkeys(Case.named(row["problem"]).set for row in here):
-            found = chosen(here, family, name)
-            seeds = len({Case.named(row["problem"]).seed for row in found})
-            parts += [f"{level} {name}: {family}, {seeds} seed{'s' * (seeds != 1)}", *tables(found)]
-            lines = failures(found)
-            parts += ["\n".join(["Without a result:", "", *lines])] if lines else []
+            parts += _of_set(chosen(here, family, name), f"{level} {name}: {family}", tables)
     return "\n\n".join(parts) + "\n"
+
+
+def _of_set(rows: Sequence[Row], title: str, tables: Callable[[Sequence[Row]], list[str]]) -> list[str]:
+    seeds = len({Case.named(row["problem"]).seed for row in rows})
+    lines = failures(rows)
+    without = ["\n".join(["Without a result:", "", *lines])] if lines else []
+    return [f"{title}, {seeds} seed{'s' * (seeds != 1)}", *tables(rows), *without]
 
 
 def _command(options: dict[str, Any]) -> str:
@@ -119,6 +138,17 @@ def _of_part(rows: Sequence[Row], percent: float) -> list[Row]:
     return [row for row in rows if Case.named(row["problem"]).percent == percent]
 
 
+def _steps(rows: Sequence[Row]) -> list[str]:
+    """The steps of the method beside each other, after more than one move."""
+
+    def mean(here: Sequence[Row], name: str, moment: str) -> BySeed:
+        return by_seed(here, retrieval.CONTESTANTS[name], _mean(name, (_named(here, 1), moment, "paired")))
+
+    moments = [moment for moment in _named(rows, 2) if moment != "1 move"]
+    found = steps(rows, moments, mean)
+    return [_STEPS, found] if found else []
+
+
 def _retrieval(rows: Sequence[Row]) -> list[str]:
     """The mean of the views at all moments, then view by view."""
     views, moments = _named(rows, 1), _named(rows, 2)
@@ -142,12 +172,11 @@ def _table(rows: Sequence[Row], columns: dict[str, _Column]) -> str:
     lines = []
     for part in percents(rows):
         here = _of_part(rows, part)
-        for contestant in dict.fromkeys(row["contestant"] for row in here):
-            for name in retrieval.METHODS[contestant].rows:
-                cells = [_cell(here, contestant, name, column) for column in shown.values()]
-                if any(text != NONE for text in cells):
-                    lines.append([f"{part:g} %", name, *cells, seconds(here, contestant)])
-            if contestant == retrieval.GIVEN and part == 100.0:
+        for name, contestant in retrieval.CONTESTANTS.items():
+            cells = [_cell(here, contestant, name, column) for column in shown.values()]
+            if any(text != NONE for text in cells):
+                lines.append([f"{part:g} %", name, *cells, seconds(here, contestant)])
+            if name == retrieval.GIVEN and part == 100.0:
                 cells = [_best(rows, here, column) for column in shown.values()]
                 if any(text != NONE for text in cells):
                     lines.append([f"{part:g} %", _BEST, *cells, NONE])

@@ -48,9 +48,15 @@ def eeimvc(tables: Tables, clusters: int, seed: int) -> Ints:
 
 
 def mofa(tables: Tables, clusters: int, seed: int) -> Ints:
-    """k-means on the factors; views are scaled to unit variance, as its guide says for views of different ranges."""
-    from mofapy2.run.entry_point import entry_point
+    """k-means on the factors."""
     from sklearn.cluster import KMeans
+
+    return np.asarray(KMeans(clusters, n_init=10, random_state=seed).fit_predict(factors(tables, seed)))
+
+
+def factors(tables: Tables, seed: int) -> Floats:
+    """MOFA's factors; views are scaled to unit variance, as its guide says for views of different ranges."""
+    from mofapy2.run.entry_point import entry_point
 
     model = entry_point()
     model.set_data_options(scale_views=True)
@@ -59,8 +65,7 @@ def mofa(tables: Tables, clusters: int, seed: int) -> Ints:
     model.set_train_options(seed=seed, quiet=True)
     model.build()
     model.run()
-    factors = np.asarray(model.model.nodes["Z"].getExpectation())
-    return np.asarray(KMeans(clusters, n_init=10, random_state=seed).fit_predict(factors))
+    return np.asarray(model.model.nodes["Z"].getExpectation())
 
 
 PEERS: dict[str, tuple[Peer, Library]] = {

@@ -1,7 +1,8 @@
 """Retrieval with a part of the items paired: mean average precision of diffusion distances, view by view.
 
 Every view keeps all its vertices. Of the items that are not paired nobody knows which vertex of another view is the
-same. Contestants return geometries; no contestant sees labels.
+same. Contestants return geometries; no contestant sees labels. ``STEPS`` are what coupling by pairs consists of, each
+with what comes before it, so that what a part adds can be told.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.pairs import cases
+from benchmarks.pairs.alone import alone
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.geometry import Geometry, OfBases, OfCommon, OfGraphs
 from benchmarks.pairs.pairing import paired_items
@@ -27,12 +29,20 @@ from cotherm.methods.alignment import align
 from cotherm.methods.average import average
 from cotherm.methods.coregularization import coregularize
 from cotherm.methods.joint_diagonalization import joint_diagonalize
+from cotherm.methods.pairs.common import common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.quasi_harmonic import coupled_bases
 from cotherm.methods.similarity_fusion import fuse_similarity
 
 NAME = "retrieval"
-GIVEN, COUPLED, COMMON = "as given", "coupled", "common graph"
+PARTS = (100.0, 75.0, 50.0, 25.0, 10.0)
+GIVEN, SECOND, BORROWED = "as given", "second neighbors, equal degrees", "borrowed"
+ONLY_COUPLED, COUPLED = "coupled without borrowing", "coupled"
+MERGED, SPREAD = "merged, not coupled", "merged, second neighbors"
+OF_BORROWED, COMMON = "common graph of borrowed", "common graph"
+STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, OF_BORROWED, COMMON)
+# So weak that nothing is coupled: what is left is what comes before.
+_WEAK = 1e-6
 # Of coupled bases, alignment and co-regularization, as in the paper's experiment with NUS.
 _MODES = 20
 
@@ -49,6 +59,11 @@ class Views(NamedTuple):
     @property
     def n(self) -> int:
         return self.graphs[0].n
+
+    @property
+    def pairs(self) -> list[Ints]:
+        """The same for every view, as couplings take it."""
+        return [self.paired] * len(self.graphs)
 
 
 class Judged(NamedTuple):
@@ -123,9 +138,30 @@ def _paired_average(views: Views, _: Limits) -> Answer:
     return {"paired average": OfGraphs(paired_average(views.graphs, views.paired))}
 
 
+def _second(views: Views, _: Limits) -> Answer:
+    return {SECOND: OfGraphs([alone(graph) for graph in views.graphs])}
+
+
+def _borrowed(views: Views, _: Limits) -> Answer:
+    result = couple_pairs(views.graphs, views.pairs, alpha=_WEAK, seed=views.seed)
+    return {BORROWED: OfGraphs(result.graphs), OF_BORROWED: OfCommon(result.common_graph(), result.graphs)}
+
+
+def _only_coupled(views: Views, _: Limits) -> Answer:
+    return {ONLY_COUPLED: OfGraphs(couple_pairs(views.graphs, views.pairs, borrow=0.0, seed=views.seed).graphs)}
+
+
 def _coupled(views: Views, _: Limits) -> Answer:
-    result = couple_pairs(views.graphs, [views.paired] * len(views.graphs), seed=views.seed)
+    result = couple_pairs(views.graphs, views.pairs, seed=views.seed)
     return {COUPLED: OfGraphs(result.graphs), COMMON: OfCommon(result.common_graph(), result.graphs)}
+
+
+def _merged(views: Views, _: Limits) -> Answer:
+    ways = {MERGED: False, SPREAD: True}
+    return {
+        name: OfCommon(common_graph(views.graphs, views.pairs, second_neighbors=spread), views.graphs)
+        for name, spread in ways.items()
+    }
 
 
 def shared_modes(views: Views) -> Floats:
@@ -161,6 +197,11 @@ METHODS = {
     rows[0]: Method(solve, rows, **where)
     for solve, rows, where in (
         (_given, (GIVEN,), {"partial": True}),
+        (_second, (SECOND,), {"partial": True}),
+        (_borrowed, (BORROWED, OF_BORROWED), {"partial": True, "drawn": True}),
+        (_only_coupled, (ONLY_COUPLED,), {"partial": True, "drawn": True}),
+        (_coupled, (COUPLED, COMMON), {"partial": True, "drawn": True}),
+        (_merged, (MERGED, SPREAD), {"partial": True}),
         (_average, ("average",), {}),
         (_normalized_average, ("normalized average",), {}),
         (_fused, ("similarity fusion",), {}),
@@ -169,9 +210,19 @@ METHODS = {
         (_paired_average, ("paired average",), {"partial": True}),
         (_coupled_bases, ("coupled bases",), {"partial": True}),
         (_aligned, ("alignment",), {"partial": True}),
-        (_coupled, (COUPLED, COMMON), {"partial": True, "drawn": True}),
     )
 }
+_OF_ROWS = {row: name for name, method in METHODS.items() for row in method.rows}
+# Who fills the rows of the tables, in their order.
+CONTESTANTS = {row: _OF_ROWS[row] for row in dict.fromkeys((*STEPS, *_OF_ROWS))}
+
+
+def takes_part(name: str, case: Case) -> bool:
+    """Whether a contestant can do with so many pairs, and with this seed does not do again what it did before."""
+    method = METHODS[name]
+    if case.percent == 100.0:
+        return method.full and (method.drawn or case.seed == 0)
+    return method.partial
 
 
 def named(name: str) -> Problem:

@@ -1,4 +1,4 @@
-"""Both experiments on all sets: every contestant on every case in a process of its own, with limits."""
+"""All experiments on all sets: every contestant on every case in a process of its own, with limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.pairs import missing, retrieval
+from benchmarks.pairs import joint, missing, retrieval
 from benchmarks.pairs.cases import Case
 from benchmarks.pairs.keep import Kept
 from benchmarks.pairs.page import SECTION, page, section
@@ -23,11 +23,10 @@ from cotherm.datasets.directory import locate
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 
-EXPERIMENTS: dict[str, ModuleType] = {retrieval.NAME: retrieval, missing.NAME: missing}
-PARTS = (100.0, 75.0, 50.0, 25.0, 10.0)
+EXPERIMENTS: dict[str, ModuleType] = {kind.NAME: kind for kind in (retrieval, missing, joint)}
 _QUICK_PARTS = (100.0, 50.0)
 _SHARE = 0.75
-_PACKAGES = ("cotherm", "imml", "mofapy2", "scikit-learn", "numpy", "scipy")
+_PACKAGES = ("cotherm", "imml", "mofapy2", "muon", "umap-learn", "snfpy", "integrao", "scikit-learn", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,18 @@ def run(
     memory: float | None = None,
     log: Callable[[str], Any] = lambda _: None,
 ) -> dict[str, Any]:
-    """Run both experiments; the report holds a row for every contestant on every case.
+    """Run all experiments; the report holds a row for every contestant on every case.
 
     Parameters
     ----------
     quick : two seeds of a small planted set, unless others are asked for.
-    sets : some of "nus", "3sources", "digits", "scgem", "planted", or "planted-N"; all by default.
+    sets : some of those of ``sets.NAMES``, which is the default, "mop", or "planted-N"; with "-N" a sample of so many
+        items, with "+permuted" the rows of the last view are those of other items.
     seeds : how many, 10 by default.
     parts : percent of the items that are paired; by default 100, 75, 50, 25, 10. Items in all views: those of 100, 50
-        and 30 in the second experiment, unless parts are given.
+        and 30 in the second experiment, unless parts are given. The third has all.
     methods : names of contestants; all by default.
-    experiments : "retrieval", "missing" or both.
+    experiments : some of "retrieval", "missing" and "joint"; all by default.
     data : the directory with the real data; else the environment variable COTHERM_DATA; sets that are not there get
         rows that say so.
     out : a Markdown file for the tables.
@@ -125,23 +125,27 @@ def _entries(
     for name in chosen:
         for experiment in experiments or EXPERIMENTS:
             kind = EXPERIMENTS[validation.choice("experiments", experiment, EXPERIMENTS)]
-            percents = _percents(parts, quick, kind)
+            percents = _percents(parts, quick, kind, source(name).in_all)
             for seed in range(count):
                 for percent in percents:
-                    for method in kind.METHODS:
-                        if method in wanted and _takes_part(kind, method, Case(name, percent, seed)):
-                            yield Entry(experiment, Case(name, percent, seed), method)
+                    case = Case(name, percent, seed)
+                    yield from (
+                        Entry(experiment, case, method)
+                        for method in kind.METHODS
+                        if method in wanted and kind.takes_part(method, case)
+                    )
 
 
-def _percents(parts: Sequence[float] | None, quick: bool, kind: ModuleType) -> Sequence[float]:
-    if parts is not None:
-        for percent in parts:
-            if not 0.0 < percent <= 100.0:
-                raise CothermError("parts", f"{percent:g}", "percent of the items, above 0 and at most 100")
-        return parts
-    if quick:
-        return _QUICK_PARTS
-    return PARTS if kind is retrieval else missing.PARTS
+def _percents(parts: Sequence[float] | None, quick: bool, kind: ModuleType, in_all: float | None) -> Sequence[float]:
+    """Those of an experiment; where items are really missing from views, only the experiment that is about it."""
+    for percent in parts or ():
+        if not 0.0 < percent <= 100.0:
+            raise CothermError("parts", f"{percent:g}", "percent of the items, above 0 and at most 100")
+    if in_all is not None:
+        return (in_all,) if kind is missing else ()
+    if kind is joint:
+        return joint.PARTS
+    return parts or (_QUICK_PARTS if quick else kind.PARTS)
 
 
 def _methods(methods: Sequence[str] | None) -> set[str]:
@@ -150,16 +154,6 @@ def _methods(methods: Sequence[str] | None) -> set[str]:
         if name not in known:
             raise CothermError("methods", repr(name), f"some of {'; '.join(dict.fromkeys(known))}")
     return set(methods or known)
-
-
-def _takes_part(kind: ModuleType, name: str, case: Case) -> bool:
-    if kind is missing:
-        one = missing.METHODS[name]
-        return (case.percent == 100.0 or not one.complete) and source(case.set).unit != one.already
-    method = retrieval.METHODS[name]
-    if case.percent == 100.0:
-        return method.full and (method.drawn or case.seed == 0)
-    return method.partial
 
 
 def _row(entry: Entry, before: Sequence[dict[str, Any]], limits: Limits, data: Data) -> Row:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from benchmarks.pairs import omics
 from benchmarks.pairs.planted import NOISES, planted
 from benchmarks.suite.parts import Data
 from cotherm.arrays import Floats, Ints
@@ -21,10 +24,12 @@ from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 
-# Without pairs of cells, scNMT cannot take part.
-NAMES = ("nus", "3sources", "digits", "scgem", "planted")
+# Without pairs of cells, scNMT cannot take part. Sets that take long are left out, unless they are asked for.
+NAMES = ("nus", "3sources", "digits", "scgem", "patchseq", "tcga", "tcga-missing", "mop-2000", "planted")
 QUICK = ("planted-40",)
+PERMUTED = "+permuted"
 _PLANTED = 300
+_SAMPLED, _PERMUTED = 0, 1  # seeds
 _DIGITS = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zernike")
 
 
@@ -54,7 +59,8 @@ class Items:
 
     ``rows`` are what graphs are made of, (n, d_k) for each view, and ``options`` how, for ``knn_graph``. ``of_paper``
     are the options of a paper, where its figures are to be compared with. ``published`` are the rows of the data set
-    where they are not the same.
+    where they are not the same, ``features`` the columns that rows are made of where these are components. Rows are NaN
+    where an item is really missing from a view.
     """
 
     views: tuple[str, ...]
@@ -64,6 +70,7 @@ class Items:
     moments: tuple[Moment, ...] = _MOVES
     published: tuple[Floats, ...] | None = None
     of_paper: dict[str, Any] | None = None
+    features: tuple[Floats, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -72,6 +79,31 @@ class Items:
     @property
     def classes(self) -> int:
         return len(np.unique(self.labels))
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """In which views items really are, (n, views)."""
+        return np.array([~np.isnan(X).any(axis=1) for X in self.rows]).T
+
+    def of(self, chosen: Ints) -> Items:
+        """Some of the items."""
+        return replace(self._changed(lambda tables: tuple(X[chosen] for X in tables)), labels=self.labels[chosen])
+
+    def permuted(self) -> Items:
+        """The same, but the rows of the last view are those of other items: nothing in it is of use."""
+        order = np.random.default_rng(_PERMUTED).permutation(self.n)
+        views = (*self.views[:-1], f"{self.views[-1]}, permuted")
+        return replace(self._changed(lambda tables: (*tables[:-1], tables[-1][order])), views=views)
+
+    def _changed(self, change: Callable[[tuple[Floats, ...]], tuple[Floats, ...]]) -> Items:
+        """All tables changed."""
+        published = None if self.published is None else change(self.published)
+        features = None if self.features is None else change(self.features)
+        return replace(self, rows=change(self.rows), published=published, features=features)
+
+    def default_graphs(self) -> tuple[Graph, ...]:
+        """The graph of each view, of all its rows, with neighbors as usual also where a paper has its own."""
+        return self.graphs_of([np.arange(self.n)] * len(self.views))
 
     def graphs(self) -> tuple[Graph, ...]:
         """The graph of each view, of all its rows, as a paper makes them where there is one."""
@@ -96,17 +128,38 @@ class Source:
     make: Callable[[Data], Items]
     seconds: float = 600.0
     unit: str = "none"  # of "none", "some" or "all" views, graphs are made of rows scaled to unit length
+    in_all: float | None = None  # percent of the items that are really in all views, where some are not
 
 
 def source(name: str) -> Source:
-    """The set of this name; planted-500 is one of 500 items."""
-    made = re.fullmatch(r"planted(?:-(\d{2,6}))?", name)
-    if made:
-        n = int(made[1] or _PLANTED)
-        return Source(name, None, lambda _: grown(n))
-    if name not in _SOURCES:
-        raise CothermError("sets", repr(name), f"some of {', '.join(NAMES)}, or planted-N with N items")
-    return _SOURCES[name]
+    """The set of this name.
+
+    planted-500 is one of 500 items, digits-600 a sample of 600 items, and with +permuted rows of the last view are
+    those of other items.
+    """
+    if name.endswith(PERMUTED):
+        base = source(name.removesuffix(PERMUTED))
+        return replace(base, name=name, make=lambda data: base.make(data).permuted())
+    if name in _SOURCES:
+        return _SOURCES[name]
+    kind, _, number = name.rpartition("-")
+    n = int(number) if re.fullmatch(r"\d{2,6}", number) else 0
+    if name == "planted" or (kind == "planted" and n):
+        return Source(name, None, lambda _: grown(n or _PLANTED))
+    if kind in _SOURCES and n:
+        return replace(_SOURCES[kind], name=name, seconds=Source.seconds, make=lambda data: _sample(kind, n, data))
+    known = ", ".join(dict.fromkeys((*NAMES, *_SOURCES)))
+    raise CothermError(
+        "sets", repr(name), f"some of {known}, planted-N, or one of these with -N for N of its items or {PERMUTED}"
+    )
+
+
+def _sample(kind: str, n: int, data: Data) -> Items:
+    """So many items of a set, made as all of it is."""
+    items = _SOURCES[kind].make(data)
+    if n > items.n:
+        raise CothermError("sets", f"'{kind}-{n}'", f"at most the {items.n} items of {kind}")
+    return items.of(np.sort(np.random.default_rng(_SAMPLED).permutation(items.n)[:n]))
 
 
 def grown(n: int, noises: Sequence[float] = NOISES) -> Items:
@@ -145,6 +198,23 @@ def _scgem(data: Data) -> Items:
     return Items(tuple(sizes), rows, np.unique(labels, return_inverse=True)[1], ({"k": 10},) * 2)
 
 
+def _patchseq(data: Data) -> Items:
+    return _measured(("genes", "electrical"), omics.neurons(locate("patchseq/patchseq.npz", data)))
+
+
+def _tcga(data: Data, *, missing: bool = False) -> Items:
+    folder = locate("tcga/train_protein.csv", data).parent
+    return _measured(("microRNA", "mRNA", "protein"), omics.patients(folder, missing=missing))
+
+
+def _mop(data: Data) -> Items:
+    return _measured(("RNA", "chromatin"), omics.cortex(locate("mop/GxC1.npz", data).parent))
+
+
+def _measured(views: tuple[str, ...], found: omics.Measured) -> Items:
+    return Items(views, found.rows, found.labels, ({"k": 10},) * len(views), features=found.features)
+
+
 def _numbers(labels: Any) -> Ints:
     return np.asarray(labels).ravel().astype(np.int64)
 
@@ -162,5 +232,9 @@ _SOURCES = {
         Source("3sources", "3sources/3Sources.mat", _sources, unit="all"),
         Source("digits", "handwritten/Handwritten.mat", _digits, 3_600.0),
         Source("scgem", "scgem/expression.txt", _scgem),
+        Source("patchseq", "patchseq/patchseq.npz", _patchseq, 3_600.0),
+        Source("tcga", "tcga/train_protein.csv", _tcga),
+        Source("tcga-missing", "tcga/test_mirna.csv", partial(_tcga, missing=True), in_all=68.2),
+        Source("mop", "mop/GxC1.npz", _mop, 3_600.0),
     )
 }

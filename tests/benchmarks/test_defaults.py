@@ -7,6 +7,7 @@ import pytest
 
 import cotherm as ct
 from benchmarks import defaults
+from benchmarks.pairs.alone import alone
 from benchmarks.pairs.small import small_sets
 
 
@@ -33,13 +34,13 @@ def test_losses_and_gains_are_counted() -> None:
 def test_it_runs() -> None:
     report = defaults.run(quick=True)
     assert len(report["sets"]) == 3
-    alone, coupled = (defaults.summary(report["sets"], way) for way in (defaults._ALONE, defaults._ALL))
-    assert all(one["mean"] > other["mean"] for one, other in zip(coupled, alone, strict=True))
+    before, after = (defaults.summary(report["sets"], way) for way in (defaults._ALONE, defaults._ALL))
+    assert all(one["mean"] > other["mean"] for one, other in zip(after, before, strict=True))
     text = defaults.table(report)
     assert "digits: halves" in text
     assert "coupled, half paired" in text
 
 
 def test_degrees_become_equal() -> None:
-    graph = defaults.alone(ct.knn_graph(np.random.default_rng(0).random((80, 3))))
+    graph = alone(ct.knn_graph(np.random.default_rng(0).random((80, 3))))
     assert graph.degrees == pytest.approx(np.full(80, np.median(graph.degrees)), rel=0.05)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from benchmarks.pairs.geometry import OfBases, OfCommon, OfGraphs
 from benchmarks.pairs.peers import standardized
 from benchmarks.pairs.sets import Moment, grown
 from benchmarks.suite.parts import Limits
+from cotherm.arrays import Floats
 
 LIMITS = Limits(60.0, 8e9)
 HALF = Case("planted-60", 50.0, 1)
@@ -101,6 +104,27 @@ def test_shared_modes_are_zero_where_nothing_is_known(views: retrieval.Judged) -
     np.testing.assert_allclose(np.linalg.norm(F, axis=0), 1.0)
 
 
+def test_so_weak_that_nothing_is_coupled() -> None:
+    """What is left is borrowed weight, which a coupling that is weaker still does not change."""
+    views = retrieval.draw(grown(60), Case("planted-60", 100.0, 0)).views
+
+    def weights(name: str) -> Floats:
+        geometry = retrieval.METHODS[name].solve(views, LIMITS)[name]
+        assert isinstance(geometry, OfGraphs)
+        return geometry.graphs[0].adjacency().toarray()
+
+    borrowed = weights(retrieval.BORROWED)
+    weaker = ct.couple_pairs(views.graphs, alpha=1e-9).graphs[0].adjacency().toarray()
+    assert np.linalg.norm(borrowed - weaker) < 1e-3 * np.linalg.norm(borrowed)
+    assert np.linalg.norm(borrowed - weights(retrieval.SECOND)) > 0.05 * np.linalg.norm(borrowed)
+
+
+def test_rows_of_the_tables() -> None:
+    assert tuple(retrieval.CONTESTANTS)[: len(retrieval.STEPS)] == retrieval.STEPS
+    for row, name in retrieval.CONTESTANTS.items():
+        assert row in retrieval.METHODS[name].rows
+
+
 @pytest.mark.parametrize("name", [name for name, method in retrieval.METHODS.items() if name != "coupled bases"])
 def test_every_contestant_of_retrieval(name: str) -> None:
     """Coupled bases take long, and are tried by ``python -m benchmarks pairs --quick``."""
@@ -123,6 +147,15 @@ def test_items_with_missing_views(items: missing.Judged) -> None:
     # Vertex v of a graph is the v-th item that the view has.
     rows = given.rows[1][given.table[:, 1] >= 0]
     assert ct.knn_graph(rows, 10, name="noise 0.26") == given.graphs[1]
+
+
+def test_items_that_are_really_missing_stay_so() -> None:
+    plain = grown(60)
+    last = plain.rows[2].copy()
+    last[40:] = np.nan
+    problem = missing.draw(replace(plain, rows=(*plain.rows[:2], last)), Case("planted-60", 66.7, 2))
+    assert [graph.n for graph in problem.seen.graphs] == [60, 60, 40]
+    assert np.array_equal(np.isnan(problem.seen.rows[2][:, 0]), problem.seen.table[:, 2] < 0)
 
 
 def test_rows_go_with_their_labels() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ import numpy as np
 import pytest
 
 from benchmarks import cli, pairs
-from benchmarks.pairs import runner
+from benchmarks.pairs import joint, joint_tables, runner
 from benchmarks.pairs.cases import Case
-from benchmarks.pairs.cells import cell, failures, seconds
+from benchmarks.pairs.cells import cell, difference, failures, seconds
 from benchmarks.pairs.keep import Kept
-from benchmarks.pairs.retrieval import METHODS, figure_name
+from benchmarks.pairs.retrieval import METHODS, STEPS, figure_name
 from benchmarks.suite.parts import FAILED, NO_DATA, NOT_INSTALLED, OK, OUT_OF_TIME, SKIPPED, Row
 from cotherm.experiments.page import write_page
 from tests.problems import refused
+
+MOMENT = "1 move"
 
 
 class Judge:
@@ -33,7 +36,7 @@ class Judge:
         figures = {}
         if status == OK:
             case = Case.named(problem.name)
-            figures = _retrieval(contestant.name, case) if family.name == "retrieval" else _missing(case)
+            figures = FIGURES[family.name](contestant.name, case)
         found = {"figures": figures, "seconds": 1.5 if status == OK else None}
         return Row.of(family, problem, contestant, status, reason=reason, **found)
 
@@ -41,7 +44,7 @@ class Judge:
 def _retrieval(name: str, case: Case) -> dict[str, float | None]:
     gain = 0.1 * list(METHODS).index(name) + 0.01 * case.seed * (name != "as given")
     return {
-        figure_name(row, view, "1 move", who): None
+        figure_name(row, view, MOMENT, who): None
         if who == "unpaired" and case.percent == 100.0
         else worth + gain * (who == "paired")
         for row in METHODS[name].rows
@@ -50,8 +53,18 @@ def _retrieval(name: str, case: Case) -> dict[str, float | None]:
     }
 
 
-def _missing(case: Case) -> dict[str, float | None]:
+def _missing(_: str, case: Case) -> dict[str, float | None]:
     return {"AMI": case.percent / 100.0 - 0.1 * case.seed, "accuracy": 0.5}
+
+
+def _joint(name: str, case: Case) -> dict[str, float | None]:
+    worth = {joint.COMMON: {joint.COMMON: 0.9}, joint.MERGED: {joint.MERGED: 0.95, joint.SPREAD: 0.97}}
+    views = {joint.view_name("tags"): 0.8, joint.view_name("colors"): 0.3 + 0.6 * case.seed}
+    rows = views if name == joint.SINGLE else worth.get(name, {name: 0.7 if name == "average" else 0.5})
+    return {joint.figure_name(row, figure): value for row, value in rows.items() for figure in ("8 moves", "AMI")}
+
+
+FIGURES = {"retrieval": _retrieval, "missing": _missing, "joint": _joint}
 
 
 @pytest.fixture
@@ -74,6 +87,9 @@ def test_cells() -> None:
     assert cell({0: 50.0, 1: 52.0}, 1) == "51.0 ± 1.4"
     assert cell({0: 50.0, 1: 52.0}, 1, {0: 49.0, 1: 50.0}) == "51.0 ± 1.4 (+1.5)"
     assert cell({0: 50.0, 1: 52.0}, 1, {0: 53.0}) == "51.0 ± 1.4 (-2.0)"
+    assert difference({0: 50.0, 1: 52.0, 2: 9.0}, {0: 49.0, 1: 49.0}, 1) == "+2.0 ± 1.4"
+    assert difference({0: 50.0}, {0: 50.5}, 1) == "-0.5"
+    assert difference({0: 50.0}, {1: 50.0}, 1) == "–"
     rows = [{"contestant": "a", "seconds": value} for value in (20.0, 30.0)]
     assert seconds(rows, "a") == "25"
     assert seconds([{"contestant": "a", "seconds": 1e-5}], "a") == "< 0.01"
@@ -93,7 +109,54 @@ def test_tables_of_retrieval(judge: Judge) -> None:
     assert len(_lines(text, "100 %", "common graph")) == 2
     assert not _lines(text, "50 %", "similarity fusion")
     # Where all are paired, only what draws pairs to keep back depends on the seed.
-    assert [name for case, name in judge.asked if case == "planted-40 100 1"] == ["coupled"]
+    assert [name for case, name in judge.asked if case == "planted-40 100 1"] == [
+        "borrowed",
+        "coupled without borrowing",
+        "coupled",
+    ]
+
+
+def test_what_each_part_adds(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "MOMENT", "8 moves")
+    report = pairs.run(sets=["planted-40", "planted-50"], seeds=2, parts=[100.0, 50.0], experiments=["retrieval"])
+    text = pairs.table(report)
+    header = next(line for line in text.splitlines() if line.startswith("| set | paired |"))
+    assert [one.strip() for one in header.split("|")[4:-1]] == [
+        *STEPS[: STEPS.index("coupled") + 1],
+        "what coupling adds",
+        *STEPS[STEPS.index("coupled") + 1 :],
+    ]
+    (first,), (_,) = (_lines(text, name, "100 %") for name in ("planted-40", "planted-50"))
+    assert first[2] == "8 moves"
+    assert first[3] == "40.0"
+    assert first[8] == "+20.0 ± 0.0"  # two contestants further, with every seed
+    assert not _lines(text, "planted-40", "50 %")
+
+
+def test_tables_of_one_graph_for_all(judge: Judge) -> None:
+    judge.status = {"IntegrAO": (NOT_INSTALLED, "pip install integrao"), "concatenation": (FAILED, "ValueError: a")}
+    sets = ["planted-40", "planted-50+permuted"]
+    report = pairs.run(sets=sets, seeds=2, parts=[100.0, 50.0], experiments=["joint"])
+    assert {case for case, _ in judge.asked} == {f"{name} 100 {seed}" for name in sets for seed in (0, 1)}
+    text = pairs.table(report)
+    moves, ami, first, _ = _lines(text, joint.COMMON)
+    assert moves[1:] == ami[1:] == ["90.0 ± 0.0 (+5.0)"] * 2
+    assert first[1:] == ["90.0 ± 0.0 (+5.0)"] * 2 + ["1.50"]
+    assert _lines(text, joint_tables.BEST)[0][1:] == ["85.0 ± 7.1"] * 2
+    assert _lines(text, joint_tables.OTHERS)[0][1] == "85.0 ± 7.1"  # ours without coupling are none of them
+    assert _lines(text, joint_tables.LEAD)[0][1] == "+5.0 ± 7.1"
+    assert _lines(text, joint.SPREAD)[0][1] == "97.0 ± 0.0 (+12.0)"
+    assert _lines(text, "average")[2][1] == "70.0 ± 0.0 (-15.0)"
+    assert _lines(text, "view: colors")[0][1] == "60.0 ± 42.4"
+    assert _lines(text, "IntegrAO")[0][1] == NOT_INSTALLED
+    assert _lines(text, "concatenation")[0][1] == FAILED
+    assert "- concatenation, 100 %, 2 runs: failed: ValueError: a" in text
+
+
+def test_items_that_are_really_missing_have_an_experiment_of_their_own(judge: Judge) -> None:
+    rows = pairs.run(sets=["tcga-missing"], seeds=1, parts=[100.0, 50.0])["rows"]
+    assert {(row["family"], row["problem"]) for row in rows} == {("missing", "tcga-missing 68.2 0")}
+    assert "normalized average" not in [row["contestant"] for row in rows]
 
 
 def test_a_time_limit_is_told() -> None:

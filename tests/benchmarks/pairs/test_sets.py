@@ -69,7 +69,18 @@ def test_sets_have_names() -> None:
     assert (items.n, items.classes) == (50, 6)
     assert [graph.n for graph in items.graphs_of([np.arange(20), np.arange(30), np.arange(50)])] == [20, 30, 50]
     assert all(graph.labels is None for graph in items.graphs())
-    assert refused(lambda: source("unknown")) == "sets"
+    for unknown in ("unknown", "unknown-40", "unknown+permuted", "planted-4", "planted-x"):
+        assert refused(lambda: source(unknown)) == "sets"  # noqa: B023
+
+
+def test_samples_of_a_set(data_file: Callable[[str], Path]) -> None:
+    data = data_file("scgem/expression.txt").parents[1]
+    whole, some = (source(name).make(data) for name in ("scgem", "scgem-50"))
+    assert some.n == 50
+    for row, label in zip(some.rows[0], some.labels, strict=True):
+        assert label in whole.labels[(whole.rows[0] == row).all(axis=1)]
+    assert np.array_equal(some.labels, source("scgem-50").make(data).labels)
+    assert refused(lambda: source("scgem-500").make(data)) == "sets"
 
 
 def test_unit_rows_keep_what_is_missing() -> None:
