@@ -40,7 +40,7 @@ def test_rows_are_paired_by_id(run: Run, tables: Path) -> None:
     answer = run("couple", "first.csv", "second.csv", "--out", "c.npz")
     assert answer.code == 0, answer.err
     assert "paired: 60 items by id\n" in answer.out
-    assert "agreement before" in answer.out
+    assert "borrowed  coupled" in answer.out
     result = ct.Coupling.load(tables / "c.npz")
     assert result.pairs is not None
     first, second = ((tables / name).read_text().splitlines()[1:] for name in ("first.csv", "second.csv"))

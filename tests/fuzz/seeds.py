@@ -87,9 +87,9 @@ def coupling() -> Coupling:
 
 def paired() -> Coupling:
     """The same as if by pairs: three items in both graphs."""
-    agreement = Agreement((0, 1), 3, 2, 0.25, 0.5, 0.125, 0.75, 9.0, 1e-9, coupled=True)
+    agreement = Agreement((0, 1), 3, 2, 0.25, 0.375, 0.5, 0.125, 0.75, 9.0, 1e-9, coupled=True)
     table = np.array([[0, 3], [4, 0], [8, 1]])
-    return replace(coupling(), pairs=PairReport(table, 2, (0.25, 0.0), (agreement,), ("A note.",)))
+    return replace(coupling(), pairs=PairReport(table, 2, 10.0, (0.25, 0.0), (1.0, 1.0), (agreement,), ("A note.",)))
 
 
 def match() -> Match:

@@ -57,7 +57,7 @@ def test_agreement_is_reported(pair: ct.Coupling) -> None:
     assert found.after > found.before > 1.5 * found.chance
     assert found.coupled
     assert not pair.pairs.notes
-    assert "agreement before" in str(pair)
+    assert "borrowed  coupled" in str(pair)
 
 
 def test_results_are_valid_and_repeatable(pair: ct.Coupling) -> None:

@@ -179,7 +179,7 @@ class Coupler:
             )
             status = solved.outcome.status
             if self._trial is None or status != "interrupted":
-                self._trial = Agreed(self._links), solved
+                self._trial = agreed, solved
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status == "time limit":
@@ -240,7 +240,10 @@ class Coupler:
             return [1.0 if alpha is None else alpha] * (len(strengths) if alpha is None else 1)
         if alpha is None:
             return [strength * unit for strength in strengths]
-        return [*(strength * unit for strength in strengths if strength * unit < 0.7 * alpha), alpha]
+        way = [strength * unit for strength in strengths]
+        while way[-1] < alpha:
+            way.append(way[-1] * way[1] / way[0])
+        return [*(one for one in way if one < 0.7 * alpha), alpha]
 
     def _deadline(self, part: float) -> float | None:
         """When so large a part of the allowed time is over."""

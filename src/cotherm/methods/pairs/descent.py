@@ -24,6 +24,8 @@ from cotherm.solve.quasi_newton import Resumable, minimize_bounded
 _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
 ROUGH, _ROUGH_STEPS = 1e-3, 60
+# Costs below this part of Σw² are rounding.
+_NOTHING = 1e-12
 # Where steps bring little although the gradients do not balance to this part, the tolerance is lowered by this factor,
 # so many times at most.
 _BALANCED, _LOWER, _ROUNDS = 0.1, 0.01, 3
@@ -172,8 +174,8 @@ class _Search:
         def evaluate(x: Floats) -> _Scaled:
             value = self._problem.at(x * scale, alpha)
             cost = value.distance + alpha * value.coupling
-            if self._unit is None:
-                self._unit = cost or 1.0
+            if self._unit is None:  # where graphs agree, the cost is rounding, and must not be the measure
+                self._unit = max(cost, _NOTHING * float(self._problem.center @ self._problem.center)) or 1.0
             return _Scaled(cost / self._unit, (value.of_distance + value.of_coupling) * (scale / self._unit), value)
 
         run, self._run = Resumable(self._run), None

@@ -65,6 +65,8 @@ class KeptBack:
         return found
 
     def _heat(self, graphs: Sequence[Graph], view: int, sources: Ints, targets: Ints) -> Floats:
+        if not len(sources):
+            return np.zeros((0, len(targets)))
         return heat_rows(graphs[view], sources, targets, self._graphs[view], self._engine)
 
 
