@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_the_common_graph_has_the_order_of_the_samples(fitted: Any) -> None:
     rows = [np.flatnonzero(fitted.items_[:, k] >= 0) for k in range(2)]
     for k in range(2):
         np.testing.assert_array_equal(ours.of_view(k), rows[k])
-    labeled = ct.CommonGraph(common.graph.replace(labels=np.arange(N)), common.items)
+    labeled = replace(common, graph=common.graph.replace(labels=np.arange(N)))
     labels = in_order(labeled, ours.items)[0].graph.labels
     assert labels is not None
     np.testing.assert_array_equal(labels[place], np.arange(N))

@@ -21,7 +21,7 @@ from cotherm.io.labels import UNKNOWN
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.heat_clusters import graph_clusters
 from cotherm.methods.pairs.common import CommonGraph
-from cotherm.methods.pairs.relation import MOVES
+from cotherm.methods.pairs.rules import MOVES
 
 _TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 

@@ -237,7 +237,8 @@ def in_order(common: CommonGraph, table: Ints) -> tuple[CommonGraph, Ints]:
         return common, place
     first = None if common.first_neighbors is None else common.first_neighbors.subgraph(there)
     graph, items = common.graph.subgraph(there), common.items[there]
-    return replace(common, graph=graph, items=items, first_neighbors=first), place[there]
+    weights = common.view_weights[there]
+    return replace(common, graph=graph, items=items, view_weights=weights, first_neighbors=first), place[there]
 
 
 def _rows_of_functions(blocks: Sequence[Any], items: Items) -> list[Any]:

@@ -81,7 +81,7 @@ def test_a_common_graph_is_judged_by_the_vertices_of_a_view() -> None:
     D = OfCommon(common, [path, path]).distances(1, 0.0, 2.0)
     here = [3, 1, 0]  # the items that the vertices of the second view are
     t = 2.0 / float(np.median(common.graph.degrees))
-    np.testing.assert_allclose(D, ct.diffusion_distance(common.graph, t)[np.ix_(here, here)])
+    np.testing.assert_allclose(D, common.distances(t)[np.ix_(here, here)])
 
 
 def test_paired_average() -> None:

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from tests import problems, references
 from tests.problems import refused
@@ -106,7 +107,8 @@ def test_order_of_views_does_not_matter() -> None:
     graphs, turn = views(), [2, 0, 1]
     given = ct.common_graph(graphs, TABLE, graph_weights=[1.0, 2.0, 3.0])
     turned = ct.common_graph([graphs[k] for k in turn], TABLE[:, turn], graph_weights=[3.0, 1.0, 2.0])
-    back = ct.CommonGraph(turned.graph, turned.items[:, np.argsort(turn)])
+    again = np.argsort(turn)
+    back = ct.CommonGraph(turned.graph, turned.items[:, again], turned.view_weights[:, again])
     found, expected = weights_by_item(back), weights_by_item(given)
     assert found.keys() == expected.keys()
     assert_allclose([found[edge] for edge in expected], list(expected.values()))
@@ -146,9 +148,25 @@ def test_of_view_finds_every_vertex() -> None:
         assert_array_equal(common.items[found, k], np.arange(n))
 
 
+def slow_distances(common: ct.CommonGraph, t: float) -> Floats:
+    """Heat view by view, relative to all heat there; pair by pair over the views that two items share, or all."""
+    kernel, n = references.heat_kernel(common.graph, t), common.graph.n
+    heat = []
+    for column in common.items.T:
+        inside = kernel[:, column >= 0]
+        heat.append(inside / inside.sum(axis=1, keepdims=True))
+    found = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            both = np.flatnonzero((common.items[i] >= 0) & (common.items[j] >= 0)).tolist()
+            squares = [np.sum((heat[k][i] - heat[k][j]) ** 2) for k in both or range(len(heat))]
+            found[i, j] = np.sqrt(np.mean(squares))
+    return found
+
+
 def slow_neighbors(common: ct.CommonGraph, view: int, item: int, k: int, t: float) -> list[int]:
     """Vertices of a view by distance on the common graph, from the dense heat kernel."""
-    apart = references.diffusion_distance(common.graph, t)[item]
+    apart = slow_distances(common, t)[item]
     others = [row for row in range(len(common.items)) if common.items[row, view] >= 0 and row != item]
     return [int(common.items[row, view]) for row in sorted(others, key=lambda row: apart[row])[:k]]
 
@@ -159,7 +177,7 @@ def test_neighbors_against_all_distances(view: int) -> None:
     common = ct.common_graph(graphs, [range(10, 40), range(30)])
     missing = np.flatnonzero(common.items[:, view] < 0)
     near = common.neighbors(view, 6, t=0.7)
-    apart = references.diffusion_distance(common.graph, 0.7)
+    apart = slow_distances(common, 0.7)
     here = common.of_view(view)
     assert near.indices.shape == (len(missing), 6)
     for row, item in enumerate(missing.tolist()):
@@ -225,9 +243,18 @@ def test_clusters_of_planted_groups(method: str) -> None:
 def test_embedding_and_distances_are_those_of_the_graph() -> None:
     common = ct.common_graph([clustered(40, 0), clustered(40, 1)], [range(20), range(20)])
     assert_array_equal(common.embedding(3, t=1.0), ct.diffusion_map(common.graph, 1.0, 3))
-    assert_array_equal(
-        common.distances(1.0, sources=[4, 50]), ct.diffusion_distance(common.graph, 1.0, sources=[4, 50])
-    )
+    assert_allclose(common.distances(1.0, sources=[4, 50]), slow_distances(common, 1.0)[[4, 50]], atol=1e-8)
+    whole = ct.common_graph([clustered(40, 0), clustered(40, 1)])
+    assert_array_equal(whole.distances(1.0, sources=[4]), ct.diffusion_distance(whole.graph, 1.0, sources=[4]))
+
+
+def test_distances_of_many_items_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    common = ct.common_graph([clustered(60, 0), clustered(60, 1)], [range(30), range(30)])
+    exact = common.distances(1.0)
+    monkeypatch.setattr(limits, "ALL_DISTANCES", 10)
+    found = common.distances(1.0)
+    assert_allclose(found, exact, atol=0.2 * exact.max())
+    assert np.corrcoef(found.ravel(), exact.ravel())[0, 1] > 0.98
 
 
 def test_printed_in_one_line() -> None:

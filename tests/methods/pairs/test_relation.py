@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 import cotherm as ct
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
-from cotherm.methods.pairs.relation import FEWEST, Relation, compared, compared_all, relations
+from cotherm.methods.pairs.relation import Relation, compared, compared_all, relations
+from cotherm.methods.pairs.rules import FEWEST
 from cotherm.pairs import Pairs
 
 RNG = np.random.default_rng(2)

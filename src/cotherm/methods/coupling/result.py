@@ -226,10 +226,11 @@ class Coupling(JointGraphs, HasStatus):
     def common_graph(self, *, second_neighbors: bool = True, include_unrelated: bool = False) -> CommonGraph:
         """Merge the coupled graphs into one over all items, paired or not.
 
-        Every graph counts by how far its heat agrees with that of the others as given. Graphs that are hardly related
-        to any other, with a correlation below 0.1 or no more than chance, are left out: a view that is little more
-        than noise would ruin the others. Where no two graphs are related enough, the common graph is that of the one
-        whose modes are slowest. ``notes`` of the common graph say what was left out.
+        Every graph counts, item by item, by how far its neighbors of the item are borne out by heat in the others as
+        given (``view_weights``); two graphs alone count equally. Graphs that have no more in common with any other than
+        chance are left out, and so is one of two graphs whose correlation is below 0.1: a view that is little more than
+        noise would ruin the other. Where no two graphs are related enough, the common graph is that of the one whose
+        modes are slowest. ``notes`` of the common graph say what was left out.
 
         Parameters
         ----------
@@ -264,7 +265,9 @@ class Coupling(JointGraphs, HasStatus):
             )
         spread = validation.boolean("second_neighbors", second_neighbors)
         every = validation.boolean("include_unrelated", include_unrelated)
-        return merged_by_trust(self.graphs, self.pairs, second_neighbors=spread, include_unrelated=every)
+        return merged_by_trust(
+            self.graphs, self.originals, self.pairs, second_neighbors=spread, include_unrelated=every
+        )
 
     def plot(self, kind: str = "graphs", *, labels: Sequence[ArrayLike] | None = None, function: int = 0) -> Figure:
         """Draw the coupling, as ``cotherm show`` does.

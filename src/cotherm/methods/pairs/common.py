@@ -17,10 +17,12 @@ from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.heat_clusters import METHODS, graph_clusters
+from cotherm.methods.pairs import rules
+from cotherm.methods.pairs.common_distance import by_shared_views
 from cotherm.methods.pairs.edges import with_degrees
 from cotherm.methods.pairs.report import PairReport
-from cotherm.methods.pairs.rules import MOVES
 from cotherm.methods.pairs.second import with_second_neighbors
+from cotherm.methods.pairs.view_weights import view_weights
 from cotherm.methods.validation import checked_graphs, share
 from cotherm.notebook import Shown, Table
 from cotherm.pairs import MISSING, Pairs, checked_pairs
@@ -29,11 +31,6 @@ from cotherm.pairs import MISSING, Pairs, checked_pairs
 _BLOCK = 256
 # Clusters are told apart by so many landmarks each, or more.
 _LANDMARKS = 3
-# The share of the weight that goes to second neighbors, how many of these √n items have, and the bounds of this number.
-_SHARE, _OTHERS, _BETWEEN = 0.8, 2.0, (20, 100)
-# Where no views are related, the one is taken whose third mode, the constant one included, is slowest. By the tenth it
-# was the noise in a set of `benchmarks defaults`, and retrieval fell by 28 points there.
-_MODES = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +45,9 @@ class CommonGraph(Shown):
         The vertex that each item is in every view, -1 where it is missing. Items in several views come first, in the
         order of the pairs, then those that are in one view only, view by view. Items that are only in views that were
         left out are not among them.
+    view_weights : ndarray of shape (items, views)
+        How far each view is believed about each item. Rows sum to 1; 0 where an item is missing from a view, and for
+        views that were left out.
     first_neighbors : Graph or None
         The common graph before it got second neighbors, which clusters are made by. None where it has none.
     left_out : mapping of int to int
@@ -63,6 +63,7 @@ class CommonGraph(Shown):
 
     graph: Graph
     items: Ints
+    view_weights: Floats
     first_neighbors: Graph | None = None
     left_out: Mapping[int, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -126,6 +127,10 @@ class CommonGraph(Shown):
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> Floats:
         """Compute diffusion distances between items.
 
+        Where items are missing from views, heat is compared view by view, relative to all heat on the items of a view,
+        over the views that two items share, or over all if they share none. So items in one view and items in several
+        can be compared.
+
         Parameters
         ----------
         t : float
@@ -142,7 +147,14 @@ class CommonGraph(Shown):
         --------
         cotherm.diffusion_distance : Diffusion distances on one graph.
         """
-        return diffusion_distance(self.graph, t, sources=sources)
+        here = self.items[:, list(self.views)] >= 0
+        if here.all():
+            return diffusion_distance(self.graph, t, sources=sources)
+        time = validation.real("t", t)
+        wanted = np.arange(self.graph.n)
+        if sources is not None:
+            wanted = validation.indices("sources", sources, below=self.graph.n)
+        return by_shared_views(self.graph, here, time, wanted)
 
     def clusters(self, k: int, *, method: str = "auto", seed: int = 0) -> Ints:
         """Cluster all items, whichever views they are in.
@@ -214,11 +226,13 @@ class CommonGraph(Shown):
         wanted = missing if items is None else validation.indices("items", items, below=len(self.items))
         inside = bool(np.any(self.items[wanted, view] >= 0))
         k = validation.integer("k", k, least=1, most=max(1, len(here) - inside))
-        time = diffusion_time(MOVES, self.graph) if isinstance(t, str) and t == "auto" else validation.real("t", t)
+        time = (
+            diffusion_time(rules.MOVES, self.graph) if isinstance(t, str) and t == "auto" else validation.real("t", t)
+        )
         indices, distances = np.empty((len(wanted), k), dtype=np.int64), np.empty((len(wanted), k))
         for first in range(0, len(wanted), _BLOCK):
             rows = slice(first, first + _BLOCK)
-            apart = diffusion_distance(self.graph, time, sources=wanted[rows])[:, here]
+            apart = self.distances(time, sources=wanted[rows])[:, here]
             apart[here[np.newaxis, :] == wanted[rows, np.newaxis]] = np.inf
             nearest = np.argsort(apart, axis=1, kind="stable")[:, :k]
             indices[rows], distances[rows] = vertices[nearest], np.take_along_axis(apart, nearest, axis=1)
@@ -312,26 +326,37 @@ def common_graph(
     found = checked_pairs(pairs, [graph.n for graph in checked], [graph.vertex_names for graph in checked])
     weights = share("graph_weights", graph_weights, len(checked), "graphs")
     spread = validation.boolean("second_neighbors", second_neighbors)
-    return merged(checked, found, weights, second_neighbors=spread)
+    here = found.all_items() >= 0
+    shares = here * weights
+    return merged(checked, found, shares / shares.sum(axis=1, keepdims=True), second_neighbors=spread)
 
 
 def merged_by_trust(
-    graphs: Sequence[Graph], report: PairReport, *, second_neighbors: bool, include_unrelated: bool
+    graphs: Sequence[Graph],
+    originals: Sequence[Graph],
+    report: PairReport,
+    *,
+    second_neighbors: bool,
+    include_unrelated: bool,
 ) -> CommonGraph:
-    """``Coupling.common_graph`` for checked arguments: views count by how far they are trusted, or are left out."""
+    """``Coupling.common_graph`` for checked arguments: views count by how far they are believed, or are left out."""
     pairs = Pairs(report.table, tuple(graph.n for graph in graphs))
     trust = np.array(report.trust(include_unrelated=include_unrelated))
     alone = not trust.any()
     if alone:
         trust[_most_structured(graphs)] = 1.0
-    common = merged(graphs, pairs, trust, second_neighbors=second_neighbors)
+    views = np.flatnonzero(trust).tolist()
+    items = pairs.among(views).all_items()
+    weights = np.zeros((len(items), len(graphs)))
+    weights[:, views] = view_weights([originals[k] for k in views], items)
+    common = merged(graphs, pairs, weights, second_neighbors=second_neighbors)
     names = [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(graphs)]
     return replace(common, notes=tuple(_left_out(names, common, alone)))
 
 
 def _most_structured(graphs: Sequence[Graph]) -> int:
     """The view with the slowest modes: noise has none that are slow."""
-    modes = min(_MODES, *(graph.n for graph in graphs))
+    modes = min(rules.STRUCTURE_MODES, *(graph.n for graph in graphs))
     return int(np.argmin([lowest_normalized(graph, modes).values[-1] for graph in graphs]))
 
 
@@ -348,11 +373,13 @@ def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterato
         yield f"{lost} vertices that are only in views left out are not in the common graph."
 
 
-def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_neighbors: bool) -> CommonGraph:
-    """``common_graph`` for checked arguments; views that are not trusted at all are left out."""
-    weights = np.asarray(trust, dtype=float)
-    views = np.flatnonzero(weights > 0.0)
-    graphs, weights = [graphs[k] for k in views.tolist()], weights[views]
+def merged(graphs: Sequence[Graph], pairs: Pairs, weights: Floats, *, second_neighbors: bool) -> CommonGraph:
+    """``common_graph`` for checked arguments, with the weight of every view for every item.
+
+    Views without any weight are left out, and items that are in no other are not among those with weights.
+    """
+    views = np.flatnonzero(weights.any(axis=0))
+    graphs, roots = [graphs[k] for k in views.tolist()], np.sqrt(weights[:, views])
     items = pairs.among(views.tolist()).all_items()
     n = len(items)
     here = items >= 0
@@ -363,11 +390,11 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_ne
         place[items[rows, k]] = rows
         i, j = place[graph.i], place[graph.j]
         keys.append(np.minimum(i, j) * n + np.maximum(i, j))
-        values.append(weights[k] * _normalized(graph))
+        values.append(roots[i, k] * roots[j, k] * _normalized(graph))
     unique, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     i, j = np.divmod(unique, n)
     total = np.bincount(inverse, np.concatenate(values), len(unique))
-    known = (here[i] & here[j]).astype(float) @ weights
+    known = np.einsum("ek,ek->e", roots[i], roots[j])
     graph = Graph(
         n, i, j, total / known, labels=_labels(graphs, items), vertex_names=_names(graphs, items), name="common"
     )
@@ -375,8 +402,8 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, trust: ArrayLike, *, second_ne
     every = _in_all_views(pairs, views, items)
     left_out = {k: n for k, n in enumerate(pairs.sizes) if k not in views}
     if second_neighbors:
-        return CommonGraph(_spread(first), every, first, left_out)
-    return CommonGraph(first, every, left_out=left_out)
+        return CommonGraph(_spread(first, int(here.sum(axis=0).max())), every, weights, first, left_out)
+    return CommonGraph(first, every, weights, left_out=left_out)
 
 
 def _in_all_views(pairs: Pairs, views: Ints, items: Ints) -> Ints:
@@ -392,14 +419,14 @@ def _in_all_views(pairs: Pairs, views: Ints, items: Ints) -> Ints:
     return every[row]
 
 
-def _spread(graph: Graph) -> Graph:
-    """The graph with second neighbors and equal degrees.
+def _spread(graph: Graph, n: int) -> Graph:
+    """The graph with second neighbors and equal degrees, for n items in the largest view.
 
     The more items there are, the more belong together, and the more of them neighbors should lead to; the number is
     bounded, for graphs to stay sparse.
     """
-    most = int(np.clip(_OTHERS * np.sqrt(graph.n), *_BETWEEN))
-    grown = with_second_neighbors(graph, share=_SHARE, most=most)
+    most = int(np.clip(rules.COMMON_OTHERS * np.sqrt(n), *rules.COMMON_BETWEEN))
+    grown = with_second_neighbors(graph, share=rules.COMMON_SHARE, most=most)
     return with_degrees(grown, np.full(graph.n, median_degree(graph)))
 
 

@@ -154,9 +154,7 @@ class Coupler:
         chosen = choice.strength(gains, agreed.gains(BORROWED)[0])
         return list(rules.STRENGTHS[: chosen + 1]), BORROWED + 1 + chosen
 
-    def _coupled(
-        self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str
-    ) -> Coupled:
+    def _coupled(self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str) -> Coupled:
         shares = self._borrowing.shares(self._numbers.borrow) if helps else [0.0] * len(self._views.graphs)
         notes = [note, "" if solved.has_effect or not helps else _WITHOUT_EFFECT]
         strength = strength if self._numbers.alpha is None else np.nan

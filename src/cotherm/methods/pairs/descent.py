@@ -65,8 +65,8 @@ def descend(
     """From the given weights through all strengths to a minimum at the last one.
 
     ``measure`` is called with the weights at the start and after every strength; what it returns, lists of arrays, is
-    in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that cannot reach that
-    has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome
+    in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that
+    cannot reach that has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome
     that a checkpoint knows by that name is not computed again, and a search that was under way goes on.
     """
     answer = None if checkpoint is None else checkpoint.answer(name)
@@ -225,9 +225,7 @@ class _Search:
     def outcome(self, alpha: float) -> Outcome:
         value = self._problem.at(self.u, alpha)
         optimality = _optimality(self.u, value)
-        return Outcome(
-            self.u, value.distance, value.coupling, optimality, self.status, self.history, self.measured
-        )
+        return Outcome(self.u, value.distance, value.coupling, optimality, self.status, self.history, self.measured)
 
 
 def _optimality(u: Floats, value: Value) -> float:

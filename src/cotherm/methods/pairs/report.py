@@ -10,13 +10,10 @@ import numpy as np
 from cotherm import validation
 from cotherm.arrays import Ints
 from cotherm.errors import shortened
-from cotherm.methods.pairs.agreement import Agreement
 from cotherm.methods.pairs import rules
+from cotherm.methods.pairs.agreement import Agreement
 from cotherm.notebook import Shown, Table
 
-# Graphs whose heat correlates less are not merged: of two, one may be little more than noise, and equal shares ruin the
-# other. Coupling is gentler; it follows the correlation.
-_MERGED = 0.1
 # Names of graphs in tables are shown in so many characters at most.
 _WIDEST = 24
 
@@ -67,14 +64,15 @@ class PairReport(Shown):
         Returns
         -------
         list of float
-            A number from 0 to 1. 0 for graphs whose correlation with every other is below 0.1 or no more than chance,
-            unless they are included or were coupled all the same.
+            A number from 0 to 1. 0 for graphs that have no more in common with any other than chance, and for two
+            graphs whose correlation is below 0.1, unless they are included or were coupled all the same.
         """
         include_unrelated = validation.boolean("include_unrelated", include_unrelated)
+        two = len({k for one in self.agreement if one.related for k in one.views}) <= 2
         found = []
         for k in range(self.table.shape[1]):
             own = [one for one in self.agreement if k in one.views]
-            counted = [_trust(one.correlation) for one in own if include_unrelated or _is_counted(one)]
+            counted = [_trust(one.correlation) for one in own if include_unrelated or _is_counted(one, two)]
             found.append(float(np.mean(counted)) if counted else _trust(np.nan) * include_unrelated)
         return found
 
@@ -94,7 +92,8 @@ class PairReport(Shown):
         short = [shortened(name, _WIDEST) for name in names]
         pairs = [f"{short[one.views[0]]}, {short[one.views[1]]}" for one in self.agreement]
         width = max([32, *(len(pair) + 2 for pair in pairs)])
-        lines = [f"  {'agreement on items kept back':<{width}}{'items':>7}{'given':>8}{'borrowed':>10}{'coupled':>9}{'chance':>8}"]
+        titles = f"{'items':>7}{'given':>8}{'borrowed':>10}{'coupled':>9}{'chance':>8}"
+        lines = [f"  {'agreement on items kept back':<{width}}{titles}"]
         for pair, one in zip(pairs, self.agreement, strict=True):
             before, borrowed, after, chance = map(_number, (one.before, one.borrowed, one.after, one.chance))
             figures = f"{before:>8}{borrowed:>10}{after:>9}{chance:>8}"
@@ -136,6 +135,6 @@ def _trust(correlation: float) -> float:
     return rules.UNCERTAIN if np.isnan(correlation) else max(correlation, rules.LEAST_TRUST)
 
 
-def _is_counted(one: Agreement) -> bool:
+def _is_counted(one: Agreement, two: bool) -> bool:
     """Whether two graphs are related enough to be merged, or were coupled although they are not related."""
-    return one.correlation >= _MERGED if one.related else one.coupled
+    return (one.correlation >= rules.MERGED or not two) if one.related else one.coupled

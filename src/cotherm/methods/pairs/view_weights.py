@@ -1,0 +1,106 @@
+"""Which views to believe about an item: how far its neighbors in each view are borne out by heat in the others.
+
+Heat flows from an item in view m. A neighbor of the item in view k is borne out if it gets more of that heat than most
+items do. The share of items that get less, averaged over the neighbors, is 1 if view m agrees and ½ if it knows
+nothing. Two views bear each other out by the mean of both directions, and a view is believed by the mean over the
+others. In a second round neighbors count by how far the views are believed about *them*.
+
+Of two views alone this cannot tell which one is wrong about an item. They weigh the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from cotherm import deadline, limits
+from cotherm.arrays import Floats, Ints
+from cotherm.graphs.graph import Graph
+from cotherm.heat.flow import flow
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
+
+# Heat between two vertices is the inner product of their rows after half the time. On large graphs rows are of so many
+# random functions, and a neighbor is compared with so many other items.
+_FUNCTIONS, _OTHERS = 512, 512
+# So many edges are compared at once, to bound the memory.
+_EDGES = 32_768
+_ROUGHLY = 1e-9
+# Heat that differs less is equal but for rounding.
+_ALIKE = 1e-9
+
+
+def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
+    """(items, views): how far each view is believed about each item. Rows sum to 1; 0 where an item is missing.
+
+    ``graphs`` are the views as given, and ``items`` the vertex that each item is in every view, −1 where it is missing.
+    """
+    here = items >= 0
+    count = items.shape[1]
+    if count == 2:
+        return here / here.sum(axis=1, keepdims=True)
+    rows = [_rows(graph, seed) for graph in graphs]
+    edges = {
+        (k, m): _borne_out(graphs[k], rows[m], items[:, k], items[:, m], seed)
+        for k in range(count)
+        for m in range(count)
+        if k != m
+    }
+    weights = here.astype(float)
+    for _ in range(WEIGHT_ROUNDS):
+        total, known = np.zeros(here.shape), np.zeros(here.shape)
+        for (k, m), shares in edges.items():
+            believed = _mean_at(shares, weights[:, k] * weights[:, m])
+            for view in (k, m):  # both directions count for both views
+                total[:, view] += np.where(np.isnan(believed), 0.0, believed)
+                known[:, view] += ~np.isnan(believed)
+        mean = np.divide(total, known, out=np.full(here.shape, 1.0), where=known > 0)
+        weights = np.where(here, np.maximum(2.0 * mean - 1.0, WEIGHT_LEAST), 0.0)
+        weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def _rows(graph: Graph, seed: int) -> Floats:
+    """A row for each vertex, whose inner products are heat."""
+    if graph.n <= limits.DENSE:
+        functions = np.eye(graph.n)
+    else:
+        functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS)) / np.sqrt(_FUNCTIONS)
+    half = np.array([0.5 * diffusion_time(WEIGHT_MOVES, graph)])
+    return np.asarray(flow(graph, functions, half, "auto", _ROUGHLY)[0])
+
+
+def _borne_out(graph: Graph, rows: Floats, mine: Ints, theirs: Ints, seed: int) -> tuple[sp.csr_array, sp.csr_array]:
+    """Over items in both views: the weights of one view's edges, and the share of items with less heat in the other.
+
+    ``mine`` and ``theirs`` are the vertices of items in the view and in the other one, whose ``rows`` are given.
+    """
+    both = np.flatnonzero((mine >= 0) & (theirs >= 0))
+    item = np.full(graph.n, -1)
+    item[mine[both]] = both
+    i, j, w = np.append(graph.i, graph.j), np.append(graph.j, graph.i), np.tile(graph.w, 2)
+    used = np.flatnonzero((item[i] >= 0) & (item[j] >= 0) & (w > 0.0))
+    i, j, w = item[i[used]], item[j[used]], w[used]
+    others = both
+    if len(others) > 2 * _OTHERS:
+        others = np.random.default_rng(seed).choice(both, _OTHERS, replace=False)
+    shares = np.empty(len(i))
+    for first in range(0, len(i), _EDGES):
+        deadline.check()
+        part = slice(first, first + _EDGES)
+        source = rows[theirs[i[part]]]
+        heat = np.einsum("er,er->e", source, rows[theirs[j[part]]])[:, np.newaxis]
+        reached = source @ rows[theirs[others]].T
+        counted = (others != i[part, np.newaxis]) & (others != j[part, np.newaxis])
+        less = 0.5 * ((reached < (1.0 - _ALIKE) * heat) + 1.0 * (reached <= (1.0 + _ALIKE) * heat))
+        shares[part] = np.sum(less, axis=1, where=counted) / np.maximum(counted.sum(axis=1), 1)
+    shape = (len(mine), len(mine))
+    return sp.csr_array((w, (i, j)), shape=shape), sp.csr_array((w * shares, (i, j)), shape=shape)
+
+
+def _mean_at(edges: tuple[sp.csr_array, sp.csr_array], weights: Floats) -> Floats:
+    """The mean share at each item, over its neighbors by weight; NaN where it has none."""
+    total = edges[0] @ weights
+    return np.divide(edges[1] @ weights, total, out=np.full(len(weights), np.nan), where=total > 0.0)
