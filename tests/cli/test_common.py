@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_clusters_and_their_scores(run: Run, place: Path) -> None:
     assert report["views"] == [{"name": name, "items": 45, "only": 15, "merged": True} for name in ("first", "second")]
     rows = {row["row"]: row for row in report["scores"]}
     states = [f"{name}, {state}" for name in ("first", "second") for state in ("before", "coupled", "common graph")]
-    assert list(rows) == [*states, "all items, common graph"]
+    assert list(rows) == [*states, "all items, merged, not coupled", "all items, common graph"]
     whole = rows["all items, common graph"]
     assert common.graph.labels is not None
     expected = ct.evaluate.clustering_scores(common.graph.labels, clusters)
@@ -104,9 +105,13 @@ def test_clusters_and_their_scores(run: Run, place: Path) -> None:
 def test_scores_are_those_of_the_library(run: Run, place: Path) -> None:
     rows = {row["row"]: row for row in json.loads(run("common", "pairs.npz", "--out", "i.csv", "--json").out)["scores"]}
     result, common = ct.Coupling.load(place / "pairs.npz"), loaded(place / "pairs.npz")
+    merged = replace(result, graphs=result.originals).common_graph()
     graphs = {"first, before": result.originals[0], "second, coupled": result.graphs[1]}
-    for name, graph in {**graphs, "all items, common graph": common.graph}.items():
-        apart = ct.diffusion_distance(graph, 8.0 / float(np.median(graph.degrees)))
+    commons = {"all items, common graph": common, "all items, merged, not coupled": merged}
+    for name, one in {**graphs, **commons}.items():
+        graph = one.graph if isinstance(one, ct.CommonGraph) else one
+        t = 8.0 / float(np.median(graph.degrees))
+        apart = one.distances(t) if isinstance(one, ct.CommonGraph) else ct.diffusion_distance(graph, t)
         assert graph.labels is not None
         expected = ct.evaluate.retrieval(apart, graph.labels).mean_average_precision
         assert rows[name]["mAP"] == pytest.approx(100.0 * expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,10 @@ class _State(NamedTuple):
 def scored(
     names: list[str], result: Coupling, common: CommonGraph, clusters: Ints | None, seed: int
 ) -> tuple[list[dict[str, Any]], str]:
-    """For every view: as given, coupled, and its items on the common graph; nothing where labels are not stored."""
+    """For every view: as given, coupled, and its items on the common graph; nothing where labels are not stored.
+
+    Beside all items of the common graph stand those of the views as given, merged in the same way but not coupled.
+    """
     if common.graph.labels is None:
         return [], ""
     states = _states(names, result, common, clusters, seed)
@@ -59,7 +63,7 @@ def _states(
     labels = np.asarray(common.graph.labels).astype(str)
     known = labels != UNKNOWN
     count = None if clusters is None else int(clusters.max()) + 1
-    distances = _distances(common.graph)
+    distances = _distances(common.graph, common)
     for k, name in enumerate(names):
         items = common.of_view(k)
         judged = np.flatnonzero((items >= 0) & known[items])
@@ -67,7 +71,18 @@ def _states(
         for state, graph in (("before", result.originals[k]), ("coupled", result.graphs[k])):
             yield _State(f"{name}, {state}", judged, own, _clusters(graph, count, seed), _distances(graph))
         yield _State(f"{name}, common graph", items[judged], own, clusters, distances)
-    yield _State("all items, common graph", np.flatnonzero(known), labels[known], clusters, distances)
+    every = np.flatnonzero(known)
+    merged = _not_coupled(result, common)
+    own_clusters = None if count is None else merged.clusters(count, seed=seed)
+    yield _State("all items, merged, not coupled", every, labels[known], own_clusters, _distances(merged.graph, merged))
+    yield _State("all items, common graph", every, labels[known], clusters, distances)
+
+
+def _not_coupled(result: Coupling, common: CommonGraph) -> CommonGraph:
+    """The common graph of the same views as given."""
+    given = replace(result, graphs=result.originals)
+    every = not common.left_out
+    return given.common_graph(second_neighbors=common.first_neighbors is not None, include_unrelated=every)
 
 
 def _clusters(graph: Graph, count: int | None, seed: int) -> Ints | None:
@@ -80,11 +95,12 @@ def _clusters(graph: Graph, count: int | None, seed: int) -> Ints | None:
         return None
 
 
-def _distances(graph: Graph) -> Floats | None:
+def _distances(graph: Graph, common: CommonGraph | None = None) -> Floats | None:
     """Between all vertices, after as many moves on every graph; None for graphs that are too large."""
     if graph.n > limits.ALL_DISTANCES:
         return None
-    return diffusion_distance(graph, diffusion_time(MOVES, graph, without_edges=MOVES))
+    time = diffusion_time(MOVES, graph, without_edges=MOVES)
+    return diffusion_distance(graph, time) if common is None else common.distances(time)
 
 
 def _scores(state: _State) -> dict[str, float]:

@@ -66,8 +66,9 @@ def descend(
 
     ``measure`` is called with the weights at the start and after every strength; what it returns, lists of arrays, is
     in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that
-    cannot reach that has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the search ends. An outcome
-    that a checkpoint knows by that name is not computed again, and a search that was under way goes on.
+    cannot reach that has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the
+    search ends. An outcome that a checkpoint knows by that name is not computed again, and a search that was under way
+    goes on.
     """
     answer = None if checkpoint is None else checkpoint.answer(name)
     if answer is not None:
