@@ -7,7 +7,21 @@ other methods, ``geometry`` is what contestants return, ``runner`` goes through 
 ``keep`` holds what is done, ``page`` shows it, with ``steps_table`` and ``joint_tables``.
 """
 
-from benchmarks.pairs.page import table
-from benchmarks.pairs.runner import run
+from typing import Any
 
-__all__ = ["run", "table"]
+
+def run(**options: Any) -> dict[str, Any]:
+    """The experiments; see :func:`benchmarks.pairs.runner.run`.
+
+    It is imported when it is called: ``sets`` are also used with earlier versions of the package.
+    """
+    from benchmarks.pairs import runner
+
+    return runner.run(**options)
+
+
+def table(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    from benchmarks.pairs import page
+
+    return page.table(report)

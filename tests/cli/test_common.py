@@ -102,16 +102,19 @@ def test_clusters_and_their_scores(run: Run, place: Path) -> None:
     assert report["out"] == "items.csv"
 
 
+def _eight_moves(graph: ct.Graph) -> float:
+    return 8.0 / float(np.median(graph.degrees))
+
+
 def test_scores_are_those_of_the_library(run: Run, place: Path) -> None:
     rows = {row["row"]: row for row in json.loads(run("common", "pairs.npz", "--out", "i.csv", "--json").out)["scores"]}
     result, common = ct.Coupling.load(place / "pairs.npz"), loaded(place / "pairs.npz")
     merged = replace(result, graphs=result.originals).common_graph()
     graphs = {"first, before": result.originals[0], "second, coupled": result.graphs[1]}
     commons = {"all items, common graph": common, "all items, merged, not coupled": merged}
-    for name, one in {**graphs, **commons}.items():
-        graph = one.graph if isinstance(one, ct.CommonGraph) else one
-        t = 8.0 / float(np.median(graph.degrees))
-        apart = one.distances(t) if isinstance(one, ct.CommonGraph) else ct.diffusion_distance(graph, t)
+    judged = {name: (graph, ct.diffusion_distance(graph, _eight_moves(graph))) for name, graph in graphs.items()}
+    judged |= {name: (one.graph, one.distances(_eight_moves(one.graph))) for name, one in commons.items()}
+    for name, (graph, apart) in judged.items():
         assert graph.labels is not None
         expected = ct.evaluate.retrieval(apart, graph.labels).mean_average_precision
         assert rows[name]["mAP"] == pytest.approx(100.0 * expected)

@@ -28,8 +28,9 @@ _FUNCTIONS, _OTHERS = 512, 512
 # So many edges are compared at once, to bound the memory.
 _EDGES = 32_768
 _ROUGHLY = 1e-9
-# Heat that differs less is equal but for rounding.
-_ALIKE = 1e-9
+# Heat that differs by less than this part of what stays at its source is equal: between pieces of a graph it is
+# rounding.
+_ALIKE = 1e-7
 
 
 def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
@@ -94,7 +95,8 @@ def _borne_out(graph: Graph, rows: Floats, mine: Ints, theirs: Ints, seed: int) 
         heat = np.einsum("er,er->e", source, rows[theirs[j[part]]])[:, np.newaxis]
         reached = source @ rows[theirs[others]].T
         counted = (others != i[part, np.newaxis]) & (others != j[part, np.newaxis])
-        less = 0.5 * ((reached < (1.0 - _ALIKE) * heat) + 1.0 * (reached <= (1.0 + _ALIKE) * heat))
+        alike = _ALIKE * np.einsum("er,er->e", source, source)[:, np.newaxis]
+        less = 0.5 * ((reached < heat - alike) + 1.0 * (reached <= heat + alike))
         shares[part] = np.sum(less, axis=1, where=counted) / np.maximum(counted.sum(axis=1), 1)
     shape = (len(mine), len(mine))
     return sp.csr_array((w, (i, j)), shape=shape), sp.csr_array((w * shares, (i, j)), shape=shape)
