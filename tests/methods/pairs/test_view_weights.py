@@ -92,7 +92,7 @@ def test_large_graphs_by_random_functions(monkeypatch: pytest.MonkeyPatch) -> No
     graphs = [grouped(0), grouped(1), grouped(2, order)]
     items = np.column_stack([np.arange(SIZES)] * 3)
     exact = view_weights(graphs, items)
-    monkeypatch.setattr(limits, "DENSE", 10)
+    monkeypatch.setattr(limits, "EXACT_FLOW", 10)
     found = view_weights(graphs, items)
     assert np.corrcoef(found.ravel(), exact.ravel())[0, 1] > 0.9
     assert roc_auc_score(np.isin(np.arange(SIZES), wrong), -found[:, 2]) > 0.9

@@ -25,8 +25,8 @@ from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUND
 # Heat between two vertices is the inner product of their rows after half the time. On large graphs rows are of so many
 # random functions, and a neighbor is compared with so many other items.
 _FUNCTIONS, _OTHERS = 512, 512
-# So many edges are compared at once, to bound the memory.
-_EDGES = 32_768
+# Neighbors of so many items are compared at once, to bound the memory.
+_ITEMS = 1_024
 _ROUGHLY = 1e-9
 # Heat that differs by less than this part of what stays at its source is equal: between pieces of a graph it is
 # rounding.
@@ -65,7 +65,7 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
 
 def _rows(graph: Graph, seed: int) -> Floats:
     """A row for each vertex, whose inner products are heat."""
-    if graph.n <= limits.DENSE:
+    if graph.n <= limits.EXACT_FLOW:
         functions = np.eye(graph.n)
     else:
         functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS)) / np.sqrt(_FUNCTIONS)
@@ -87,15 +87,19 @@ def _borne_out(graph: Graph, rows: Floats, mine: Ints, theirs: Ints, seed: int) 
     others = both
     if len(others) > 2 * _OTHERS:
         others = np.random.default_rng(seed).choice(both, _OTHERS, replace=False)
+    order = np.argsort(i, kind="stable")
+    i, j, w = i[order], j[order], w[order]
     shares = np.empty(len(i))
-    for first in range(0, len(i), _EDGES):
+    for first in range(0, len(both), _ITEMS):
         deadline.check()
-        part = slice(first, first + _EDGES)
-        source = rows[theirs[i[part]]]
-        heat = np.einsum("er,er->e", source, rows[theirs[j[part]]])[:, np.newaxis]
-        reached = source @ rows[theirs[others]].T
+        sources = both[first : first + _ITEMS]
+        part = slice(*np.searchsorted(i, [sources[0], sources[-1] + 1]))
+        at = np.searchsorted(sources, i[part])
+        own = rows[theirs[sources]]
+        heat = np.einsum("er,er->e", own[at], rows[theirs[j[part]]])[:, np.newaxis]
+        reached = (own @ rows[theirs[others]].T)[at]
         counted = (others != i[part, np.newaxis]) & (others != j[part, np.newaxis])
-        alike = _ALIKE * np.einsum("er,er->e", source, source)[:, np.newaxis]
+        alike = _ALIKE * np.einsum("ir,ir->i", own, own)[at, np.newaxis]
         less = 0.5 * ((reached < heat - alike) + 1.0 * (reached <= heat + alike))
         shares[part] = np.sum(less, axis=1, where=counted) / np.maximum(counted.sum(axis=1), 1)
     shape = (len(mine), len(mine))
