@@ -67,7 +67,7 @@ class HeatKernelCoupling(PairingEstimator):
     n_landmarks : int, default 10
         Number of landmarks. Not with pairs.
     rigidity : array_like of float, optional
-        Penalty on changing each graph, one number for each view.
+        Penalty on changing each graph, one number for each view. With pairs it is by default chosen from the data.
     graph_weights : array_like of float, optional
         How much the agreement of each graph with the others counts. Not with pairs.
     function_weights : array_like of float, optional

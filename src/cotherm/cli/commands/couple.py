@@ -83,7 +83,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
     )
     group.add_argument(
-        "--rigidity", type=options_of.numbers, metavar="R,R,...", help="penalty on changing each view (1,1,...)"
+        "--rigidity",
+        type=options_of.numbers,
+        metavar="R,R,...",
+        help="penalty on changing each view (1,1,...; with pairs by how far views agree)",
     )
     group.add_argument(
         "--borrow",
