@@ -29,6 +29,8 @@ from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.methods import checkpoint
 from cotherm.methods.coupling.reordering import reordered
 from cotherm.methods.coupling.search import Search
+from cotherm.methods.pairs.choice import strength_by_own_edges
+from cotherm.methods.pairs.rules import USUAL_STRENGTH
 from cotherm.solve import cauchy_point
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
 from cotherm.solve.spread_quasi_newton import SpreadQuasiNewton
@@ -407,10 +409,12 @@ def shards_by_pairs() -> None:
             assert_allclose(mine * signs, expected, atol=1e-8)
         if WORLD.rank == 0:
             _same_in_units(graphs, found, F, bound)
-    if WORLD.rank == 0:  # times and α are those of coupling by pairs without borrowing
-        one = ct.couple_pairs(graphs, pairs, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
-        assert_allclose(found.times, one.times)
-        assert_allclose(found.alpha, one.alpha, rtol=1e-2)
+    if WORLD.rank == 0:  # one move; α in the same units as that of coupling by pairs without borrowing
+        degree = np.sqrt(np.prod([np.median(g.degrees) for g in graphs]))
+        assert_allclose(found.times, 1.0 / degree)
+        one = ct.couple_pairs(graphs, pairs, times=found.times, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
+        strength = strength_by_own_edges(2, len(pairs[0]) / graphs[0].n)
+        assert_allclose(found.alpha, one.alpha * strength / USUAL_STRENGTH, rtol=1e-2)
 
 
 @contextmanager
