@@ -33,7 +33,6 @@ _TRIALS_PART = 0.5
 _NO_EFFECT = 1e-24
 # Of the stages of a trial, the views as given are the first; then what they are after borrowing, and at each strength.
 BORROWED, _LAST = 1, -1
-_LAST = -1
 _HURRIED = "Time was too short to measure all agreement: the usual strength was taken."
 _ENDED_BY_TRIAL = {
     "interrupted": "Interrupted before the coupling by all pairs: a part of them was kept back.",

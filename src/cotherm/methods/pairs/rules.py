@@ -1,8 +1,9 @@
 """Every number that changes what coupling by pairs answers, with the evidence for it.
 
 Labels never enter a rule; they judged when the numbers were chosen. "Points" are percent of mean average precision,
-the mean after 4 and 8 moves. The sets and what each part adds are in ``docs/method.md``; ``python -m benchmarks pairs``
-and ``python -m benchmarks defaults`` measure it.
+the mean after 4 and 8 moves. ``python -m benchmarks pairs`` and ``python -m benchmarks defaults`` measure what the
+rules bring together, and what each part adds (``docs/neighbors.md``). Comparisons with other values of a number were
+made once, on samples of up to 1,500 items of some thirty real sets, most of which are not in the benchmarks.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ COMMON_SHARE, COMMON_OTHERS, COMMON_BETWEEN = 0.8, 2.0, (20, 100)
 # was the noise in a set of ``benchmarks defaults``, and retrieval fell by 28 points there.
 STRUCTURE_MODES = 3
 # Moves of heat, rounds, and the least weight by which views are believed about an item. With a view permuted for half
-# of its items, weights tell these by an AUC of .98 (digits, six views), .93 (3Sources), .86 (quarters of digits) and
+# of its items, weights tell these by an AUC of .98 (digits, six views), .93 (3Sources), .88 (quarters of digits) and
 # .72 (tcga and penguins: of three classes, a third of the permuted items are in the right one).
 WEIGHT_MOVES, WEIGHT_ROUNDS, WEIGHT_LEAST = 4.0, 2, 0.02
 
