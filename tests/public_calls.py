@@ -236,6 +236,7 @@ def _coupled() -> dict[str, Call]:
         "Match.load": Call(ct.Match.load, {"path": "m.npz"}),
         "Match.transfer": Call(match.transfer, {"values": np.ones(6)}),
         "CommonGraph.clusters": Call(common.clusters, {"k": 2}),
+        "CommonGraph.clustering": Call(common.clustering, {"k": 2}),
         "CommonGraph.distances": Call(common.distances, {"t": 1.0}),
         "CommonGraph.embedding": Call(common.embedding, {"k": 2}),
         "CommonGraph.neighbors": Call(common.neighbors, {"view": 0, "k": 2}),

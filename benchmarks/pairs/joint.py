@@ -32,7 +32,8 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.average import average
-from cotherm.methods.heat_clusters import graph_clusters
+from cotherm.methods.pairs.clusters import HEAT as BY_HEAT
+from cotherm.methods.pairs.clusters import clustering
 from cotherm.methods.pairs.common import CommonGraph, common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.result import unit_row_clusters
@@ -99,7 +100,7 @@ def judge(problem: Judged, answer: Answer) -> Mapping[str, float | None]:
 
 def clusterings(graph: Graph, count: int, seed: int) -> dict[str, Ints | None]:
     """Clusters of a graph by its modes, and by heat where there are not too many vertices."""
-    by_heat = graph_clusters(graph, count, "heat", seed) if graph.n <= limits.HEAT_CLUSTERS else None
+    by_heat = clustering(graph, count, BY_HEAT, seed).labels if graph.n <= limits.HEAT_CLUSTERS else None
     return {AMI: unit_row_clusters(lowest_normalized(graph, count).vectors, count, seed), HEAT: by_heat}
 
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from cotherm.methods.matching.modes import Modes
     from cotherm.methods.matching.result import Match
     from cotherm.methods.pairs.agreement import Agreement
+    from cotherm.methods.pairs.clusters import Clustering
     from cotherm.methods.pairs.common import CommonGraph, common_graph
     from cotherm.methods.pairs.couple_pairs import couple_pairs
     from cotherm.methods.pairs.report import PairReport
@@ -75,6 +76,7 @@ _HOMES = {
     "Average": "methods.average",
     "Changes": "methods.coupling.result",
     "ClosestCommuting": "estimators.closest_commuting",
+    "Clustering": "methods.pairs.clusters",
     "CommonGraph": "methods.pairs.common",
     "Commuting": "methods.commuting.closest",
     "Coregularization": "methods.coregularization",
@@ -162,6 +164,7 @@ __all__ = [
     "Average",
     "Changes",
     "ClosestCommuting",
+    "Clustering",
     "CommonGraph",
     "Commuting",
     "Coregularization",

@@ -59,7 +59,7 @@ def test_a_row_for_each_item(run: Run, place: Path) -> None:
     answer = run("common", "pairs.npz", "--out", "items.csv")
     assert answer.code == 0, answer.err
     rows, common = read(place / "items.csv"), loaded(place / "pairs.npz")
-    assert list(rows[0]) == ["id", "first", "second", "label", "x1", "x2"]
+    assert list(rows[0]) == ["id", "first", "second", "label", "weight of first", "weight of second", "x1", "x2"]
     assert common.graph.vertex_names is not None
     assert [row["id"] for row in rows] == common.graph.vertex_names.tolist()
     assert sorted(row["id"] for row in rows) == sorted(f"item-{k}" for k in range(60))
@@ -68,6 +68,8 @@ def test_a_row_for_each_item(run: Run, place: Path) -> None:
     assert common.graph.labels is not None
     assert [row["label"] for row in rows] == common.graph.labels.tolist()
     np.testing.assert_array_equal([[float(row["x1"]), float(row["x2"])] for row in rows], common.embedding(2))
+    weights = [[float(row[f"weight of {name}"]) for name in ("first", "second")] for row in rows]
+    np.testing.assert_array_equal(weights, common.view_weights)
     assert "60 items, 30 of them in several views" in answer.out
     assert "Written: items.csv" in answer.out
 
@@ -76,10 +78,19 @@ def test_without_labels_and_with_more_coordinates(run: Run, place: Path) -> None
     answer = run("common", "plain.npz", "--components", 3, "--time", 2, "--out", "items.csv")
     assert answer.code == 0, answer.err
     rows = read(place / "items.csv")
-    assert list(rows[0]) == ["id", "first", "second", "x1", "x2", "x3"]
+    assert list(rows[0]) == ["id", "first", "second", "weight of first", "weight of second", "x1", "x2", "x3"]
     expected = loaded(place / "plain.npz").embedding(3, t=2.0)
     np.testing.assert_array_equal([[float(row[f"x{c}"]) for c in (1, 2, 3)] for row in rows], expected)
     assert "mAP" not in answer.out
+
+
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral", "leiden"])
+def test_the_number_of_clusters_is_chosen_and_the_report_says_how(run: Run, place: Path, method: str) -> None:
+    answer = run("common", "pairs.npz", "--clusters", "auto", "--method", method, "--out", "items.csv")
+    assert answer.code == 0, answer.err
+    found = loaded(place / "pairs.npz").clustering("auto", method=method)
+    assert [int(row["cluster"]) for row in read(place / "items.csv")] == found.labels.tolist()
+    assert f"{found.labels.max() + 1} clusters by {found.method}: sizes" in answer.out
 
 
 def test_clusters_and_their_scores(run: Run, place: Path) -> None:
@@ -164,7 +175,9 @@ def test_neighbors_of_all_items(run: Run, place: Path) -> None:
         (["pairs.npz", "--clusters", 0], "--clusters: 0"),
         (["pairs.npz", "--clusters", 61], "--clusters: 61"),
         (["pairs.npz", "--clusters", 3, "--seed", -1], "--seed: -1"),
+        (["pairs.npz", "--clusters", "many"], "'many'; needed: a whole number or auto"),
         (["pairs.npz", "--seed", 1], "--seed: 1; needed: --clusters"),
+        (["pairs.npz", "--method", "heat"], "--method: heat; needed: --clusters"),
         (["pairs.npz", "--view", 1], "--view: 1; needed: --neighbors"),
         (["pairs.npz", "--top", 3], "--top: 3; needed: --neighbors"),
         (["pairs.npz", "--all"], "--all: True; needed: --neighbors"),

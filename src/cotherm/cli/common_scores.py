@@ -20,7 +20,7 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import diffusion_time
 from cotherm.io.labels import UNKNOWN
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.heat_clusters import graph_clusters
+from cotherm.methods.pairs.clusters import AUTO, clustering
 from cotherm.methods.pairs.common import CommonGraph
 from cotherm.methods.pairs.rules import MOVES
 
@@ -90,7 +90,7 @@ def _clusters(graph: Graph, count: int | None, seed: int) -> Ints | None:
     if count is None or count > graph.n:
         return None
     try:
-        return graph_clusters(graph, count, "auto", seed)
+        return clustering(graph, count, AUTO, seed).labels
     except CothermError:  # a view without weight, or with fewer vertices that differ; the others can still be judged
         return None
 

@@ -62,6 +62,15 @@ def integer(text: str) -> int:
     return int(text)
 
 
+def integer_or_auto(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        return integer(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error} or auto") from None
+
+
 def number(text: str) -> float:
     """A number in the same digits; nan and inf are read, and refused where they make no sense."""
     if not is_numeral(text):

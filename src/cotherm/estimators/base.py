@@ -128,7 +128,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         *,
         n_components: int,
         t: float,
-        n_clusters: int | None,
+        n_clusters: Any,
         n_neighbors: int,
         scale: str | float | None,
         scale_neighbor: int,
@@ -241,7 +241,7 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.embedding_ = self._embedded()
         self._factors = [factors(g, E) for g, E in zip(self.graphs_, self.embedding_, strict=True)]
         if self.n_clusters is not None:
-            self.labels_ = self._clustered(self.n_clusters, seed)
+            self.labels_ = self._clustered(seed)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, functions: Sequence[ArrayLike] | None = None) -> Any:
@@ -470,11 +470,14 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             kinds = ("a list of views", "one array")
             raise CothermError("X", kinds[stacked], f"{kinds[not stacked]}, as in fit")
 
-    def _require_answers(self, most: int | None = None, items: int | None = None) -> None:
-        """Refuse, before the method runs, what its result of ``most`` modes cannot give; ``items`` may be clustered."""
+    def _require_answers(self, most: int | None = None, items: int | None = None, *, counts: bool = False) -> None:
+        """Refuse, before the method runs, what its result of ``most`` modes cannot give; ``items`` may be clustered.
+
+        ``counts`` says that the number of clusters may be chosen.
+        """
         validation.integer("n_components", self.n_components, least=1, most=most and max(most - 1, 1))
         validation.real("t", self.t)
-        if self.n_clusters is not None:
+        if self.n_clusters is not None and not (counts and self.n_clusters == "auto"):
             validation.integer("n_clusters", self.n_clusters, least=1, most=items or most)
 
     def _most_modes(self, sizes: Sequence[int]) -> int:
@@ -503,8 +506,9 @@ class MultiviewEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             return parts
         return np.mean(parts, axis=0) if self.result_.common else np.hstack(parts)
 
-    def _clustered(self, k: int, seed: int) -> Any:
+    def _clustered(self, seed: int) -> Any:
         with known_as("k", "n_clusters"):
+            k = validation.integer("k", self.n_clusters, least=1)
             if self._stacked:
                 return self.result_.common_clusters(k, seed=seed)
             return list(self.result_.clusters(k, seed=seed)[: self.n_views_])

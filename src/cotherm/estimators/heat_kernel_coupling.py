@@ -99,8 +99,9 @@ class HeatKernelCoupling(PairingEstimator):
         Number of coordinates of every sample in each view, without the constant mode.
     t : float, default 0.0
         Time of the diffusion map: coordinates are e^{−tλ}φ.
-    n_clusters : int, optional
-        Number of clusters in ``labels_``. None for no clustering.
+    n_clusters : int or "auto", optional
+        Number of clusters in ``labels_``. None for no clustering. "auto", with pairs only, chooses it, see
+        :meth:`cotherm.CommonGraph.clusters`.
     n_neighbors : int, default 10
         Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
     scale : {"self-tuning", "median"}, float or None, default "self-tuning"
@@ -217,7 +218,7 @@ class HeatKernelCoupling(PairingEstimator):
         kept_back: float = 0.25,
         n_components: int = 2,
         t: float = 0.0,
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         n_neighbors: int = 10,
         scale: str | float | None = "self-tuning",
         scale_neighbor: int = 7,

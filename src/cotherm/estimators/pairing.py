@@ -96,7 +96,7 @@ class PairingEstimator(MultiviewEstimator):
 
     def _fit_pairs(self, named: Sequence[View], functions: Any, masks: Any, pairs: Any) -> Self:
         seed = self._seed()
-        self._require_answers()
+        self._require_answers(counts=True)
         blocks = self._checked_functions(functions, named)
         weights = self._precomputed()
         views = [named_view(view.argument, k, view.given, weights) for k, view in enumerate(named)]
@@ -106,7 +106,7 @@ class PairingEstimator(MultiviewEstimator):
         self.n_views_ = len(views)
         self.graphs_ = [view.graph for view in self._views]
         table = items.vertices()
-        self._require_answers(self._most_modes([graph.n for graph in self.graphs_]), len(table))
+        self._require_answers(self._most_modes([graph.n for graph in self.graphs_]), len(table), counts=True)
         with known_as("pairs", "X" if pairs is None else "pairs"), known_as("graphs", "X"):
             given = PairsGiven(self.graphs_, table, blocks and _rows_of_functions(blocks, items), seed)
             self.result_ = self._solve_pairs(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.methods.pairs.clusters import normalized_cut
 from tests import problems, references
 from tests.problems import refused
 
@@ -231,7 +233,7 @@ def test_labels_that_are_missing_or_contradict_are_left_out(labels: Any) -> None
     assert ct.common_graph([first, second], np.array([[0, 2], [1, 1]])).graph.labels is None
 
 
-@pytest.mark.parametrize("method", ["auto", "heat", "spectral"])
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral", "leiden"])
 def test_clusters_of_planted_groups(method: str) -> None:
     common = ct.common_graph([clustered(60, 0), clustered(75, 1)], [range(15, 45), range(30)])
     clusters = common.clusters(3, method=method)
@@ -381,11 +383,27 @@ def test_second_neighbors_are_those_of_the_merged_graph_with_equal_degrees() -> 
     assert refused(lambda: ct.common_graph(graphs, second_neighbors="no")) == "second_neighbors"  # type: ignore[arg-type]
 
 
-def test_clusters_are_made_without_second_neighbors() -> None:
+def test_clusters_with_second_neighbors_never_cut_more() -> None:
     graphs = [clustered(90, 3, noise=1.5), clustered(90, 4, noise=1.5)]
     plain, spread = (ct.common_graph(graphs, second_neighbors=on) for on in (False, True))
-    for method in ("heat", "spectral"):
-        assert_array_equal(spread.clusters(3, method=method), plain.clusters(3, method=method))
+    for method in ("heat", "spectral", "auto"):
+        without, found = plain.clustering(3, method=method), spread.clustering(3, method=method)
+        assert found.normalized_cut <= without.normalized_cut
+        assert_array_equal(spread.clusters(3, method=method), found.labels)
+        assert found.normalized_cut == normalized_cut(plain.graph, found.labels)
+
+
+def test_the_number_of_clusters_is_found() -> None:
+    for groups in (3, 5):
+        centers = 8.0 * np.eye(groups)[np.arange(120) % groups]
+        rng = np.random.default_rng(groups)
+        views = [ct.knn_graph(centers + rng.standard_normal(centers.shape), k=8) for _ in range(2)]
+        common = ct.common_graph(views, second_neighbors=True)
+        found = common.clusters()
+        assert ct.evaluate.clustering_scores(np.arange(120) % groups, found)["ARI"] == 1.0
+        assert_array_equal(common.clusters("auto", method="leiden").max(), groups - 1)
+        for wrong in ("many", 0, 121, 2.5):
+            assert refused(partial(common.clusters, wrong)) == "k"  # type: ignore[arg-type]
 
 
 def test_items_without_neighbors_stay_without() -> None:

@@ -11,6 +11,7 @@ from cotherm.cli import parser as options_of
 if TYPE_CHECKING:
     from cotherm.arrays import Ints
     from cotherm.methods.coupling.result import Coupling
+    from cotherm.methods.pairs.clusters import Clustering
     from cotherm.methods.pairs.common import CommonGraph
 
 HELP = "one graph, embedding and clustering for all items of a coupling by pairs"
@@ -20,7 +21,8 @@ view or in one. Views that are hardly related to the others are left out, with t
 they have, and the report says so.
 
 Writes a row for each item: its id, its row in each view, counted from 0 and empty where it is missing,
-its label if labels are stored, its coordinates and, with --clusters, its cluster.
+its label if labels are stored, how far each view is believed about it (weights that sum to 1), its
+coordinates and, with --clusters, its cluster.
 
 --neighbors imputes a missing view: for each item that is not in a view, the items of that view that
 are nearest to it on the common graph.
@@ -31,7 +33,7 @@ Labels only judge.
 EXAMPLES = """\
 examples, on the tables that `cotherm demo --tables .` writes:
   cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
-  cotherm common coupled.npz --clusters 7 --out items.csv --graph common.npz
+  cotherm common coupled.npz --clusters auto --out items.csv --graph common.npz
   cotherm common coupled.npz --out all-items.csv --neighbors neighbors.csv --view words --top 10 --all
 """
 _TOP = 5
@@ -56,8 +58,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="merge all views, also those that are hardly related to the others, which are left out otherwise",
     )
-    parser.add_argument("--clusters", "-c", type=options_of.integer, metavar="K", help="number of clusters (none)")
-    parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of k-means (0)")
+    parser.add_argument(
+        "--clusters", "-c", type=options_of.integer_or_auto, metavar="K", help="number of clusters, or auto (none)"
+    )
+    parser.add_argument(
+        "--method",
+        choices=["auto", "heat", "spectral", "leiden"],
+        help="how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)",
+    )
+    parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of clusters (0)")
     group = parser.add_argument_group("neighbors in a view that items are missing from")
     group.add_argument("--neighbors", metavar="FILE", help="write a list of neighbors: .csv")
     group.add_argument("--view", metavar="VIEW", help="the view, by name or counted from 1")
@@ -80,10 +89,11 @@ def run(options: argparse.Namespace) -> None:
     names = [name_of(graph, k) for k, graph in enumerate(result.graphs)]
     with known_as("k", "--components"), known_as("t", "--time"):
         coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
-    clusters, seed = None, 0 if options.seed is None else options.seed
+    found, seed = None, 0 if options.seed is None else options.seed
     if options.clusters is not None:
-        with known_as("k", "--clusters"), known_as("seed", "--seed"):
-            clusters = common.clusters(options.clusters, seed=seed)
+        with known_as("k", "--clusters"), known_as("seed", "--seed"), known_as("method", "--method"):
+            found = common.clustering(options.clusters, method=options.method or "auto", seed=seed)
+    clusters = None if found is None else found.labels
     contents = {"out": _items_bytes(names, common, coordinates, clusters)}
     if "graph" in places:
         from cotherm.graphs.files import graph_bytes
@@ -91,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
         contents["graph"] = graph_bytes(common.graph, places["graph"])
     if "neighbors" in places:
         contents["neighbors"] = _neighbors_bytes(names, common, options)
-    report, text = _described(names, common, clusters)
+    report, text = _described(names, common, found)
     scores, table = scored(names, result, common, clusters, seed)
     outputs.write_all(list(places.values()), [contents[name] for name in places], force=options.force)
     report = {**{name: str(place) for name, place in places.items()}, **report, "scores": scores}
@@ -110,8 +120,9 @@ def _refuse_options_without_use(options: argparse.Namespace) -> None:
         raise CothermError(
             "--view", "none, with --neighbors", "the view to find neighbors in, by name or counted from 1"
         )
-    if options.seed is not None and options.clusters is None:
-        raise CothermError("--seed", str(options.seed), "--clusters K beside it")
+    for name, value in {"--seed": options.seed, "--method": options.method}.items():
+        if value is not None and options.clusters is None:
+            raise CothermError(name, str(value), "--clusters K beside it")
 
 
 def _places(options: argparse.Namespace) -> dict[str, Path]:
@@ -138,15 +149,18 @@ def _read(path: str) -> Coupling:
 
 
 def _items_bytes(names: list[str], common: CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
+    import numpy as np
+
     from cotherm.cli.names import ID, items_of
     from cotherm.cli.outputs import csv_bytes
 
     labels = common.graph.labels
     titles = [ID, *names, *(["label"] if labels is not None else [])]
+    titles += [f"weight of {name}" for name in names]
     titles += [*(f"x{c}" for c in range(1, coordinates.shape[1] + 1)), *(["cluster"] if clusters is not None else [])]
     columns = [items_of(common.graph), *_rows_in_views(common)]
     columns += [labels.tolist()] if labels is not None else []
-    columns += [column.tolist() for column in coordinates.T]
+    columns += [column.tolist() for column in np.hstack([common.view_weights, coordinates]).T]
     columns += [clusters.tolist()] if clusters is not None else []
     return csv_bytes(titles, zip(*columns, strict=True))
 
@@ -182,7 +196,7 @@ def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Na
     return csv_bytes([ID, "place", "neighbor", f"row in {names[view]}", "distance"], rows)
 
 
-def _described(names: list[str], common: CommonGraph, clusters: Ints | None) -> tuple[dict[str, Any], str]:
+def _described(names: list[str], common: CommonGraph, found: Clustering | None) -> tuple[dict[str, Any], str]:
     """How many items there are, where they are, and how large clusters are."""
     import numpy as np
 
@@ -204,8 +218,8 @@ def _described(names: list[str], common: CommonGraph, clusters: Ints | None) -> 
     rows = [[str(one["name"]), f"{one['items']:,}", f"{one['only']:,}"] for one in views]
     text += "\n".join([table_text(["view", "items", "here only"], rows), *common.notes])
     report: dict[str, Any] = {"items": len(count), "several": several, "views": views, "notes": list(common.notes)}
-    if clusters is not None:
-        sizes = np.sort(np.bincount(clusters))[::-1].tolist()
-        report["sizes"] = sizes
-        text += f"\nclusters: sizes {', '.join(map(str, sizes))}"
+    if found is not None:
+        sizes = np.sort(np.bincount(found.labels))[::-1].tolist()
+        report |= {"sizes": sizes, "method": found.method, "normalized cut": found.normalized_cut}
+        text += f"\n{len(sizes)} clusters by {found.method}: sizes {', '.join(map(str, sizes))}"
     return report, text

@@ -16,8 +16,8 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time, median_degree
-from cotherm.methods.heat_clusters import METHODS, graph_clusters
 from cotherm.methods.pairs import rules
+from cotherm.methods.pairs.clusters import AUTO, METHODS, Clustering, clustering, number_of_clusters
 from cotherm.methods.pairs.common_distance import by_shared_views
 from cotherm.methods.pairs.edges import with_degrees
 from cotherm.methods.pairs.report import PairReport
@@ -49,7 +49,7 @@ class CommonGraph(Shown):
         How far each view is believed about each item. Rows sum to 1; 0 where an item is missing from a view, and for
         views that were left out.
     first_neighbors : Graph or None
-        The common graph before it got second neighbors, which clusters are made by. None where it has none.
+        The common graph before it got second neighbors, which clusters are judged by. None where it has none.
     left_out : mapping of int to int
         The views that were not merged, and how many vertices each of them has.
     notes : tuple of str
@@ -156,38 +156,74 @@ class CommonGraph(Shown):
             wanted = validation.indices("sources", sources, below=self.graph.n)
         return by_shared_views(self.graph, here, time, wanted)
 
-    def clusters(self, k: int, *, method: str = "auto", seed: int = 0) -> Ints:
+    def clusters(self, k: int | str = "auto", *, method: str = "auto", seed: int = 0) -> Ints:
         """Cluster all items, whichever views they are in.
 
         Parameters
         ----------
-        k : int
-            Number of clusters.
-        method : {"auto", "heat", "spectral"}, default "auto"
+        k : int or "auto", default "auto"
+            Number of clusters. "auto": from 2 to 30, where the gap between two eigenvalues of the normalized Laplacian
+            of the common graph is largest [1]_.
+        method : {"auto", "heat", "spectral", "leiden"}, default "auto"
             "spectral": k-means on the first k modes, with rows scaled to unit length. "heat": k-means on square roots
             of the heat that flows from each item to those that are in several views, in 2, 4 or 8 moves along edges;
-            for up to 4,096 items.
-            The time whose clusters have the smallest normalized cut [1]_ is taken. "auto": by heat, by modes where
-            there are more items.
+            for up to 4,096 items. Both are read off the common graph and off ``first_neighbors``, and the clusters with
+            the smallest normalized cut [2]_ of the latter are taken. "auto": the best of both by that cut. "leiden":
+            Leiden's method [3]_ on ``first_neighbors``, with the resolution that gives k clusters; it needs igraph,
+            ``pip install 'cotherm[igraph]'``.
         seed : int, default 0
-            Seed of k-means.
+            Seed of k-means and of Leiden's method.
 
         Returns
         -------
         ndarray of int of shape (items,)
             Cluster of each item, from 0 to k − 1.
 
+        See Also
+        --------
+        clustering : The same, with which reading was taken.
+
         References
         ----------
-        .. [1] J. Shi and J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and
+        .. [1] U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing, 2007.
+        .. [2] J. Shi and J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and
            Machine Intelligence, 2000.
+        .. [3] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+           communities", Scientific Reports, 2019.
+
+        Examples
+        --------
+        >>> import cotherm as ct
+        >>> views = ct.datasets.ambiguous()
+        >>> common = ct.couple_pairs(views.graphs).common_graph()
+        >>> len(set(common.clusters().tolist()))
+        7
         """
-        k = validation.integer("k", k, least=1, most=self.graph.n)
+        return self.clustering(k, method=method, seed=seed).labels
+
+    def clustering(self, k: int | str = "auto", *, method: str = "auto", seed: int = 0) -> Clustering:
+        """Cluster all items, and tell how.
+
+        Parameters
+        ----------
+        k : int or "auto", default "auto"
+            Number of clusters, as for :meth:`clusters`.
+        method : {"auto", "heat", "spectral", "leiden"}, default "auto"
+            The method, as for :meth:`clusters`.
+        seed : int, default 0
+            Seed of k-means and of Leiden's method.
+
+        Returns
+        -------
+        Clustering
+            ``labels``, ``method``, which reading was taken, and ``normalized_cut``.
+        """
+        auto = isinstance(k, str) and k == AUTO
+        count = number_of_clusters(self.graph) if auto else validation.integer("k", k, least=1, most=self.graph.n)
         method = validation.choice("method", method, METHODS)
         seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
-        # Heat from a vertex goes further than to its neighbors anyway: second neighbors only blur where clusters end.
-        graph = self.graph if self.first_neighbors is None else self.first_neighbors
-        return graph_clusters(graph, k, method, seed, self._landmarks(k))
+        first, denser = (self.graph, None) if self.first_neighbors is None else (self.first_neighbors, self.graph)
+        return clustering(first, count, method, seed, landmarks=self._landmarks(count), denser=denser)
 
     def _landmarks(self, k: int) -> Ints | None:
         """The items in several views: items that are in different views only have no others to be compared by.
@@ -295,8 +331,7 @@ def common_graph(
     second_neighbors : bool, default False
         Whether to join items to their neighbors' neighbors, too. Then 0.8 of the weight goes to the pairs of items that
         the strongest paths of two edges lead between, for every item those to :math:`2\sqrt{n}` others, but at least
-        20 and at most 100, and all degrees become about equal. So few moves along edges tell more items apart. Clusters
-        are still made without.
+        20 and at most 100, and all degrees become about equal. So few moves along edges tell more items apart.
 
     Returns
     -------
