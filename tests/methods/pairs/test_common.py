@@ -151,18 +151,20 @@ def test_of_view_finds_every_vertex() -> None:
 
 
 def slow_distances(common: ct.CommonGraph, t: float) -> Floats:
-    """Heat view by view, relative to all heat there; pair by pair over the views that two items share, or all."""
+    """Heat view by view, relative to all heat there and to how far items are from all of the view."""
     kernel, n = references.heat_kernel(common.graph, t), common.graph.n
-    heat = []
+    views = []
     for column in common.items.T:
-        inside = kernel[:, column >= 0]
-        heat.append(inside / inside.sum(axis=1, keepdims=True))
+        inside = np.flatnonzero(column >= 0)
+        heat = kernel[:, inside] / kernel[:, inside].sum(axis=1, keepdims=True)
+        squares = np.array([[np.sum((heat[i] - heat[j]) ** 2) for j in range(n)] for i in range(n)])
+        far = np.array([np.sqrt(np.mean(squares[i, inside])) for i in range(n)])
+        views.append(squares / np.outer(far, far))
     found = np.empty((n, n))
     for i in range(n):
         for j in range(n):
             both = np.flatnonzero((common.items[i] >= 0) & (common.items[j] >= 0)).tolist()
-            squares = [np.sum((heat[k][i] - heat[k][j]) ** 2) for k in both or range(len(heat))]
-            found[i, j] = np.sqrt(np.mean(squares))
+            found[i, j] = np.sqrt(np.mean([views[k][i, j] for k in both or range(len(views))]))
     return found
 
 

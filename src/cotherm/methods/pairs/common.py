@@ -127,9 +127,9 @@ class CommonGraph(Shown):
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> Floats:
         """Compute diffusion distances between items.
 
-        Where items are missing from views, heat is compared view by view, relative to all heat on the items of a view,
-        over the views that two items share, or over all if they share none. So items in one view and items in several
-        can be compared.
+        Where items are missing from views, heat is compared view by view, over the views that two items share, or over
+        all if they share none: relative to all heat on the items of a view, and to how far each of the two is from the
+        items of the view. So items in one view and items in several can be compared, and distances have no unit.
 
         Parameters
         ----------

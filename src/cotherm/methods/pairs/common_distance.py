@@ -5,9 +5,10 @@ two look far apart, however near they are. Where items are missing from views, h
 view: the part that is on the items of view k, relative to all heat there, p_k. Two items are compared by the views that
 both are in, and by all views where they have none in common:
 
-    d²(i, j) = mean over k of ‖p_k(i) − p_k(j)‖².
+    d²(i, j) = mean over k of ‖p_k(i) − p_k(j)‖² / r_k(i) r_k(j),
 
-Where all items are in all views, this is the diffusion distance.
+where r_k(i)² is the mean of ‖p_k(i) − p_k(j)‖² over the items j of view k. Heat spreads further in some views than in
+others, and further from some items than from others; relative to r_k, distances by one view and by several compare.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def by_shared_views(graph: Graph, here: NDArray[np.bool_], t: float, sources: In
     for heat, inside in zip(_relative_heat(graph, here, t), here.T, strict=True):
         sizes = np.einsum("ir,ir->i", heat, heat)
         squares = np.maximum(sizes[sources, np.newaxis] + sizes - 2.0 * heat[sources] @ heat.T, 0.0)
+        far = np.sqrt(np.maximum(sizes + sizes[inside].mean() - 2.0 * heat @ heat[inside].mean(axis=0), 0.0))
+        squares /= np.maximum(far[sources, np.newaxis] * far, np.finfo(float).tiny)
         both = inside[sources, np.newaxis] & inside
         found += np.where(both, squares, 0.0)
         shared += both
