@@ -50,13 +50,20 @@ class OfBases:
 
 @dataclass(frozen=True)
 class OfCommon:
-    """One graph over all items, of which a view has some. Views whose items are not all in it keep their own graph."""
+    """One graph over all items, of which a view has some. Views whose items are not all in it keep their own graph.
+
+    ``plain`` distances are those of the graph, whichever views items are in.
+    """
 
     common: CommonGraph
     graphs: Sequence[Graph]
+    plain: bool = False
 
     def distances(self, view: int, t: float, moves: float) -> Floats:
         here = self.common.of_view(view)
         if (here < 0).any():
             return diffusion_distance(self.graphs[view], t)
-        return self.common.distances(diffusion_time(moves, self.common.graph), sources=here)[:, here]
+        time = diffusion_time(moves, self.common.graph)
+        if self.plain:
+            return diffusion_distance(self.common.graph, time, sources=here)[:, here]
+        return self.common.distances(time, sources=here)[:, here]

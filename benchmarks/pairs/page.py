@@ -44,7 +44,9 @@ labels, which nobody could do. With all items paired the *paired average* is the
 the same method: *second neighbors, equal degrees* are what every view gets without the others, *borrowed* has weight
 from the others, too, *coupled without borrowing* has neither, and *coupled* is all of it. *Merged, not coupled* is the
 common graph of the views as given, *merged, second neighbors* the same with those that the *common graph* of coupled
-views has; before it stands that of views that have borrowed and are not coupled."""
+views has; before it stands that of views that have borrowed and are not coupled, then the common graph with *equal view
+weights*, which is the same where there are two views, and with *plain distances*, which do not go view by view where
+items are missing from some."""
 _STEPS = "What each part adds, mean of the views and paired items; *what coupling adds* is coupled minus borrowed:"
 _MISSING = """**Missing views.** Every item is in all views or in just one. Clusters of all items, as many as there are
 classes; items in random order. Other libraries get the rows that our graphs are made of, or these *standardized*, with

@@ -40,7 +40,8 @@ GIVEN, SECOND, BORROWED = "as given", "second neighbors, equal degrees", "borrow
 ONLY_COUPLED, COUPLED = "coupled without borrowing", "coupled"
 MERGED, SPREAD = "merged, not coupled", "merged, second neighbors"
 OF_BORROWED, COMMON = "common graph of borrowed", "common graph"
-STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, OF_BORROWED, COMMON)
+EQUAL, PLAIN = "common graph, equal view weights", "common graph, plain distances"
+STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, OF_BORROWED, EQUAL, PLAIN, COMMON)
 # So weak that nothing is coupled: what is left is what comes before.
 _WEAK = 1e-6
 # Of coupled bases, alignment and co-regularization, as in the paper's experiment with NUS.
@@ -153,7 +154,15 @@ def _only_coupled(views: Views, _: Limits) -> Answer:
 
 def _coupled(views: Views, _: Limits) -> Answer:
     result = couple_pairs(views.graphs, views.pairs, seed=views.seed)
-    return {COUPLED: OfGraphs(result.graphs), COMMON: OfCommon(result.common_graph(), result.graphs)}
+    common = result.common_graph()
+    weighed = len(result.graphs) > 2 and not common.left_out
+    equal = common_graph(result.graphs, views.pairs, second_neighbors=True) if weighed else common
+    return {
+        COUPLED: OfGraphs(result.graphs),
+        EQUAL: OfCommon(equal, result.graphs),
+        PLAIN: OfCommon(common, result.graphs, plain=True),
+        COMMON: OfCommon(common, result.graphs),
+    }
 
 
 def _merged(views: Views, _: Limits) -> Answer:
@@ -200,7 +209,7 @@ METHODS = {
         (_second, (SECOND,), {"partial": True}),
         (_borrowed, (BORROWED, OF_BORROWED), {"partial": True, "drawn": True}),
         (_only_coupled, (ONLY_COUPLED,), {"partial": True, "drawn": True}),
-        (_coupled, (COUPLED, COMMON), {"partial": True, "drawn": True}),
+        (_coupled, (COUPLED, EQUAL, PLAIN, COMMON), {"partial": True, "drawn": True}),
         (_merged, (MERGED, SPREAD), {"partial": True}),
         (_average, ("average",), {}),
         (_normalized_average, ("normalized average",), {}),
