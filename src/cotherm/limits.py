@@ -71,7 +71,8 @@ EXACT_FLOW = 500
 DENSE = 2_000
 # All pairs of this many vertices are 3.2 GB, and as much again on the way; more are refused.
 DENSE_RESULT = 20_000
-# Up to this many vertices all pairs of diffusion distances are computed, whichever are asked for.
+# Up to this many vertices all pairs of diffusion distances are computed, whichever are asked for, and all heat for the
+# weights of views.
 ALL_DISTANCES = 4_096
 # Numbers of nearest vertices at once: on the way there are several times as many candidates. More are refused.
 NEAREST_VERTICES = 40_000_000

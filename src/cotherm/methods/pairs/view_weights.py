@@ -11,6 +11,7 @@ Of two views alone this cannot tell which one is wrong about an item. They weigh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +23,7 @@ from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
 
-# Heat between two vertices is the inner product of their rows after half the time. On large graphs rows are of so many
-# random functions, and a neighbor is compared with so many other items.
+# On large graphs heat is estimated from so many random functions, and a neighbor is compared with so many other items.
 _FUNCTIONS, _OTHERS = 512, 512
 # Neighbors of so many items are compared at once, to bound the memory.
 _ITEMS = 1_024
@@ -42,9 +42,9 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
     count = items.shape[1]
     if count == 2:
         return here / here.sum(axis=1, keepdims=True)
-    rows = [_rows(graph, seed) for graph in graphs]
+    heat = [_Heat.of(graph, seed) for graph in graphs]
     edges = {
-        (k, m): _borne_out(graphs[k], rows[m], items[:, k], items[:, m], seed)
+        (k, m): _borne_out(graphs[k], heat[m], items[:, k], items[:, m], seed)
         for k in range(count)
         for m in range(count)
         if k != m
@@ -63,20 +63,38 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
     return weights
 
 
-def _rows(graph: Graph, seed: int) -> Floats:
-    """A row for each vertex, whose inner products are heat."""
-    if graph.n <= limits.EXACT_FLOW:
-        functions = np.eye(graph.n)
-    else:
-        functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS)) / np.sqrt(_FUNCTIONS)
-    half = np.array([0.5 * diffusion_time(WEIGHT_MOVES, graph)])
-    return np.asarray(flow(graph, functions, half, "auto", _ROUGHLY)[0])
+class _Heat(NamedTuple):
+    """Heat between vertices: the kernel, or rows whose inner products estimate it."""
+
+    rows: Floats
+    exact: bool
+
+    @classmethod
+    def of(cls, graph: Graph, seed: int) -> _Heat:
+        moves, exact = WEIGHT_MOVES, graph.n <= limits.ALL_DISTANCES
+        if exact:
+            functions = np.eye(graph.n)
+        else:  # e^{−tL} ≈ XXᵀ for X = e^{−tL/2}F with random F
+            moves *= 0.5
+            functions = np.random.default_rng(seed).standard_normal((graph.n, _FUNCTIONS)) / np.sqrt(_FUNCTIONS)
+        times = np.array([diffusion_time(moves, graph)])
+        return cls(np.asarray(flow(graph, functions, times, "auto", _ROUGHLY)[0]), exact)
+
+    def pairs(self, i: Ints, j: Ints) -> Floats:
+        """From i[e] to j[e], for every e."""
+        if self.exact:
+            return np.asarray(self.rows[i, j])
+        return np.asarray(np.einsum("er,er->e", self.rows[i], self.rows[j]))
+
+    def table(self, i: Ints, j: Ints) -> Floats:
+        """From all of i to all of j."""
+        return np.asarray(self.rows[np.ix_(i, j)] if self.exact else self.rows[i] @ self.rows[j].T)
 
 
-def _borne_out(graph: Graph, rows: Floats, mine: Ints, theirs: Ints, seed: int) -> tuple[sp.csr_array, sp.csr_array]:
+def _borne_out(graph: Graph, heat: _Heat, mine: Ints, theirs: Ints, seed: int) -> tuple[sp.csr_array, sp.csr_array]:
     """Over items in both views: the weights of one view's edges, and the share of items with less heat in the other.
 
-    ``mine`` and ``theirs`` are the vertices of items in the view and in the other one, whose ``rows`` are given.
+    ``mine`` and ``theirs`` are the vertices of items in the view and in the other one, whose ``heat`` is given.
     """
     both = np.flatnonzero((mine >= 0) & (theirs >= 0))
     item = np.full(graph.n, -1)
@@ -95,12 +113,12 @@ def _borne_out(graph: Graph, rows: Floats, mine: Ints, theirs: Ints, seed: int) 
         sources = both[first : first + _ITEMS]
         part = slice(*np.searchsorted(i, [sources[0], sources[-1] + 1]))
         at = np.searchsorted(sources, i[part])
-        own = rows[theirs[sources]]
-        heat = np.einsum("er,er->e", own[at], rows[theirs[j[part]]])[:, np.newaxis]
-        reached = (own @ rows[theirs[others]].T)[at]
+        own = theirs[sources]
+        here = heat.pairs(theirs[i[part]], theirs[j[part]])[:, np.newaxis]
+        reached = heat.table(own, theirs[others])[at]
         counted = (others != i[part, np.newaxis]) & (others != j[part, np.newaxis])
-        alike = _ALIKE * np.einsum("ir,ir->i", own, own)[at, np.newaxis]
-        less = 0.5 * ((reached < heat - alike) + 1.0 * (reached <= heat + alike))
+        alike = _ALIKE * heat.pairs(own, own)[at, np.newaxis]
+        less = 0.5 * ((reached < here - alike) + 1.0 * (reached <= here + alike))
         shares[part] = np.sum(less, axis=1, where=counted) / np.maximum(counted.sum(axis=1), 1)
     shape = (len(mine), len(mine))
     return sp.csr_array((w, (i, j)), shape=shape), sp.csr_array((w * shares, (i, j)), shape=shape)
