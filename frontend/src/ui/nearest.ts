@@ -46,9 +46,10 @@ export class Nearest {
     if (key === this.shown) return;
     this.shown = key;
     const believed = state.source.type === "vertex" ? believedText(this.data, state.source.view, state.source.vertex) : null;
+    const trust = believed === null ? "" : ` How far views are believed about it: ${believed}.`;
     this.text.textContent =
       state.source.type === "vertex"
-        ? `Closeness to ${shorten(name, 60)} is the heat that has come from it by the current time. It is not the diffusion distance.${believed === null ? "" : ` How far views are believed about it: ${believed}.`}`
+        ? `Closeness to ${shorten(name, 60)} is the heat that has come from it by the current time. It is not the diffusion distance.${trust}`
         : `The items with most heat of ${shorten(name, 60)} at the current time. Click an item to see those nearest to it.`;
     const without = new Set(startsIn(this.data, state.source, this.view));
     const lists = [before, after].map((heat) => (heat ? hottest(heat, COUNT, without) : null));

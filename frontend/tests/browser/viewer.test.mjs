@@ -7,7 +7,19 @@ import { heat, heated, Pages, state, total } from "./pages.mjs";
 
 const pages = new Pages();
 before(() =>
-  pages.start(["ring", "weighed", "surface", "space", "hostile", "plain", "reduced", "damaged-json", "damaged-blocks", "damaged-shape", "large"]),
+  pages.start([
+    "ring",
+    "weighed",
+    "surface",
+    "space",
+    "hostile",
+    "plain",
+    "reduced",
+    "damaged-json",
+    "damaged-blocks",
+    "damaged-shape",
+    "large",
+  ]),
 );
 after(() => pages.stop());
 

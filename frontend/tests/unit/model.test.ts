@@ -108,7 +108,8 @@ test("a vertex and its partners start with the same amount of heat; without a pa
 
 test("how far views are believed about an item is told where it says something", async () => {
   const made = await load(weighed());
-  const told = (vertex: number): [string, number][] => believedOf(made, made.views[1], vertex).map(({ view, weight }) => [view.name, weight]);
+  const told = (vertex: number): [string, number][] =>
+    believedOf(made, made.views[1], vertex).map(({ view, weight }) => [view.name, weight]);
   assert.deepEqual(told(6), [
     ["images", 0.5],
     ["words", 0.375],
