@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundle } from "../build.mjs";
 import { fillPage, writePage } from "./page.mjs";
-import { hostile, large, reduced, ring, surface, withoutFunctions } from "./problems.mjs";
+import { hostile, large, reduced, ring, surface, weighed, withoutFunctions } from "./problems.mjs";
 
 const PAGES = {
   ring: () => ring(),
+  weighed: () => weighed(),
   middle: () => large(5_000, 10, 2, true),
   space: () => large(3_000, 6, 3),
   large: () => large(50_000, 10),

@@ -6,6 +6,7 @@ interface Made {
 }
 export declare const ATTACKS: string[];
 export declare function ring(n?: number): Made;
+export declare function weighed(n?: number): Made;
 export declare function hostile(): Made;
 export declare function withoutFunctions(): Made;
 export declare function surface(): Made;

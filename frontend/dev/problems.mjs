@@ -57,6 +57,7 @@ function addView(blocks, k, view) {
     kind: block("kind", "u1", [m], kind),
     names: view.names ?? null,
     labels: view.labels ? { codes: block("codes", "i4", [n], view.labels.codes), classes: view.labels.classes } : null,
+    believed: view.believed ? block("believed", "f4", [n, view.believed.length / n], view.believed, "zlib-shuffle") : null,
     thumbnails: view.thumbnails ?? null,
     functions:
       q > 0
@@ -155,6 +156,18 @@ export function ring(n = 60) {
   const all = Array.from({ length: n - 5 }, (_, v) => v);
   header.pairs = [{ views: [0, 1], a: blocks.add("p.a", "u4", [all.length], all), b: blocks.add("p.b", "u4", [all.length], all) }];
   return { header, blocks };
+}
+
+/** Three rings of the same items, and how far each is believed about them; about item 7 nothing is known. */
+export function weighed(n = 60) {
+  const blocks = new Blocks();
+  const circle = Array.from({ length: n }, (_, v) => [Math.cos((2 * Math.PI * v) / n), Math.sin((2 * Math.PI * v) / n)]).flat();
+  const edges = sortedEdges(Array.from({ length: n }, (_, v) => [v, (v + 1) % n, 1]));
+  const believed = Array.from({ length: n }, (_, v) => (v === 7 ? [0, 0, 0] : v === 8 ? [0.75, 0.25, 0] : [0.5, 0.375, 0.125])).flat();
+  const after = edges.map((e) => e[2]);
+  const kind = edges.map(() => 0);
+  const view = (name) => ({ name, n, edges, after, kind, position: circle, dimensions: 2, functions: [bump(n, 0, 3)], believed });
+  return { header: headerOf("Three views", blocks, ["images", "words", "sounds"].map(view)), blocks };
 }
 
 /** A sheet of n points with about 2·degree neighbors each, rolled up in space if three dimensions are asked for. */

@@ -136,6 +136,8 @@ CLUSTER_TABLE = 100_000_000
 # Vertices and edges of a graph in a page of the viewer; of larger graphs a part is shown, and the page says so.
 VIEWER_VERTICES = 50_000
 VIEWER_EDGES = 500_000
+# Vertices of a graph up to which a page says how far each view is believed about an item: some seconds of work.
+VIEWER_WEIGHTS = 5_000
 # Bytes of a page: where more would be needed numbers are shorter, then less is shown; the page says so.
 PAGE_BYTES = 25_000_000
 # Functions to choose from in a page, and in one that shows graphs in part, which holds heat from each of them.

@@ -170,6 +170,8 @@ def test_a_coupling_by_pairs(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read.obsm["X_cotherm_common"], common.embedding(3)[common.of_view(v)])
         assert read.obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1", "2"]
         assert read.obs["cotherm_clusters"].astype(int).tolist() == common.clusters(3)[common.of_view(v)].tolist()
+        np.testing.assert_array_equal(read.obs["mod_weight"], common.view_weights[common.of_view(v), v])
+        assert sorted(set(read.obs["mod_weight"])) == [0.5, 1.0]  # of two views nothing can tell which one is wrong
         entry = read.uns["cotherm"]["pairs"]
         assert (entry["items"], entry["n_modes"]) == (40, 5)
         assert entry["agreement"]["views"].tolist() == [[0, 1]]
@@ -185,6 +187,7 @@ def test_a_coupling_by_pairs(tmp_path: Path) -> None:
     to_anndata(ct.align(result.graphs, [np.eye(n)[:, :3] for n in (60, 50)], k=4), two, k=2)
     assert "X_cotherm_common" not in two[0].obsm
     assert "cotherm_clusters" not in two[0].obs
+    assert "mod_weight" not in two[0].obs
     assert "mine" in two[0].obs
 
 
@@ -229,7 +232,43 @@ def test_a_mudata_of_modalities_with_different_cells(tmp_path: Path) -> None:
     assert "cotherm" not in mdata.uns
     assert "X_cotherm" not in mdata.obsm
     assert "cotherm_connectivities" not in mdata.obsp
+    assert "rna:mod_weight" not in mdata.obs
     assert mdata.mod["rna"].obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1"]
+
+
+@pytest.mark.filterwarnings("ignore:From 0.4 .update:FutureWarning")  # mudata's default, which moves columns
+def test_weights_of_modalities_are_where_muon_writes_its_own(tmp_path: Path) -> None:
+    three = cells((60, 60, 60))
+    for v, adata in enumerate(three):
+        adata.obs_names = [f"cell {c}" for c in range(60)]
+        adata.X = (np.eye(6)[np.arange(60) % 6] + 0.05 * adata.X).astype(np.float32)
+        three[v] = adata[np.random.default_rng(v).permutation(60)[: 60 - 5 * v]].copy()
+    mdata, without = together(three), [adata.copy() for adata in three]
+    result = coupled_by_pairs(mdata)
+    common = result.common_graph()
+    to_anndata(result, mdata)
+    mdata.update()  # as muon and files do
+    mdata.write_h5mu(tmp_path / "cells.h5mu")
+    read = mudata.read_h5mu(tmp_path / "cells.h5mu")
+    weights = read.obs[[f"{name}:mod_weight" for name in ("rna", "met", "acc")]].to_numpy()
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    for v, (name, adata) in enumerate(read.mod.items()):
+        here = read.obs_names.isin(adata.obs_names)
+        assert not weights[~here, v].any()
+        rows = read.obs_names.get_indexer(adata.obs_names)
+        np.testing.assert_array_equal(weights[rows], common.view_weights[common.of_view(v)])
+        assert "mod_weight" not in adata.obs, name
+    assert len(np.unique(weights)) > 60
+    to_anndata(result, mdata)  # over an earlier answer
+    to_anndata(result, mdata, key="other")
+    np.testing.assert_array_equal(mdata.obs["met:other_mod_weight"], mdata.obs["met:mod_weight"])
+    # Muon's own, under the same name, are kept.
+    mdata = together(without)
+    mdata.obs["met:mod_weight"] = 0.25
+    assert refused(lambda: to_anndata(result, mdata)) == "key"
+    assert "cotherm" not in mdata.mod["rna"].uns
+    to_anndata(result, mdata, key="other")
+    assert set(mdata.obs["met:mod_weight"]) == {0.25}
 
 
 def layout_as_muon_does(mdata: Any) -> anndata.AnnData:
@@ -273,6 +312,7 @@ def test_a_mudata_that_takes_other_cells_for_the_same() -> None:
         to_anndata(ct.couple_pairs(graphs, few, kept_back=0, n_modes=3, max_iterations=2), mdata)
         assert "cotherm" not in mdata.uns
         assert "X_cotherm_common" in mdata.mod["rna"].obsm
+        assert "mod_weight" in mdata.mod["rna"].obs
         mdata.mod["rna"] = two[0][:50].copy()
         to_anndata(coupled_by_pairs(mdata), mdata)
         assert "cotherm" not in mdata.uns

@@ -158,6 +158,50 @@ def test_pairs(paired: ct.Coupling, ring: ct.Coupling) -> None:
     assert agreement["pairs"] == reported.kept_back
 
 
+def in_three_views(third: ct.Graph | None = None) -> ct.Coupling:
+    """Sixty items in six groups, the same in two views; the third has the last fifty of them, backwards."""
+    random = np.random.default_rng(0)
+    points = [np.eye(6)[np.arange(60) % 6] + 0.2 * random.standard_normal((60, 6)) for _ in range(3)]
+    points[2] = points[2][:9:-1]
+    graphs = [ct.knn_graph(one, k=6).replace(coordinates=None) for one in points]
+    table = np.column_stack([np.arange(60), np.arange(60), np.append(np.full(10, -1), np.arange(49, -1, -1))])
+    return ct.couple_pairs([*graphs[:2], third or graphs[2]], table, max_iterations=2)
+
+
+def test_how_far_views_are_believed(paired: ct.Coupling, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = in_three_views()
+    expected = result.common_graph().view_weights
+    page = read(result)
+    for k in range(3):
+        found = page.view(k, "believed")
+        for item, vertices in enumerate(result.common_graph().items):
+            if vertices[k] >= 0:  # two views weigh the same, which says nothing
+                row = expected[item] if np.all(vertices >= 0) else np.zeros(3)
+                np.testing.assert_allclose(found[vertices[k]], row, rtol=1e-6)
+        assert np.count_nonzero(found.any(axis=1)) == 50
+    monkeypatch.setattr(limits, "VIEWER_VERTICES", 30)
+    part = read(result)
+    for k in range(3):
+        shown = np.array(part.header["views"][k]["names"]).astype(int)
+        assert 0 < len(shown) <= 30
+        np.testing.assert_array_equal(part.view(k, "believed"), page.view(k, "believed")[shown])
+    monkeypatch.setattr(limits, "VIEWER_WEIGHTS", 59)
+    assert believed(read(result)) == [None] * 3
+    assert believed(read(paired)) == [None] * 2
+
+
+def test_two_views_that_are_believed_say_nothing(ring: ct.Coupling) -> None:
+    noise = ct.knn_graph(np.random.default_rng(5).standard_normal((50, 6)), k=6).replace(coordinates=None)
+    result = in_three_views(noise)
+    assert list(result.common_graph().left_out) == [2]
+    assert believed(read(result)) == [None] * 3
+    assert believed(read(ring)) == [None] * 2
+
+
+def believed(page: Read) -> list[str | None]:
+    return [view["believed"] for view in page.header["views"]]
+
+
 def test_figures(ring: ct.Coupling) -> None:
     header = read(ring).header
     assert header["summary"]["cost"] == ring.cost

@@ -111,7 +111,7 @@ const wholeOf = (w: Json, where: string): Whole => {
   return { n: whole(w.n, `${where}.n`), m: whole(w.m, `${where}.m`), counts: checked };
 };
 
-const viewOf = (x: unknown, where: string, functions: number, blocks: Blocks): ViewHeader => {
+const viewOf = (x: unknown, where: string, count: number, functions: number, blocks: Blocks): ViewHeader => {
   const v = record(x, where);
   const at = (key: string): string => `${where}.${key}`;
   const n = whole(v.n, at("n"), 1);
@@ -134,6 +134,7 @@ const viewOf = (x: unknown, where: string, functions: number, blocks: Blocks): V
     kind: blocks.named(v.kind, at("kind"), [m], ["u1"]),
     names: orNull(v.names, at("names"), (names, place) => ofLength(list(names, place, text), n, place)),
     labels: orNull(v.labels, at("labels"), (labels, place) => labelsOf(labels, place, n, blocks)),
+    believed: orNull(v.believed, at("believed"), (name, place) => blocks.named(name, place, [n, count], ["f4"])),
     thumbnails: orNull(v.thumbnails, at("thumbnails"), (images, place) => ofLength(list(images, place, thumbnail), n, place)),
     functions: functions === 0 ? null : blocks.named(v.functions, at("functions"), [functions, n], weights),
   };
@@ -246,7 +247,8 @@ export function checkHeader(json: unknown): Header {
   const table = blockTable(h.blocks);
   const blocks = new Blocks(table);
   const functions = listOrEmpty(h.functions, "functions", (f, at) => ({ name: text(record(f, at).name, `${at}.name`) }));
-  const views = list(h.views, "views", (v, at) => viewOf(v, at, functions.length, blocks));
+  const given = list(h.views, "views", record);
+  const views = given.map((v, k) => viewOf(v, `views[${k}]`, given.length, functions.length, blocks));
   if (views.length === 0) fail("views", "at least one graph is needed");
   const times = timesOf(h.times);
   return {

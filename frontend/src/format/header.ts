@@ -39,6 +39,8 @@ export interface ViewHeader {
   kind: string;
   names: string[] | null;
   labels: Labels | null;
+  /** n × views: how far each view is believed about the item; rows of 0 where that is not known or says nothing. */
+  believed: string | null;
   thumbnails: (string | null)[] | null;
   functions: string | null;
 }

@@ -30,6 +30,8 @@ export interface View {
   weights: Record<Which, Weights>;
   kind: Uint8Array;
   codes: Int32Array | null;
+  /** n × views. */
+  believed: Weights | null;
   /** q × n. */
   functions: Weights | null;
 }
@@ -54,6 +56,10 @@ export const labelOf = (view: View, vertex: number): string | null => {
   const code = view.codes ? view.codes[vertex] : -1;
   return view.header.labels?.classes[code] ?? null;
 };
+
+/** How far each view is believed about an item, for those that are; empty where that is not known or says nothing. */
+export const believedOf = ({ views }: Pick<Data, "views">, { believed }: View, vertex: number): { view: View; weight: number }[] =>
+  views.map((view) => ({ view, weight: believed?.[views.length * vertex + view.index] ?? 0 })).filter(({ weight }) => weight > 0);
 
 const below = (values: Numbers, limit: number, what: string): void => {
   for (let k = 0; k < values.length; k++)
@@ -87,7 +93,7 @@ async function readView(header: ViewHeader, index: number, reader: BlockReader):
   const read = (name: string): Promise<Numbers> => reader.read(name);
   const maybe = async (name: string | null): Promise<Numbers | null> => (name === null ? null : reader.read(name));
   const { n, m, dimensions, name } = header;
-  const [position, faces, i, j, before, after, kind, codes, functions] = await Promise.all([
+  const [position, faces, i, j, before, after, kind, codes, believed, functions] = await Promise.all([
     read(header.position),
     maybe(header.faces),
     read(header.i),
@@ -96,11 +102,13 @@ async function readView(header: ViewHeader, index: number, reader: BlockReader):
     read(header.after),
     read(header.kind),
     maybe(header.labels?.codes ?? null),
+    maybe(header.believed),
     maybe(header.functions),
   ]);
   allFinite(position, `a position in view ${index}`);
   allFinite(before, `a weight before in view ${index}`, 0);
   allFinite(after, `a weight after in view ${index}`, 0);
+  if (believed) allFinite(believed, `a weight of a view in view ${index}`, 0);
   if (functions) allFinite(functions, `a function in view ${index}`);
   for (const ends of [i, j, faces ?? i]) below(ends, n, `an edge or face of view ${index}`);
   const view = { index, name, n, m, header, dimensions, i: i as Uint32Array, j: j as Uint32Array };
@@ -111,6 +119,7 @@ async function readView(header: ViewHeader, index: number, reader: BlockReader):
     weights: { before: before as Weights, after: after as Weights },
     kind: kind as Uint8Array,
     codes: codes as Int32Array | null,
+    believed: believed as Weights | null,
     functions: functions as Weights | null,
   };
 }

@@ -7,6 +7,7 @@ import { startsIn } from "../model/source.ts";
 import type { State } from "../model/state.ts";
 import { clear, el, select } from "./dom.ts";
 import { formatNumber, shorten } from "./format.ts";
+import { believedText } from "./tooltip.ts";
 
 const COUNT = 15;
 
@@ -44,9 +45,11 @@ export class Nearest {
     const key = `${this.view} ${state.stop} ${name} ${before !== null} ${after !== null}`;
     if (key === this.shown) return;
     this.shown = key;
+    const believed = state.source.type === "vertex" ? believedText(this.data, state.source.view, state.source.vertex) : null;
+    const trust = believed === null ? "" : ` How far views are believed about it: ${believed}.`;
     this.text.textContent =
       state.source.type === "vertex"
-        ? `Closeness to ${shorten(name, 60)} is the heat that has come from it by the current time. It is not the diffusion distance.`
+        ? `Closeness to ${shorten(name, 60)} is the heat that has come from it by the current time. It is not the diffusion distance.${trust}`
         : `The items with most heat of ${shorten(name, 60)} at the current time. Click an item to see those nearest to it.`;
     const without = new Set(startsIn(this.data, state.source, this.view));
     const lists = [before, after].map((heat) => (heat ? hottest(heat, COUNT, without) : null));

@@ -1,12 +1,18 @@
 // What is under the pointer, in words.
 import { KINDS } from "../model/changes.ts";
-import { labelOf, nameOf, type Data } from "../model/data.ts";
+import { believedOf, labelOf, nameOf, type Data } from "../model/data.ts";
 import type { HeatStore } from "../model/heat.ts";
 import { clear, el } from "./dom.ts";
 import { formatNumber, shorten } from "./format.ts";
 import type { Pointed } from "./marks.ts";
 
 const MOST_NAMES = 4;
+
+/** "images 0.62, words 0.38": how far each view is believed about an item; null where that says nothing. */
+export function believedText(data: Data, k: number, vertex: number): string | null {
+  const believed = believedOf(data, data.views[k], vertex);
+  return believed.length === 0 ? null : believed.map(({ view, weight }) => `${shorten(view.name, 24)} ${weight.toFixed(2)}`).join(", ");
+}
 
 export class Tooltip {
   readonly element = el("div", { class: "tooltip", role: "tooltip", hidden: true });
@@ -49,6 +55,8 @@ export class Tooltip {
     const heat = (["before", "after"] as const).map((which) => this.heat.at(k, which, stop)?.[vertex]);
     this.line("heat before → after", `${formatNumber(heat[0])} → ${formatNumber(heat[1])}`);
     this.fillPartners(k, vertex);
+    const believed = believedText(this.data, k, vertex);
+    if (believed !== null) this.line("believed", believed);
   }
 
   private fillPartners(k: number, vertex: number): void {

@@ -7,7 +7,19 @@ import { heat, heated, Pages, state, total } from "./pages.mjs";
 
 const pages = new Pages();
 before(() =>
-  pages.start(["ring", "surface", "space", "hostile", "plain", "reduced", "damaged-json", "damaged-blocks", "damaged-shape", "large"]),
+  pages.start([
+    "ring",
+    "weighed",
+    "surface",
+    "space",
+    "hostile",
+    "plain",
+    "reduced",
+    "damaged-json",
+    "damaged-blocks",
+    "damaged-shape",
+    "large",
+  ]),
 );
 after(() => pages.stop());
 
@@ -75,6 +87,25 @@ test("a click starts heat there and at its partner, and the picture changes", as
       assert.equal(total(values), 1);
     }
   assert.notDeepEqual(await page.screenshot(), picture);
+  await quiet(page);
+});
+
+test("how far views are believed about an item is said where one points and where heat starts", async () => {
+  const page = await pages.open("weighed");
+  await page.getByRole("tab", { name: "Nearest" }).click();
+  for (const [vertex, said] of [
+    [6, "images 0.50, words 0.38, sounds 0.13"],
+    [7, null],
+  ]) {
+    await page.evaluate((v) => window.cotherm.setSource(`v:0:${v}`), vertex);
+    await page.waitForTimeout(300);
+    const place = await ringOf(page, 0);
+    await page.mouse.move(place.x, place.y);
+    await page.waitForTimeout(100);
+    const [tooltip, nearest] = await Promise.all([".tooltip", ".nearest .hint >> nth=0"].map((where) => page.locator(where).innerText()));
+    for (const text of [tooltip, nearest]) assert.equal(text.includes("believed"), said !== null);
+    if (said !== null) assert.ok(tooltip.includes(said) && nearest.includes(`believed about it: ${said}.`), `${tooltip} ${nearest}`);
+  }
   await quiet(page);
 });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hostile, ring } from "../../dev/problems.mjs";
+import { hostile, ring, weighed } from "../../dev/problems.mjs";
 import { changedRows, csvCell, filterRows, orderRows, writeCsv } from "../../src/model/changes.ts";
-import { readData, type Data } from "../../src/model/data.ts";
+import { believedOf, readData, type Data } from "../../src/model/data.ts";
 import { readLink, writeLink } from "../../src/model/link.ts";
 import { hottest } from "../../src/model/nearest.ts";
 import { searchItems } from "../../src/model/search.ts";
@@ -104,6 +104,26 @@ test("a vertex and its partners start with the same amount of heat; without a pa
   const single = { type: "vertex", view: 0, vertex: 58 } as const;
   assert.deepEqual(startsIn(data, single, 1), []);
   assert.equal(heatAtStart(data, single, 1), null);
+});
+
+test("how far views are believed about an item is told where it says something", async () => {
+  const made = await load(weighed());
+  const told = (vertex: number): [string, number][] =>
+    believedOf(made, made.views[1], vertex).map(({ view, weight }) => [view.name, weight]);
+  assert.deepEqual(told(6), [
+    ["images", 0.5],
+    ["words", 0.375],
+    ["sounds", 0.125],
+  ]);
+  assert.deepEqual(told(7), []);
+  assert.deepEqual(told(8), [
+    ["images", 0.75],
+    ["words", 0.25],
+  ]);
+  assert.deepEqual(believedOf(data, data.views[0], 6), []);
+  const damaged = weighed();
+  damaged.header.views.pop();
+  await assert.rejects(load(damaged), /views\[0\]\.believed.*\(60, 2\).*\(60, 3\)/);
 });
 
 test("rows are filtered by kind, view and name, and ordered", () => {

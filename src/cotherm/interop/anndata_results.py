@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,12 +53,16 @@ def to_anndata(
     - ``obs["cotherm_clusters"]``, if `clusters` is given: the clusters;
     - ``obsm["X_cotherm_common"]``, for a coupling by pairs: coordinates in one space of all cells, the embedding of
       ``result.common_graph()``;
+    - ``obs["mod_weight"]``, likewise: how far the modality is believed about each cell, its column of ``view_weights``
+      of the common graph. With another key it is ``obs["KEY_mod_weight"]``;
     - ``uns["cotherm"]``: where those are, in the form that scanpy reads with ``neighbors_key="cotherm"``, and how the
       result was computed: settings, versions, status, costs, and for a coupling by pairs how far the modalities agree.
 
     A MuData itself gets the same for the common graph of a coupling by pairs, over all of its cells:
-    ``mdata.obsm["X_cotherm"]``, ``mdata.obsp["cotherm_connectivities"]`` and so on. This needs pairs by name, as a
-    MuData has them, see :func:`anndata_pairs`; with other pairs only the modalities are written.
+    ``mdata.obsm["X_cotherm"]``, ``mdata.obsp["cotherm_connectivities"]`` and so on. Then weights are there, not in the
+    modalities: ``mdata.obs["rna:mod_weight"]`` for each modality, as muon names its own, 0 for cells that the modality
+    lacks. This needs pairs by name, as a MuData has them, see :func:`anndata_pairs`; with other pairs only the
+    modalities are written.
 
     Parameters
     ----------
@@ -118,6 +122,8 @@ def to_anndata(
     entries = _entries(result, embedding, together, clusters)
     whole = _whole(together, adatas, clusters) if is_mudata(adatas) else None
     if whole is not None:
+        # Weights of modalities would be pulled into those of the whole, with NaN for cells that a modality lacks.
+        entries = [replace(entry, weights=None) for entry in entries]
         _require_free("adatas", adatas, key)
     elif is_mudata(adatas):
         _remove(adatas, key)
@@ -136,6 +142,7 @@ class _Entry:
     common: Floats | None
     labels: Ints | None
     clusters: int | None
+    weights: Floats | None
 
 
 def _in_common(result: JointResult, k: int, t: float, clusters: int | None) -> CommonCells | None:
@@ -149,16 +156,16 @@ def _entries(
 ) -> list[_Entry]:
     """What each modality gets."""
     graphs = _graphs(result) or [None] * len(embedding)
-    of_all: list[tuple[Floats | None, Ints | None]]
+    of_all: list[tuple[Floats | None, Ints | None, Floats | None]]
     if together is not None:
         of_all = [together.of_modality(v) for v in range(len(embedding))]
     elif clusters is None:
-        of_all = [(None, None)] * len(embedding)
+        of_all = [(None, None, None)] * len(embedding)
     else:
         with known_as("k", "clusters"):
-            of_all = [(None, labels) for labels in result.clusters(clusters)]
+            of_all = [(None, labels, None) for labels in result.clusters(clusters)]
     parts = zip(embedding, graphs, of_all, strict=True)
-    return [_Entry(X, graph, common, labels, clusters) for X, graph, (common, labels) in parts]
+    return [_Entry(X, graph, common, labels, clusters, weights) for X, graph, (common, labels, weights) in parts]
 
 
 def _whole(together: CommonCells | None, mdata: Any, clusters: int | None) -> _Entry | None:
@@ -166,8 +173,8 @@ def _whole(together: CommonCells | None, mdata: Any, clusters: int | None) -> _E
     found = None if together is None else together.of_mudata(mdata)
     if found is None:
         return None
-    X, labels, graph = found
-    return _Entry(X, graph, None, labels, clusters)
+    X, labels, weights, graph = found
+    return _Entry(X, graph, None, labels, clusters, weights)
 
 
 def _graphs(result: JointResult) -> tuple[Graph, ...] | None:
@@ -212,7 +219,14 @@ def _places(adata: Any, key: str) -> list[tuple[str, Any, str]]:
     names = _names(key)
     places = [("obsm", adata.obsm, "embedding"), ("obsm", adata.obsm, "common")]
     places += [("obsp", adata.obsp, "connectivities"), ("obsp", adata.obsp, "distances")]
-    return [(where, held, names[what]) for where, held, what in [*places, ("obs", adata.obs, "clusters")]]
+    found = [(where, held, names[what]) for where, held, what in [*places, ("obs", adata.obs, "clusters")]]
+    return [*found, *(("obs", adata.obs, name) for name in _weight_names(adata, key))]
+
+
+def _weight_names(adata: Any, key: str) -> list[str]:
+    """Where weights of modalities are: as ``muon.pp.neighbors`` names them, unless another key was given."""
+    name = "mod_weight" if key == "cotherm" else f"{key}_mod_weight"
+    return [f"{modality}:{name}" for modality in adata.mod] if is_mudata(adata) else [name]
 
 
 def _written(adata: Any, key: str) -> list[str] | None:
@@ -245,6 +259,9 @@ def _write(adata: Any, key: str, entry: _Entry, note: dict[str, Any]) -> None:
         adata.obsm[names["common"]] = np.ascontiguousarray(entry.common)
     if entry.labels is not None:
         adata.obs[names["clusters"]] = _categories(entry.labels, entry.clusters or 0)
+    if entry.weights is not None:
+        for name, column in zip(_weight_names(adata, key), entry.weights.T, strict=True):
+            adata.obs[name] = column
     if entry.graph is not None:
         W, lengths = _matrices(entry.graph)
         adata.obsp[names["connectivities"]] = W

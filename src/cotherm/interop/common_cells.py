@@ -30,23 +30,25 @@ class CommonCells:
             clusters = None if count is None else common.clusters(count)
         return cls(common, common.embedding(k, t=t), clusters)
 
-    def of_modality(self, view: int) -> tuple[Floats, Ints | None]:
-        """Coordinates and clusters of the cells of a modality."""
-        return self._take(self.common.of_view(view))
+    def of_modality(self, view: int) -> tuple[Floats, Ints | None, Floats]:
+        """Coordinates, clusters and weights of the cells of a modality."""
+        coordinates, clusters, weights = self._take(self.common.of_view(view))
+        return coordinates, clusters, weights[:, [view]]
 
-    def of_mudata(self, mdata: Any) -> tuple[Floats, Ints | None, Graph] | None:
-        """Coordinates, clusters and graph of the cells of a MuData, if those are the items; else None."""
+    def of_mudata(self, mdata: Any) -> tuple[Floats, Ints | None, Floats, Graph] | None:
+        """Coordinates, clusters, weights and graph of the cells of a MuData, if those are the items; else None."""
         cells = _items_of(mdata, self.common)
         if cells is None:
             return None
         W = self.common.graph.adjacency()[cells][:, cells]
         return *self._take(cells), Graph.from_adjacency(W, name=self.common.graph.name)
 
-    def _take(self, items: Ints) -> tuple[Floats, Ints | None]:
-        """NaN and −1 for cells that are not in the common graph."""
+    def _take(self, items: Ints) -> tuple[Floats, Ints | None, Floats]:
+        """NaN, −1 and 0 for cells that are not in the common graph."""
         here = items >= 0
         coordinates = np.where(here[:, np.newaxis], self.coordinates[items], np.nan)
-        return coordinates, None if self.clusters is None else np.where(here, self.clusters[items], -1)
+        clusters = None if self.clusters is None else np.where(here, self.clusters[items], -1)
+        return coordinates, clusters, np.where(here[:, np.newaxis], self.common.view_weights[items], 0.0)
 
 
 def pairs_note(report: PairReport) -> dict[str, Any]:

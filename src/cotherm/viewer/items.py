@@ -1,4 +1,4 @@
-"""Names, labels and names of functions as the page shows them, and what to say where something was shortened."""
+"""Names, labels, weights and names of functions as the page shows them, and what to say where one was shortened."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from cotherm.viewer.text import LONGEST_NAME, shown_name
 # Widths of names, the first with which all fit.
 _WIDTHS = (LONGEST_NAME, 40, 16)
 _OTHERS = "other classes"
+# Of so many views weights can tell which one is wrong about an item.
+_TELLING = 3
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,23 @@ def _by_number(text: str) -> tuple[int, float, str]:
         return 0, float(text), text
     except ValueError:
         return 1, 0.0, text
+
+
+def weights_of(result: Coupling) -> list[Floats] | None:
+    """(vertices, views) for every view: how far each view is believed about the item that a vertex is.
+
+    Views weigh the same where there are but two. So rows are 0 for items in fewer than three views that are believed.
+    None where all rows would be, and for graphs so large that computing weights would keep the reader waiting.
+    """
+    if result.pairs is None or max(graph.n for graph in result.graphs) > limits.VIEWER_WEIGHTS:
+        return None
+    if np.count_nonzero(result.pairs.trust()) < _TELLING:
+        return None
+    common = result.common_graph(second_neighbors=False)
+    telling = np.count_nonzero(common.view_weights, axis=1) >= _TELLING
+    weights = np.where(telling[:, np.newaxis], common.view_weights, 0.0)
+    items = [common.of_view(k) for k in range(weights.shape[1])]
+    return [np.where(own[:, np.newaxis] >= 0, weights[own], 0.0) for own in items] if telling.any() else None
 
 
 def function_names(result: Coupling, labels: Sequence[NDArray[Any] | None], count: int) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cotherm import limits
-from cotherm.arrays import Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
@@ -24,7 +24,7 @@ from cotherm.viewer.edges import Edges, edges_of
 from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
 from cotherm.viewer.given import Given
 from cotherm.viewer.heat import LEVELS, checks_of, frames_of
-from cotherm.viewer.items import Labels, Names, function_names, labels_of, names_of
+from cotherm.viewer.items import Labels, Names, function_names, labels_of, names_of, weights_of
 from cotherm.viewer.places import Places, along_curve, places_of
 from cotherm.viewer.reduction import Part, parts_of
 from cotherm.viewer.stops import TOLERANCE, Stops, stops_of
@@ -62,6 +62,7 @@ class Source:
     edges: list[Edges]
     places: list[Places]
     labels: Labels
+    weights: list[Floats] | None
 
     @property
     def names(self) -> list[str]:
@@ -70,11 +71,13 @@ class Source:
 
 
 def source_of(result: Coupling, given: Given, title: str | None) -> Source:
-    """Edges, places and labels of all views."""
+    """Edges, places, labels and weights of all views."""
     with working("comparing edges"):
         edges = edges_of(result)
     places = places_of(result.originals, given.positions)
-    source = Source(result, given, "", edges, places, labels_of(given.labels))
+    with working("comparing views item by item"):
+        weights = weights_of(result)
+    source = Source(result, given, "", edges, places, labels_of(given.labels), weights)
     return replace(source, title=shown_name(title) if title is not None else _title(source.names))
 
 
@@ -186,6 +189,7 @@ def _view(
         "kind": add("kind", edges.kind, "u1"),
         "names": names.of[k],
         "labels": _labels(add, source.labels, k, shown),
+        "believed": None if source.weights is None else add("believed", source.weights[k][shown], "f4"),
         "thumbnails": _thumbnails(source.given, k, shown),
         "functions": add("functions", source.result.functions[k][shown, :functions].T, real) if functions else None,
     }
