@@ -242,7 +242,7 @@ def meshes(problem: Problem) -> Ints:
 
 
 def planned(problem: Problem) -> Ints:
-    """Fused Gromov–Wasserstein by POT, through :func:`cotherm.transport`."""
+    """Fused Gromov–Wasserstein by POT, through :func:`paper.rivals.transport.transport`."""
     return transport(problem.graphs, problem.functions).match()[0]
 
 

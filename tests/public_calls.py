@@ -323,7 +323,6 @@ def _pictures() -> dict[str, Call]:
         "draw.draw_coupling": (ct.draw.draw_coupling, errors),
         "draw.draw_curves": (ct.draw.draw_curves, curves),
         "draw.draw_heat": (ct.draw.draw_heat, heats),
-        "draw.draw_neighbors": (ct.draw.draw_neighbors, {"rows": [("a", "b", [("c", True)])]}),
         "draw.draw_result": (ct.draw.draw_result, {"result": result, "labels": [list("xxyyzz")] * 2}),
         "draw.draw_views": (ct.draw.draw_views, views),
         "Coupling.plot": (result.plot, {"kind": "heat", "function": 1}),

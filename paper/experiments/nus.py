@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from cotherm.arrays import Floats
 from cotherm.datasets import Views, ambiguous
-from cotherm.draw import draw_curves, draw_neighbors
+from cotherm.draw import draw_curves
 from cotherm.errors import CothermError
 from cotherm.evaluate import retrieval
 from cotherm.functions import label_functions, landmark_functions
@@ -26,6 +26,7 @@ from cotherm.methods.quasi_harmonic import coupled_bases
 from cotherm.progress import track
 from paper.data import nus, nus_class_names
 from paper.experiments import retrieval_table as table
+from paper.experiments.cards import Ranking, draw_neighbors
 from paper.experiments.clustering_table import FUSIONS, Method, clustered, score_table
 from paper.report import Claim, Experiment, Picture, Table
 from paper.rivals.coregularization import coregularize
@@ -229,9 +230,6 @@ def _clusters(data: str | os.PathLike[str] | None) -> Table:
     alone, together = clustered(nus(stored=True, data=data), 7, _CLUSTERED)
     title = "Seven clusters on the stored graphs; the accuracies stored with them: joint diagonalization .931, mean of "
     return score_table(title + "Laplacians .952, harmonic mean .890", alone | together)
-
-
-Ranking = tuple[str, str, list[tuple[str, bool]]]
 
 
 def _nearest(views: Views, result: Coupling, names: dict[int, str]) -> list[Ranking]:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from paper import cli
 from paper.data import nus
 from paper.experiments import circles, man, ring, scnmt
+from paper.experiments.cards import draw_neighbors
 from paper.page import write_page, write_pictures
 from paper.report import Claim, Experiment, Picture, Table
 from paper.reproduce import reproduce
@@ -42,6 +43,11 @@ def test_a_page_leaves_out_what_is_not_ours_to_share(tmp_path: Path) -> None:
     assert "images/x-mine.png" in text
     assert "theirs" not in text
     assert "holds" in text
+
+
+def test_cards_show_the_query_and_what_was_found() -> None:
+    figure = draw_neighbors([("tags", "tiger, cat", [("lion", False), ("tiger", True)])])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["tags", "tiger,\ncat", "lion\n✗", "tiger\n✓"]
 
 
 @pytest.mark.parametrize("experiment", [circles, ring])

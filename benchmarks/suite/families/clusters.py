@@ -159,7 +159,7 @@ FAMILY = Family(
         Contestant("best single view", _single, prepare=_unlabeled),
         Contestant("cotherm average", _average, prepare=_unlabeled),
         Contestant("cotherm couple, average", _coupled, prepare=_unlabeled),
-        Contestant("cotherm fuse_similarity", _fused, prepare=_unlabeled),
+        Contestant("similarity fusion", _fused, prepare=_unlabeled),
         Contestant("co-regularized spectral", _coregularized, prepare=_unlabeled),
         Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), prepare=_unlabeled),
     ),
