@@ -33,6 +33,7 @@ LEFT_OUT: dict[str, str] = {
                 "Alignment",
                 "Average",
                 "Changes",
+                "Clustering",
                 "CommonGraph",
                 "Commuting",
                 "Coupling",
