@@ -144,11 +144,11 @@ lint: $(DEV)
 
 # Some experiments use extras where they are installed.
 reproduce: $(DEV)
-	@$(BIN)/python -m cotherm reproduce all
+	@$(BIN)/python -m paper all
 
 FIGURE ?=
 figures: $(DEV)
-	@$(BIN)/python tools/draw_figures.py $(FIGURE)
+	@$(BIN)/python -m tools.draw_figures $(FIGURE)
 
 PAGE ?=
 pages: $(DEV)
@@ -165,4 +165,4 @@ docs: $(SITE)
 
 clean:
 	rm -rf .venv .venv-mpi build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks paper -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.datasets import load_digits, load_wine
 
 from cotherm.arrays import Floats
-from cotherm.datasets import ambiguous, circles, human, man, nus, scgem
+from cotherm.datasets import ambiguous, circles, human
 from cotherm.functions import label_functions, landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
@@ -25,6 +25,7 @@ from cotherm.methods.coupling.couple import couple
 from cotherm.methods.matching.halves import neighborhoods
 from cotherm.methods.matching.match import match
 from cotherm.progress import track
+from paper.data import man, nus, scgem
 
 # Vertex v of one graph is vertex v of the other in every case.
 Case = tuple[str, Sequence[Graph], Sequence[Floats]]

@@ -23,12 +23,13 @@ import scipy.linalg
 from scipy.optimize import BFGS, Bounds, minimize
 
 from cotherm.arrays import Floats
-from cotherm.datasets import Views, circles, man, nus, ring
+from cotherm.datasets import Views, circles, ring
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.problem import CouplingProblem
+from paper.data import man, nus
 
 # What a contestant returns: seconds since its start, and the weights of all graphs in one vector.
 Points = list[tuple[float, Floats]]

@@ -27,8 +27,8 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import median_degree
 from cotherm.methods.average import average
 from cotherm.methods.pairs.couple_pairs import couple_pairs
-from cotherm.methods.similarity_fusion import fuse_similarity
 from cotherm.progress import track
+from paper.rivals.similarity_fusion import fuse_similarity
 
 MOVES = (1.0, 4.0, 8.0, 16.0)
 # A view that loses more points has lost; a set whose views gain less on average has not gained.

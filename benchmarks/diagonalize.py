@@ -19,11 +19,12 @@ import numpy as np
 import scipy.linalg
 
 from cotherm.arrays import Floats
-from cotherm.datasets import Views, circles, digits, nus
+from cotherm.datasets import Views, circles
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.heat.spectrum import normalized_laplacian
 from cotherm.methods.joint_diagonalization import joint_diagonalize
+from paper.data import digits, nus
 
 OURS, RJD, QNDIAG = "cotherm joint_diagonalize", "pyRiemann rjd", "qndiag"
 _FASTER = 50.0

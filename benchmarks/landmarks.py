@@ -24,7 +24,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.decomposition import PCA
 
 from cotherm.arrays import Floats, Ints
-from cotherm.datasets import circles, human, man, ring, shortcuts
+from cotherm.datasets import circles, human, ring, shortcuts
 from cotherm.datasets.views import Views
 from cotherm.evaluate import geodesic_error, retrieval
 from cotherm.functions import feature_functions, landmark_functions
@@ -36,6 +36,7 @@ from cotherm.methods.coupling.couple import couple
 from cotherm.methods.coupling.result import STRENGTH, Coupling
 from cotherm.methods.matching.match import match
 from cotherm.progress import track
+from paper.data import man
 
 _N = 199
 CHOSEN: dict[str, Callable[[int], nx.Graph]] = {

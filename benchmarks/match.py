@@ -23,9 +23,8 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from cotherm.arrays import Floats, Ints
-from cotherm.datasets import human, man_remeshed
+from cotherm.datasets import human
 from cotherm.datasets.body import farthest_points, nearest
-from cotherm.datasets.man import REMESHED_HANDS, carrier, read_remeshed
 from cotherm.errors import CothermError
 from cotherm.evaluate import geodesic_error
 from cotherm.functions import landmark_functions
@@ -34,7 +33,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.matching.match import match
-from cotherm.methods.transport import transport
+from paper.data import man_remeshed
+from paper.data.man import REMESHED_HANDS, carrier, read_remeshed
+from paper.rivals.transport import transport
 
 OURS, COUPLED = "cotherm match", "cotherm couple, match"
 SAME_MODES, MESHES, CLOUDS = "pyFM ZoomOut, our modes", "pyFM, meshes", "pyFM, points"
@@ -241,7 +242,7 @@ def meshes(problem: Problem) -> Ints:
 
 
 def planned(problem: Problem) -> Ints:
-    """Fused Gromov–Wasserstein by POT, through :func:`cotherm.transport`."""
+    """Fused Gromov–Wasserstein by POT, through :func:`paper.rivals.transport.transport`."""
     return transport(problem.graphs, problem.functions).match()[0]
 
 

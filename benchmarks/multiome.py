@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.pairs.pairing import paired_items
 from benchmarks.suite.parts import Data
 from cotherm.arrays import Floats, Ints
-from cotherm.datasets import Views, scgem
+from cotherm.datasets import Views
 from cotherm.errors import CothermError
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.graphs.graph import Graph
@@ -23,6 +23,7 @@ from cotherm.heat.distance import diffusion_distance
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.pairs.common import common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
+from paper.data import scgem
 
 PARTS, SEEDS = (100.0, 50.0, 25.0), 5
 MOVES = (4.0, 8.0, 16.0)

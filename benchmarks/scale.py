@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.child import environment
-from cotherm.datasets.directory import locate
 from cotherm.errors import CothermError
 from cotherm.memory import peak
+from paper.data.directory import locate
 
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (300, 1_000)
 # An edge is cut below this part of its weight.
@@ -229,8 +229,9 @@ def measure_starts(n: int) -> None:
 
 def measure_poses(n: int, data: str | None, *, scanned: bool = False) -> None:
     """Couple the two poses of a body and print what was measured as JSON."""
-    from cotherm.datasets import human, man
+    from cotherm.datasets import human
     from cotherm.methods.coupling.couple import couple
+    from paper.data import man
 
     small = human(300)  # compiles what large graphs use
     couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)

@@ -33,14 +33,14 @@ LEFT_OUT: dict[str, str] = {
                 "Alignment",
                 "Average",
                 "Changes",
+                "Clustering",
                 "CommonGraph",
                 "Commuting",
-                "Coregularization",
                 "Coupling",
             ),
             *("CouplingMemory", "Diagonalization", "Failure", "GraphPart", "JointResult", "LabelFunctions"),
-            *("Match", "Modes", "Nearest", "NeighborShards", "Neighbors", "PairReport", "PowerMean", "QuasiHarmonic"),
-            *("ShardedCoupling", "ShardedGraph", "SimilarityFusion", "Spectrum", "Step", "Transport", "Validity"),
+            *("Match", "Modes", "Nearest", "NeighborShards", "Neighbors", "PairReport", "QuasiHarmonic"),
+            *("ShardedCoupling", "ShardedGraph", "Spectrum", "Step", "Validity"),
             *("datasets.Views", "evaluate.Retrieval", "interop.EdgeList", "io.Table", "viewer.Page"),
         ),
         _RESULT,
@@ -51,7 +51,6 @@ LEFT_OUT: dict[str, str] = {
     "Ranks.gather": "takes any value",
     "Ranks.share": "takes any value",
     "Coupling.view": "opens a browser; make_page has the same arguments",
-    "datasets.nus_class_names": "takes nothing but where data lie, as datasets.nus",
     **dict.fromkeys(
         (
             *("ShardedGraph.array", "ShardedGraph.edge_range", "ShardedGraph.mirror_blocks", "ShardedGraph.own_blocks"),
@@ -84,7 +83,6 @@ class Call:
     function: Callable[..., Any]
     good: Mapping[str, Any]
     slow: bool = False
-    answers: bool = True  # False where even good arguments are refused, since real data are missing
 
     def names(self) -> list[str]:
         """Of all arguments that take data."""
@@ -193,14 +191,9 @@ def _joint() -> dict[str, Call]:
         "Alignment": ("align", Call(ct.align, {**TWO, "k": 2})),
         "Average": ("average", Call(ct.average, of_graphs)),
         "Commuting": ("closest_commuting", Call(ct.closest_commuting, of_graphs, slow=True)),
-        "Coregularization": ("coregularize", Call(ct.coregularize, {**of_graphs, "k": 2})),
         "Diagonalization": ("joint_diagonalize", Call(ct.joint_diagonalize, of_graphs)),
-        "PowerMean": ("power_mean", Call(ct.power_mean, of_graphs)),
         "QuasiHarmonic": ("coupled_bases", Call(ct.coupled_bases, {**TWO, "k": 2, "restarts": 1})),
-        "SimilarityFusion": ("fuse_similarity", Call(ct.fuse_similarity, {**of_graphs, "n_neighbors": 2})),
     }
-    if _installed("ot"):
-        verbs["Transport"] = ("transport", Call(ct.transport, TWO))
     found = {}
     for kind, (name, call) in verbs.items():
         found[name] = call
@@ -302,12 +295,10 @@ def _scores() -> dict[str, Call]:
 
 
 def _data() -> dict[str, Call]:
-    """Generators; loaders only as far as to say what is missing."""
+    """Generators."""
     made: dict[str, dict[str, Any]] = {"ambiguous": {}, "circles": {"n": 16}, "human": {"n": 200}, "ring": {"n": 10}}
     made["shortcuts"] = {"n": 100, "k": 4}
-    read = ("digits", "man", "man_remeshed", "nus", "scgem", "scnmt", "sources")
-    found = {f"datasets.{name}": Call(getattr(ct.datasets, name), good) for name, good in made.items()}
-    return found | {f"datasets.{name}": Call(getattr(ct.datasets, name), {"data": "."}, answers=False) for name in read}
+    return {f"datasets.{name}": Call(getattr(ct.datasets, name), good) for name, good in made.items()}
 
 
 # These compute heat and places first.
@@ -333,7 +324,6 @@ def _pictures() -> dict[str, Call]:
         "draw.draw_coupling": (ct.draw.draw_coupling, errors),
         "draw.draw_curves": (ct.draw.draw_curves, curves),
         "draw.draw_heat": (ct.draw.draw_heat, heats),
-        "draw.draw_neighbors": (ct.draw.draw_neighbors, {"rows": [("a", "b", [("c", True)])]}),
         "draw.draw_result": (ct.draw.draw_result, {"result": result, "labels": [list("xxyyzz")] * 2}),
         "draw.draw_views": (ct.draw.draw_views, views),
         "Coupling.plot": (result.plot, {"kind": "heat", "function": 1}),
@@ -422,9 +412,7 @@ def _converters() -> dict[str, Call]:
 
 # Callables whose library need not be installed.
 OPTIONAL = {
-    "transport": ("ot",),
     "couple_shards": ("petsc4py",),
-    **dict.fromkeys((f"Transport.{name}" for name in _SHARED), ("ot",)),
     **dict.fromkeys(("interop.to_networkx", "interop.from_networkx"), ("networkx",)),
     **dict.fromkeys(("interop.to_igraph", "interop.from_igraph"), ("igraph",)),
     **dict.fromkeys(("interop.to_pandas", "interop.from_pandas"), ("pandas",)),

@@ -177,10 +177,9 @@ def test_every_argument_of_everything_public(name: str) -> None:
     if not_here(name):
         pytest.skip(f"{OPTIONAL[name]} not installed")
     call = calls()[name]
-    if call.answers:
-        if name in ("Coupling.load", "Match.load"):
-            calls()[name.replace("load", "save")]()
-        call()
+    if name in ("Coupling.load", "Match.load"):
+        calls()[name.replace("load", "save")]()
+    call()
     for argument in call.names():
         for value in tried(name, argument, call):
             try:

@@ -157,7 +157,7 @@ def test_figures_are_shown_small_and_drawn_by_a_command_each() -> None:
     tool = (ROOT / "tools" / "draw_figures.py").read_text(encoding="utf-8")
     (table,) = re.findall(r"^FIGURES[^{]*\{\n(.*?)^\}", tool, re.DOTALL | re.MULTILINE)
     names = re.findall(r'^    "(\w+)":', table, re.MULTILINE)
-    assert sorted(names) == sorted(re.findall(r"^python tools/draw_figures\.py (\w+)", page, re.MULTILINE))
+    assert sorted(names) == sorted(re.findall(r"^python -m tools\.draw_figures (\w+)", page, re.MULTILINE))
 
 
 def test_pictures_of_pages_are_shown_small_and_drawn_by_a_command() -> None:

@@ -44,14 +44,10 @@ RESULTS: dict[str, Callable[[Any], Any]] = {
     "pairs": lambda views: RESULTS["couple_pairs"](views).pairs,
     "common": lambda views: ct.common_graph(views.graphs),
     "average": lambda views: ct.average(views.graphs),
-    "power_mean": lambda views: ct.power_mean(views.graphs),
     "diagonalize": lambda views: ct.joint_diagonalize(views.graphs, max_iterations=2),
     "commuting": lambda views: ct.closest_commuting(views.graphs, max_iterations=2),
     "bases": lambda views: ct.coupled_bases(views.graphs, views.functions, 4, restarts=1),
     "align": lambda views: ct.align(views.graphs, views.functions, 4),
-    "coregularize": lambda views: ct.coregularize(views.graphs, 4, max_iterations=2),
-    "fusion": lambda views: ct.fuse_similarity(views.graphs, steps=2),
-    "transport": lambda views: ct.transport(views.graphs, views.functions, max_iterations=5),
     "match": lambda views: ct.match(RESULTS["couple"](views)),
 }
 RECORDS: dict[str, Callable[[Any], Any]] = {

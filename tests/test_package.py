@@ -56,7 +56,7 @@ def package_classes() -> dict[str, type]:
     modules = [
         import_module(found.name)
         for found in walk_packages(ct.__path__, "cotherm.")
-        if not found.name.startswith(("cotherm.cli", "cotherm.experiments")) and not found.name.endswith("__main__")
+        if not found.name.startswith("cotherm.cli") and not found.name.endswith("__main__")
     ]
     return {
         value.__name__: value
@@ -158,7 +158,7 @@ def test_nothing_needs_the_metadata_of_an_installation(
     found = importlib.metadata.Distribution.from_name
 
     def none(name: str) -> Any:
-        if name in ("cotherm", *expected, "POT"):
+        if name in ("cotherm", *expected):
             raise importlib.metadata.PackageNotFoundError(name)
         return found(name)
 
@@ -171,7 +171,6 @@ def test_nothing_needs_the_metadata_of_an_installation(
     assert result.versions == expected
     result.save_page(tmp_path / "page.html")
     assert f"cotherm {ct.__version__}" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert ct.transport(views.graphs, views.functions).versions["POT"]
     cells = [anndata.AnnData(np.zeros((g.n, 1))) for g in views.graphs]
     ct.interop.to_anndata(result, cells)
     assert cells[0].uns["cotherm"]["versions"] == expected

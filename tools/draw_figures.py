@@ -1,4 +1,4 @@
-"""Draw the figures of docs/figures.md: python tools/draw_figures.py [NAME ...] [--data DIR]
+"""Draw the figures of docs/figures.md: python -m tools.draw_figures [NAME ...] [--data DIR]
 
 Without names all of them: shortcuts, wine, man, nus, digits. The last two, and a part of man, need real data: --data,
 or the environment variable COTHERM_DATA. Figures of the pages go to docs/figures. Pictures that show single items of
@@ -21,6 +21,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
 
 import cotherm as ct
+import paper.data
 
 ROOT = Path(__file__).parent.parent
 PAGES, OWN = ROOT / "docs" / "figures", ROOT / "out" / "figures"
@@ -57,7 +58,7 @@ def man(data: str | None) -> Figures:
     """One body in two poses: a modeled one, and the scanned one where the data are."""
     found = {PAGES / "man.png": _bodies(ct.datasets.human(), azimuth=65.0)}
     try:
-        found[OWN / "man-scanned.png"] = _bodies(ct.datasets.man(data=data))
+        found[OWN / "man-scanned.png"] = _bodies(paper.data.man(data=data))
     except ct.CothermError as error:
         _say(f"man: the scanned body is left out, {error}")
     return found
@@ -79,10 +80,10 @@ def _bodies(views: ct.datasets.Views, azimuth: float | None = None) -> Figure:
 
 def nus(data: str | None) -> Figures:
     """145 images, their tags and their colors, coupled by seven classes as in the paper."""
-    views = ct.datasets.nus(recipe="paper", data=data)
+    views = paper.data.nus(recipe="paper", data=data)
     times, alpha, rigidity = (0.05, 0.2, 0.75), 1e6, (4.0, 1.0)
     result = ct.couple(views.graphs, views.functions, times, alpha, rigidity=rigidity, continuation="times")
-    names = ct.datasets.nus_class_names(data=data)
+    names = paper.data.nus_class_names(data=data)
     labels = [names[int(one)] for one in views.labels]
     return {
         PAGES / "nus.png": draw_classes(result, labels),
@@ -93,7 +94,7 @@ def nus(data: str | None) -> Figures:
 
 def digits(data: str | None) -> Figures:
     """2,000 handwritten digits by two kinds of features, coupled by which digit is which."""
-    views = ct.datasets.digits((1, 3), data=data)
+    views = paper.data.digits((1, 3), data=data)
     result = ct.couple_pairs(views.graphs)
     labels = [str(int(one) % 10) for one in views.labels]
     return {

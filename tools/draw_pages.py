@@ -23,6 +23,7 @@ from PIL import Image
 from sklearn.datasets import load_digits
 
 import cotherm as ct
+import paper.data
 from tools.chromium import Chromium
 
 ROOT = Path(__file__).parent.parent
@@ -55,7 +56,7 @@ def man(data: str | None) -> list[Shot]:
     """One body in two poses: a modeled one, and the scanned one where the data are."""
     found = [_body(ct.datasets.human(), PAGES / "viewer-man.png")]
     try:
-        found.append(_body(ct.datasets.man(data=data), OWN / "viewer-man-scanned.png"))
+        found.append(_body(paper.data.man(data=data), OWN / "viewer-man-scanned.png"))
     except ct.CothermError as error:
         _say(f"man: the scanned body is left out, {error}")
     return found
@@ -76,8 +77,8 @@ def nus(data: str | None) -> list[Shot]:
     query = "#time=19&source=v:1:40&edges=none"
     found = [Shot(ct.couple_pairs(views.graphs), PAGES / "viewer-images.png", query, given, "Nearest")]
     try:
-        views = ct.datasets.nus(recipe="paper", data=data)
-        classes = ct.datasets.nus_class_names(data=data)
+        views = paper.data.nus(recipe="paper", data=data)
+        classes = paper.data.nus_class_names(data=data)
     except ct.CothermError as error:
         _say(f"nus: the images of the paper are left out, {error}")
         return found
@@ -98,7 +99,7 @@ def digits(data: str | None) -> list[Shot]:
     given = {"labels": labels, "thumbnails": [small] * len(graphs), "title": "Handwritten digits in six views"}
     found = [Shot(ct.couple_pairs(graphs, max_seconds=60), PAGES / "viewer-digits.png", query, given, "Nearest")]
     try:
-        views = ct.datasets.digits(data=data)
+        views = paper.data.digits(data=data)
     except ct.CothermError as error:
         _say(f"digits: those of UCI are left out, {error}")
         return found
@@ -141,7 +142,7 @@ def cells(data: str | None) -> list[Shot]:
     functions = ct.shared_label_functions(labels).functions
     found = [Shot(ct.couple(graphs, functions), PAGES / "viewer-cells.png", "#time=24", given)]
     try:
-        views = ct.datasets.scnmt(data=data)
+        views = paper.data.scnmt(data=data)
     except ct.CothermError as error:
         _say(f"cells: scNMT is left out, {error}")
         return found

@@ -12,6 +12,7 @@ import cotherm as ct
 from cotherm.engines import default_engine
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.errors import CothermError
+from paper.data import man, nus
 
 CPU = default_engine()
 
@@ -129,8 +130,8 @@ def _cases(quick: bool, data: Any) -> Iterator[tuple[str, Any]]:
     yield "short cuts, 2,000 vertices", ct.datasets.shortcuts(2_000)
     yield "short cuts, 10,000 vertices", ct.datasets.shortcuts(10_000)
     measured: dict[str, Callable[[], Any]] = {
-        "images and tags (NUS)": lambda: ct.datasets.nus(data=data),
-        "body, 500 points, scanned": lambda: ct.datasets.man(500, data=data),
+        "images and tags (NUS)": lambda: nus(data=data),
+        "body, 500 points, scanned": lambda: man(500, data=data),
     }
     for name, read in measured.items():
         try:

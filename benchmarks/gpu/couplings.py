@@ -20,6 +20,7 @@ from benchmarks.gpu.kernels import planted
 from benchmarks.many import Problem, _prepared
 from cotherm.engines import get_engine
 from cotherm.errors import CothermError
+from paper.data import nus
 
 SIZES, QUICK = (100_000, 1_000_000, 10_000_000), (2_000,)
 # An edge is cut below this part of its weight.
@@ -209,7 +210,7 @@ def _many(engine: Any, problem: Problem, data: Any, pool: Any) -> dict[str, Any]
 def _small_cases(data: Any) -> Iterator[tuple[str, Any, float]]:
     yield "Ring", ct.datasets.ring(), 1e6
     try:
-        yield "NUS", ct.datasets.nus(data=data), 1e6
+        yield "NUS", nus(data=data), 1e6
     except CothermError:  # the data are not here
         return
 

@@ -37,7 +37,7 @@ from cotherm.methods.pairs.clusters import clustering
 from cotherm.methods.pairs.common import CommonGraph, common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.result import unit_row_clusters
-from cotherm.methods.similarity_fusion import fuse_similarity
+from paper.rivals.similarity_fusion import fuse_similarity
 
 NAME = "joint"
 PARTS = (100.0,)

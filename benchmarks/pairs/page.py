@@ -25,7 +25,7 @@ from benchmarks.pairs.cells import (
 )
 from benchmarks.pairs.steps_table import steps
 
-# The part of docs/results.md that holds these tables; `cotherm reproduce` leaves it as it is.
+# The part of docs/results.md that holds these tables; `python -m paper` leaves it as it is.
 SECTION = "## Coupling by pairs"
 _BEST = "best single view"
 _WHO = {"paired": "paired items", "unpaired": "items without a partner"}

@@ -27,12 +27,12 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.methods.alignment import align
 from cotherm.methods.average import average
-from cotherm.methods.coregularization import coregularize
 from cotherm.methods.joint_diagonalization import joint_diagonalize
 from cotherm.methods.pairs.common import common_graph
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.methods.quasi_harmonic import coupled_bases
-from cotherm.methods.similarity_fusion import fuse_similarity
+from paper.rivals.coregularization import coregularize
+from paper.rivals.similarity_fusion import fuse_similarity
 
 NAME = "retrieval"
 PARTS = (100.0, 75.0, 50.0, 25.0, 10.0)

@@ -19,9 +19,9 @@ from benchmarks.suite import machine
 from benchmarks.suite.judge import judged
 from benchmarks.suite.parts import NO_DATA, OUT_OF_MEMORY, OUT_OF_TIME, SKIPPED, Contestant, Data, Limits, Row
 from cotherm import validation
-from cotherm.datasets.directory import locate
 from cotherm.errors import CothermError
 from cotherm.io import atomic
+from paper.data.directory import locate
 
 EXPERIMENTS: dict[str, ModuleType] = {kind.NAME: kind for kind in (retrieval, missing, joint)}
 _QUICK_PARTS = (100.0, 50.0)

@@ -15,14 +15,14 @@ from benchmarks.pairs import omics
 from benchmarks.pairs.planted import NOISES, planted
 from benchmarks.suite.parts import Data
 from cotherm.arrays import Floats, Ints
-from cotherm.datasets.directory import locate
-from cotherm.datasets.matlab import read_mat
-from cotherm.datasets.nus import RECIPES
-from cotherm.datasets.tables import read_labels, read_table
 from cotherm.errors import CothermError
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
+from paper.data.directory import locate
+from paper.data.matlab import read_mat
+from paper.data.nus import RECIPES
+from paper.data.tables import read_labels, read_table
 
 # Without pairs of cells, scNMT cannot take part. Sets that take long are left out, unless they are asked for.
 NAMES = ("nus", "3sources", "digits", "scgem", "patchseq", "tcga", "tcga-missing", "mop-2000", "planted")

@@ -26,9 +26,9 @@ from benchmarks.suite.parts import (
     Row,
 )
 from cotherm import validation
-from cotherm.datasets.directory import VARIABLE, locate
 from cotherm.errors import CothermError, known_as
 from cotherm.io import atomic
+from paper.data.directory import VARIABLE, locate
 
 # Of the machine's memory, what one contestant may hold.
 _SHARE = 0.75

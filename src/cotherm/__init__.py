@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
     from cotherm.methods.commuting.closest import Commuting, closest_commuting
-    from cotherm.methods.coregularization import Coregularization, coregularize
     from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
     from cotherm.methods.coupling.couple_shards import ShardedCoupling, couple_shards
@@ -62,11 +61,8 @@ if TYPE_CHECKING:
     from cotherm.methods.pairs.common import CommonGraph, common_graph
     from cotherm.methods.pairs.couple_pairs import couple_pairs
     from cotherm.methods.pairs.report import PairReport
-    from cotherm.methods.power_mean import PowerMean, power_mean
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
     from cotherm.methods.result import JointResult
-    from cotherm.methods.similarity_fusion import SimilarityFusion, fuse_similarity
-    from cotherm.methods.transport import Transport, transport
     from cotherm.pairs import pair_names
     from cotherm.ranks import Ranks
 
@@ -79,7 +75,6 @@ _HOMES = {
     "Clustering": "methods.pairs.clusters",
     "CommonGraph": "methods.pairs.common",
     "Commuting": "methods.commuting.closest",
-    "Coregularization": "methods.coregularization",
     "CothermError": "errors",
     "CothermWarning": "errors",
     "CoupledBases": "estimators.coupled_bases",
@@ -101,20 +96,16 @@ _HOMES = {
     "NeighborShards": "graphs.sharded.knn.build",
     "Neighbors": "graphs.search.neighbors",
     "PairReport": "methods.pairs.report",
-    "PowerMean": "methods.power_mean",
     "QuasiHarmonic": "methods.quasi_harmonic",
     "Ranks": "ranks",
     "ShardedGraph": "graphs.sharded.store",
-    "SimilarityFusion": "methods.similarity_fusion",
     "Spectrum": "heat.spectrum",
     "Stage": "methods.coupling.continuation",
     "Step": "methods.coupling.search",
-    "Transport": "methods.transport",
     "Validity": "graphs.validity",
     "align": "methods.alignment",
     "average": "methods.average",
     "closest_commuting": "methods.commuting.closest",
-    "coregularize": "methods.coregularization",
     "common_graph": "methods.pairs.common",
     "couple": "methods.coupling.couple",
     "couple_pairs": "methods.pairs.couple_pairs",
@@ -129,7 +120,6 @@ _HOMES = {
     "estimators": "estimators",
     "evaluate": "evaluate",
     "feature_functions": "functions",
-    "fuse_similarity": "methods.similarity_fusion",
     "heat_flow": "heat.flow",
     "heat_kernel": "heat.flow",
     "heat_trace": "heat.trace",
@@ -144,7 +134,6 @@ _HOMES = {
     "nearest_neighbors": "graphs.search.neighbors",
     "pair_functions": "functions",
     "pair_names": "pairs",
-    "power_mean": "methods.power_mean",
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
@@ -152,7 +141,6 @@ _HOMES = {
     "shard_graph": "graphs.sharded.convert",
     "shard_knn_graph": "graphs.sharded.knn.build",
     "shared_label_functions": "functions",
-    "transport": "methods.transport",
     "viewer": "viewer",
     "write_graph": "graphs.files",
     "write_mesh": "graphs.files",
@@ -167,7 +155,6 @@ __all__ = [
     "Clustering",
     "CommonGraph",
     "Commuting",
-    "Coregularization",
     "CothermError",
     "CothermWarning",
     "CoupledBases",
@@ -189,22 +176,18 @@ __all__ = [
     "NeighborShards",
     "Neighbors",
     "PairReport",
-    "PowerMean",
     "QuasiHarmonic",
     "Ranks",
     "ShardedCoupling",
     "ShardedGraph",
-    "SimilarityFusion",
     "Spectrum",
     "Stage",
     "Step",
-    "Transport",
     "Validity",
     "align",
     "average",
     "closest_commuting",
     "common_graph",
-    "coregularize",
     "couple",
     "couple_pairs",
     "couple_shards",
@@ -218,7 +201,6 @@ __all__ = [
     "estimators",
     "evaluate",
     "feature_functions",
-    "fuse_similarity",
     "heat_flow",
     "heat_kernel",
     "heat_trace",
@@ -233,14 +215,12 @@ __all__ = [
     "nearest_neighbors",
     "pair_functions",
     "pair_names",
-    "power_mean",
     "radius_graph",
     "read_graph",
     "read_mesh",
     "shard_graph",
     "shard_knn_graph",
     "shared_label_functions",
-    "transport",
     "viewer",
     "write_graph",
     "write_mesh",

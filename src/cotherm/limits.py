@@ -94,10 +94,6 @@ ONE_TIME = 50_000
 
 # Dense matrices of this size are 0.5 GB each, and there are a dozen of them on the way; larger ones are refused.
 DENSE_METHODS = 8_000
-# A dense matrix of this size is 0.5 GB, and there are two for every view; larger ones are refused.
-FUSED_VERTICES = 8_000
-# Dense matrices of this size are 0.2 GB each, and one linear program among them takes minutes; larger ones are refused.
-TRANSPORT_VERTICES = 5_000
 # Modes of every graph; more are refused.
 MODES = 1_000
 # Vertices of a graph that look for their counterparts while a match is refined: a sample, if there are more.

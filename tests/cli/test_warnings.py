@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from cotherm.arrays import Floats
-from cotherm.experiments import scnmt
 from tests.cli.conftest import Run
 
 N = 24
@@ -55,13 +54,3 @@ def test_commands_on_odd_tables(
     for command in commands:
         answer = run(*command)
         assert (answer.code, "Warning" in answer.err) == (0, False), (command, answer)
-
-
-def test_scnmt_is_reproduced_without_a_warning(
-    data_file: Callable[[str], Path], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Coupled, its views fall into pieces that no function reaches: 0/0 and singular systems in coupled bases."""
-    monkeypatch.setattr(scnmt, "_SEEDS", 1)
-    data = data_file("scnmt/rna_30.txt").parents[1]
-    answer = run("reproduce", "scnmt", "--data", data, "--out", tmp_path)
-    assert (answer.code, answer.err) == (0, "")

@@ -20,6 +20,7 @@ from mpi4py import MPI
 from numpy.testing import assert_allclose
 
 import cotherm as ct
+import paper.data
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.petsc.array import DistributedArray
 from cotherm.engines.petsc.communicator import Communicator
@@ -269,11 +270,11 @@ def heat() -> None:
 
 
 def man() -> None:
-    both(ct.datasets.man(500, data=os.environ["COTHERM_DATA"]))
+    both(paper.data.man(500, data=os.environ["COTHERM_DATA"]))
 
 
 def nus_by_pairs() -> None:
-    views = ct.datasets.nus(data=os.environ["COTHERM_DATA"])
+    views = paper.data.nus(data=os.environ["COTHERM_DATA"])
     one, other = (ct.couple_pairs(views.graphs, engine=engine) for engine in ("cpu", "petsc"))
     same(one, other)
 
@@ -283,7 +284,7 @@ def nus_shards_by_pairs() -> None:
 
     Where one process rounds its input differently its weights differ by 7e-8 at this tolerance, and by 4e-6 at 1e-6.
     """
-    views = ct.datasets.nus(data=os.environ["COTHERM_DATA"])
+    views = paper.data.nus(data=os.environ["COTHERM_DATA"])
     folder, tolerance = shared_folder(), 1e-8
     paths = _sharded(folder, views.graphs, "nus")
     found = ct.couple_shards(paths, folder / "nus", pairs="same", tolerance=tolerance)

@@ -89,11 +89,6 @@ def test_the_place_of_what_is_wrong_is_said(draw: Callable[..., Any], others: Ma
     assert problems.refused(lambda: draw(**others)) == argument
 
 
-@pytest.mark.parametrize("found", [None, [("a",)], [("a", 1)], [(1, True)]])
-def test_cards_are_names_and_whether_they_are_right(found: Any) -> None:
-    assert problems.refused(lambda: ct.draw.draw_neighbors([("by", "query", found)])) == "rows[0]"
-
-
 @pytest.mark.parametrize("errors", [[1.0], [[1.0, 2.0]], [1j, 2.0]])
 def test_there_are_as_many_errors_as_times(errors: Any) -> None:
     assert problems.refused(lambda: ct.draw.draw_coupling([1.0, 2.0], [1.0, 2.0], errors)) == "after"

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.interface import Engine
+from paper.data import man, nus
 from tests import problems
 from tests.engines.emulated.device import emulated_engine
 from tests.engines.numpy_engine import NUMPY, DeviceArray
@@ -215,12 +216,12 @@ def test_coupling_is_the_same_on_both_engines(name: str, other: Engine) -> None:
 
 def test_coupling_of_images_and_tags_is_the_same_on_both_engines(data_file: Any, other: Engine) -> None:
     data = data_file("nus/NUS_results.mat").parents[1]
-    same_on_both(other, ct.datasets.nus(data=data))
+    same_on_both(other, nus(data=data))
 
 
 def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: Any, other: Engine) -> None:
     data = data_file("tosca/michael7.off").parents[1]
-    same_on_both(other, ct.datasets.man(500, data=data))
+    same_on_both(other, man(500, data=data))
 
 
 def test_coupling_of_larger_graphs_is_the_same_on_both_engines(other: Engine) -> None:

@@ -116,7 +116,6 @@ def test_results_keep_names(tmp_path: Path) -> None:
         for one in (*result.graphs, *result.originals, *ct.Coupling.load(tmp_path / "c.npz").graphs):
             assert named(one) == NAMES
     assert named(ct.average(views).graph) == NAMES
-    assert named(ct.fuse_similarity(views, n_neighbors=2).graph) == NAMES
     assert all(named(one) == NAMES for one in ct.closest_commuting(views, valid=True, restarts=0).graphs or ())
 
 
@@ -142,10 +141,8 @@ def test_items_whose_names_disagree_have_none_in_common() -> None:
     "method",
     [
         ct.average,
-        ct.fuse_similarity,
         ct.joint_diagonalize,
         ct.closest_commuting,
-        lambda graphs: ct.coregularize(graphs, 2),
     ],
 )
 def test_the_same_vertices_in_another_order_are_refused(method: Any) -> None:

@@ -94,15 +94,11 @@ METHODS: dict[str, Callable[[Any, Any], ct.JointResult]] = {
     "average": lambda g, F: ct.average(g),
     "closest_commuting": lambda g, F: ct.closest_commuting(g),
     "closest_commuting, valid": lambda g, F: ct.closest_commuting(g, valid=True, restarts=0),
-    "coregularize": lambda g, F: ct.coregularize(g, 3),
     "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, continuation=[ct.Stage((0.5,), 1.0)]),
     "coupled_bases": lambda g, F: ct.coupled_bases(g, F, k=5),
-    "fuse_similarity": lambda g, F: ct.fuse_similarity(g, n_neighbors=5),
     "joint_diagonalize": lambda g, F: ct.joint_diagonalize(g),
-    "power_mean": lambda g, F: ct.power_mean(g),
-    "transport": ct.transport,
 }
-WITH_GRAPHS = {"average", "closest_commuting, valid", "couple by stages", "fuse_similarity"}
+WITH_GRAPHS = {"average", "closest_commuting, valid", "couple by stages"}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,4 +1,4 @@
-"""Means of weights and of Laplacians."""
+"""Means of weights."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 import cotherm as ct
-from cotherm.heat.spectrum import normalized_laplacian
+from paper.data import nus
 from tests import problems
 
 
@@ -97,35 +96,6 @@ class TestAverage:
         assert "Average of 2 graphs" in str(result)
 
 
-class TestPowerMean:
-    def test_against_matrix_functions(self) -> None:
-        g = pair()
-        shifted = [normalized_laplacian(x).toarray() + 0.1 * np.eye(20) for x in g]
-        for power in (-1.0, 2.0, 0.5):
-            powers = [scipy.linalg.fractional_matrix_power(A, power) for A in shifted]
-            expected = scipy.linalg.fractional_matrix_power(0.5 * (powers[0] + powers[1]), 1 / power)
-            assert np.allclose(ct.power_mean(g, power=power).matrix, expected, atol=1e-10)
-
-    def test_power_one_is_the_mean(self) -> None:
-        g = pair()
-        mean = ct.power_mean(g, power=1.0, shift=0.0, normalized=False).matrix
-        assert np.allclose(mean, ct.average(g).graph.laplacian().toarray(), atol=1e-14)
-
-    def test_large_negative_powers_keep_the_smooth_modes(self) -> None:
-        g = problems.ring(16)
-        result = ct.power_mean([g, g], power=-20.0)
-        assert np.allclose(result.bases[0].values[:4], np.linalg.eigvalsh(result.matrix)[:4])
-        expected = np.sort(np.linalg.eigvalsh(normalized_laplacian(g).toarray()))[:4] + 0.1
-        assert np.allclose(result.bases[0].values[:4], expected, rtol=1e-5)
-
-    def test_answers(self) -> None:
-        result = ct.power_mean(ct.datasets.circles().graphs)
-        assert [x.shape for x in result.embedding(2)] == [(64, 2)] * 2
-        clusters = result.clusters(2)
-        assert clusters[0] is clusters[1]
-        assert "Power mean" in str(result)
-
-
 RING, SMALLER = problems.ring(6), problems.ring(5)
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "one graph": (lambda: ct.average([RING]), "graphs"),
@@ -139,20 +109,12 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "infinite power": (lambda: ct.average([RING, RING], power=np.inf), "power"),
     "true power": (lambda: ct.average([RING, RING], power=True), "power"),
     "normalized": (lambda: ct.average([RING, RING], normalized=1), "normalized"),  # type: ignore[arg-type]
-    "matrix sizes": (lambda: ct.power_mean([RING, SMALLER]), "graphs"),
-    "matrix power": (lambda: ct.power_mean([RING, RING], power=0.0), "power"),
     "endless power": (lambda: ct.average([RING, RING], power=10**400), "power"),
     "complex power": (lambda: ct.average([RING, RING], power=np.complex128(1)), "power"),  # type: ignore[arg-type]
     "huge weights": (lambda: ct.average([RING, RING], graph_weights=[1e308, 1e308]), "graph_weights"),
     "seed": (lambda: ct.average([RING, RING]).clusters(2, seed=2**32), "seed"),
     "nothing to go by": (lambda: ct.average([ct.Graph(4, [], [], [])] * 2).clusters(2), "graphs"),
     "one vertex": (lambda: ct.average([ct.Graph(1, [], [], [])] * 2).embedding(1), "graphs"),
-    "deep power": (lambda: ct.power_mean([RING, RING], power=-1000.0), "power"),
-    "one row": (lambda: ct.power_mean([ct.Graph(1, [], [], [])] * 2, power=0.0), "power"),
-    "large power": (lambda: ct.power_mean([RING, problems.path(6)], power=60.0, shift=0.0), "power"),
-    "shift": (lambda: ct.power_mean([RING, RING], shift=0.0), "shift"),
-    "negative shift": (lambda: ct.power_mean([RING, RING], shift=-1.0), "shift"),
-    "matrix normalized": (lambda: ct.power_mean([RING, RING], normalized=None), "normalized"),  # type: ignore[arg-type]
     "k": (lambda: ct.average([RING, RING]).embedding(6), "k"),
     "clusters": (lambda: ct.average([RING, RING]).clusters(7), "k"),
     "t": (lambda: ct.average([RING, RING]).distances(-1.0), "t"),
@@ -166,16 +128,14 @@ def test_bad_input_is_named(case: str) -> None:
 
 
 def test_clusters_of_real_images(data_file: Callable[[str], Any]) -> None:
-    """NUS on the graphs stored with it: stored are .952 for the mean of Laplacians, .890 for the harmonic."""
-    views = ct.datasets.nus(stored=True, data=data_file("nus/NUS_results.mat").parents[1])
+    """NUS on the graphs stored with it: stored are .952 for the mean of Laplacians, .890 for their harmonic mean."""
+    views = nus(stored=True, data=data_file("nus/NUS_results.mat").parents[1])
     labels = views.labels
     assert labels is not None
 
     def accuracy(result: Any) -> float:
         return ct.evaluate.clustering_accuracy(labels, result.clusters(7)[0])
 
-    assert accuracy(ct.power_mean(views.graphs, power=1.0)) >= 0.952 - 0.02
-    assert accuracy(ct.power_mean(views.graphs)) >= 0.890 - 0.02
     assert accuracy(ct.average(views.graphs, normalized=True)) >= 0.952 - 0.02
     assert accuracy(ct.average(views.graphs, power="harmonic", normalized=True)) >= 0.890 - 0.02
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 import cotherm as ct
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jacobi import jacobi_sweep
+from paper.data import nus
 from tests import problems
 from tests.references import closest_commuting_by_penalty, jacobi_by_pairs, off_diagonal
 
@@ -242,7 +243,7 @@ def test_bad_input_is_named(case: str) -> None:
 
 def test_real_laplacians_and_clusters(data_file: Callable[[str], Any]) -> None:
     """NUS on the graphs stored with it: the stored accuracy for joint diagonalization is .931."""
-    views = ct.datasets.nus(stored=True, data=data_file("nus/NUS_results.mat").parents[1])
+    views = nus(stored=True, data=data_file("nus/NUS_results.mat").parents[1])
     assert views.labels is not None
     result = ct.joint_diagonalize(views.graphs, normalized=True)
     assert result.converged

@@ -10,17 +10,18 @@ import numpy as np
 
 from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Ints
-from cotherm.datasets import Views, ambiguous, digits, nus, sources
+from cotherm.datasets import Views, ambiguous
 from cotherm.evaluate import clustering_scores
 from cotherm.functions import label_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.methods.average import average
-from cotherm.methods.coregularization import coregularize
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.result import unit_row_clusters
-from cotherm.methods.similarity_fusion import fuse_similarity
+from paper.data import digits, nus, sources
+from paper.rivals.coregularization import coregularize
+from paper.rivals.similarity_fusion import fuse_similarity
 
 _OWN_SHARE = 0.8
 # Of the planted views: as many classes as three views that each mistake two pairs of them leave apart.
@@ -158,7 +159,7 @@ FAMILY = Family(
         Contestant("best single view", _single, prepare=_unlabeled),
         Contestant("cotherm average", _average, prepare=_unlabeled),
         Contestant("cotherm couple, average", _coupled, prepare=_unlabeled),
-        Contestant("cotherm fuse_similarity", _fused, prepare=_unlabeled),
+        Contestant("similarity fusion", _fused, prepare=_unlabeled),
         Contestant("co-regularized spectral", _coregularized, prepare=_unlabeled),
         Contestant("snfpy", _snfpy, needs=Library("snf", "pip install snfpy"), prepare=_unlabeled),
     ),

@@ -81,7 +81,7 @@ FAMILY = Family(
         ),
         Contestant(benchmark.MESHES, _meshes, needs=_PYFM),
         Contestant(benchmark.CLOUDS, _meshes, needs=_PYFM),
-        Contestant(benchmark.POT, _by(benchmark.planned), needs=Library("ot", "pip install 'cotherm[transport]'")),
+        Contestant(benchmark.POT, _by(benchmark.planned), needs=Library("ot", "pip install POT")),
     ),
     figures=(Figure("error / diameter", "lower", ".4f"), Figure("off by a tenth", "lower", ".1%")),
     judge=judge,

@@ -11,8 +11,9 @@ import scipy.linalg
 from benchmarks import diagonalize as benchmark
 from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.datasets import Views, circles, nus, shortcuts
+from cotherm.datasets import Views, circles, shortcuts
 from cotherm.engines.threads import limited_blas
+from paper.data import nus
 
 _FILE = "nus/NUS_results.mat"
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from benchmarks import couple as optimizers
 from benchmarks.suite.parts import Contestant, Data, Family, Figure, Library, Limits, Problem
 from cotherm.arrays import Floats
-from cotherm.datasets import Views, circles, human, man, nus, ring, shortcuts
+from cotherm.datasets import Views, circles, human, ring, shortcuts
 from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
 from cotherm.methods.coupling.couple import couple
+from paper.data import man, nus
 
 # An edge is cut below this part of its weight.
 CUT = 0.2

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cotherm.cli.header import header_of
-from cotherm.cli.inputs import View, name_of
-from cotherm.cli.labels import read_labels
+from cotherm.cli.inputs import name_of
+from cotherm.cli.labels import labels_of_items
 from cotherm.draw import draw_result, draw_views
 from cotherm.draw.result import places
 from cotherm.errors import CothermError
@@ -16,7 +15,7 @@ from cotherm.methods.coupling.result import Coupling
 
 
 def graph_picture(graph: Graph, options: argparse.Namespace) -> Any:
-    labels = _labels([graph], options)
+    labels = labels_of_items([graph], options)
     if labels is None and graph.labels is not None:
         labels = [graph.labels]
     return draw_views([[graph]], [[places(graph)]], rows=[name_of(graph, 0)], labels=labels)
@@ -26,12 +25,5 @@ def coupling_picture(result: Coupling, options: argparse.Namespace) -> Any:
     q = result.functions[0].shape[1]
     if options.kind == "heat" and not 1 <= options.function <= q:
         raise CothermError("--function", str(options.function), f"a function from 1 to {q}")
-    labels = _labels(list(result.originals), options)
+    labels = labels_of_items(result.originals, options)
     return draw_result(result, options.kind, labels=labels, function=max(options.function - 1, 0))
-
-
-def _labels(graphs: list[Graph], options: argparse.Namespace) -> list[Any] | None:
-    """The classes in files, where some are given."""
-    if not options.labels:
-        return None
-    return list(read_labels([View(g) for g in graphs], options.labels, options.column, header_of(options)).of)

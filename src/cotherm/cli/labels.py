@@ -20,7 +20,7 @@ from cotherm.io import atomic
 from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.methods.coupling.result import Coupling
 
-__all__ = ["UNKNOWN", "Judged", "Labels", "Words", "kept_back", "read_labels", "with_labels"]
+__all__ = ["UNKNOWN", "Judged", "Labels", "Words", "kept_back", "labels_of_items", "read_labels", "with_labels"]
 
 
 def read_labels(
@@ -37,6 +37,13 @@ def read_labels(
     sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
     with as_options(*places), known_as("paths", option):
         return labels_of_sets(sets, places, column, [header.said(place) for place in places], shared=shared)
+
+
+def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> list[Any] | None:
+    """The class of every vertex of every graph, where --labels names files: one for all graphs or one for each."""
+    if not options.labels:
+        return None
+    return list(read_labels([View(graph) for graph in graphs], options.labels, options.column, header_of(options)).of)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ GROUPS = {
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
     "look": ("view", "show", "changes", "info"),
-    "about cotherm": ("demo", "reproduce"),
+    "about cotherm": ("demo",),
 }
 
 DESCRIPTION = """\
@@ -35,8 +35,8 @@ Several views of the same items give several graphs: images and their tags, one 
 RNA and chromatin of cells. `couple` changes the edge weights so that heat diffuses alike on all
 graphs. Distances, clusters and retrieval then agree.
 
-Exit codes: 0 success; 1 a claim of `reproduce` does not hold; 2 bad input or an output that cannot
-be written (one line says which); 130 interrupted; 141 the output pipe was closed.
+Exit codes: 0 success; 2 bad input or an output that cannot be written (one line says which);
+130 interrupted; 141 the output pipe was closed.
 """
 
 EXAMPLES = """\

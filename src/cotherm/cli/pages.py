@@ -10,7 +10,7 @@ from typing import Any
 
 from cotherm.cli.header import header_of
 from cotherm.cli.inputs import View, read_points, read_result
-from cotherm.cli.labels import read_labels
+from cotherm.cli.labels import labels_of_items, read_labels
 from cotherm.cli.names import items_of
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
@@ -35,7 +35,7 @@ def page_of(result: Coupling, options: argparse.Namespace) -> Page:
     positions, faces = _places(getattr(options, "positions", None), graphs)
     return make_page(
         result,
-        labels=_labels(graphs, options),
+        labels=labels_of_items(graphs, options),
         names=_names(graphs, options),
         positions=positions,
         faces="auto" if faces is None else faces,
@@ -55,13 +55,6 @@ def is_terminal() -> bool:
 def temporary_place(page: Page) -> Path:
     """A file that only the user can read."""
     return private_file(page.html.encode())
-
-
-def _labels(graphs: Sequence[Graph], options: argparse.Namespace) -> list[Any] | None:
-    """The class of every vertex of every view, from one file for all or one for each."""
-    if not options.labels:
-        return None
-    return list(read_labels([View(graph) for graph in graphs], options.labels, options.column, header_of(options)).of)
 
 
 def _names(graphs: Sequence[Graph], options: argparse.Namespace) -> list[Any] | None:

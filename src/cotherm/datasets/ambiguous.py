@@ -29,8 +29,8 @@ def ambiguous(seed: int = 0) -> Views:
     """Make items of seven classes that neither of two views separates by itself.
 
     145 items with tags and colors. Some classes share most of their tags, others their colors. What one view confuses
-    the other separates, so that together they say more than either. Like :func:`nus`, with as many items and
-    classes and the same graphs, functions and times, but no data are needed.
+    the other separates, so that together they say more than either. They stand for the photographs of the paper's
+    experiment NUS: as many items and classes, and graphs, functions and times made alike.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def ambiguous(seed: int = 0) -> Views:
 
     See Also
     --------
-    nus : The data set of the heat kernel coupling paper.
+    circles : Two circles that touch in different places.
 
     Examples
     --------

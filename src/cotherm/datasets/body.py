@@ -1,4 +1,4 @@
-"""One body in two poses, hands joined and hands apart: what the scanned man and the modeled one share."""
+"""One body in two poses, hands joined and hands apart: what the modeled man and the scanned one of the paper share."""
 
 from __future__ import annotations
 

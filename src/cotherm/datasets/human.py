@@ -48,7 +48,7 @@ def human(n: int = 500) -> Views:
 
     Farthest-point samples of the body, five nearest neighbors, a bump on each hand. In the first graph the hands
     touch, and the edges that join them are marked in ``wrong``, 14 for n = 500. The bumps come from the second graph,
-    where the hands do not touch. Like :func:`man`, but no data are needed.
+    where the hands do not touch. It stands for the scanned body of the paper's experiment Man.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def human(n: int = 500) -> Views:
 
     See Also
     --------
-    man : The scanned body of the heat kernel coupling paper.
+    shortcuts : Short cuts planted on surfaces of any size.
 
     Notes
     -----

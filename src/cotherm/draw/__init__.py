@@ -7,7 +7,6 @@ from cotherm.draw.curves import draw_coupling, draw_curves
 from cotherm.draw.graph import draw_graph
 from cotherm.draw.heat import draw_heat
 from cotherm.draw.notebook import show_figures
-from cotherm.draw.panels import draw_neighbors
 from cotherm.draw.result import draw_result
 from cotherm.draw.views import draw_views
 
@@ -18,7 +17,6 @@ __all__ = [
     "draw_curves",
     "draw_graph",
     "draw_heat",
-    "draw_neighbors",
     "draw_result",
     "draw_views",
 ]

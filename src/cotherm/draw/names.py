@@ -33,14 +33,9 @@ def room(inches: float, size: float = SIZE) -> int:
     return max(8, int(inches * 72.0 / (_WIDTH * size)))
 
 
-def write(ax: Any, x: float, y: float, name: str, **options: Any) -> None:
-    """A name at a place of the axes."""
-    ax.text(x, y, shown(name), parse_math=False, **options)
-
-
-def title(ax: Any, name: str, *, inches: float, size: float = SIZE) -> None:
+def title(ax: Any, name: str, *, inches: float) -> None:
     """A title of one line above the axes, no wider than them."""
-    ax.set_title(shown(name.replace("\n", " "), room(inches, size)), fontsize=size, parse_math=False)
+    ax.set_title(shown(name.replace("\n", " "), room(inches)), fontsize=SIZE, parse_math=False)
 
 
 def beside(axes: Any, names: Sequence[str], inches: Sequence[float]) -> None:

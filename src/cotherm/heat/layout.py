@@ -18,30 +18,30 @@ from cotherm.heat.times import diffusion_time
 
 # Neighbors each vertex should keep: a share of all, within limits, so that small groups stay apart.
 _SHARE, _FEWEST, _MOST = 1 / 15, 5.0, 30.0
-# By default heat makes about this many moves along edges.
+# Heat makes about this many moves along edges.
 _MOVES = 4.0
 # Large graphs: how many groups of vertices are laid out, how far vertices are drawn to that of their own beside their
 # neighbors, and how often.
 _GROUPS, _OWN, _ROUNDS = 800, 0.85, 2
 
 
-def layout(graph: Graph, t: float | None = None, *, seed: int = 0) -> Floats:
-    """(n, 2): t-SNE of roots of diffusion distances at time t; above 1,500 vertices of groups, with vertices around.
+def layout(graph: Graph) -> Floats:
+    """(n, 2): t-SNE of roots of diffusion distances after some four moves along edges.
 
-    The time is by default that of about four moves along edges; of groups it is always that.
+    Above 1,500 vertices groups of vertices are laid out, and the vertices around them.
     """
     if graph.n < 4:
         angles = 2.0 * np.pi * np.arange(graph.n) / max(graph.n, 1)
         return np.column_stack([np.cos(angles), np.sin(angles)])
     if graph.n > limits.LAYOUT:
-        return _by_groups(graph, np.random.default_rng(seed))
+        return _by_groups(graph, np.random.default_rng(0))
     from sklearn.manifold import TSNE
 
     # The square root enlarges small distances, so that groups do not collapse to dots.
-    D = np.sqrt(diffusion_distance(graph, diffusion_time(_MOVES, graph) if t is None else t))
+    D = np.sqrt(diffusion_distance(graph, diffusion_time(_MOVES, graph)))
     perplexity = min(float(np.clip(_SHARE * graph.n, _FEWEST, _MOST)), (graph.n - 1) / 3)
     with one_thread():
-        places = TSNE(metric="precomputed", init="random", perplexity=perplexity, random_state=seed).fit_transform(D)
+        places = TSNE(metric="precomputed", init="random", perplexity=perplexity, random_state=0).fit_transform(D)
     return np.asarray(places, dtype=np.float64)
 
 

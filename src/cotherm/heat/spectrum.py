@@ -134,9 +134,7 @@ def normalized_laplacian(graph: Graph) -> sp.csr_array:
     return sp.csr_array(sp.eye_array(graph.n) - 0.5 * (W + W.T))
 
 
-def smoothest(
-    graph: Graph, k: int, *, tolerance: float = 1e-6, seed: int = 0, engine: Engine | None = None
-) -> Spectrum:
+def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, engine: Engine | None = None) -> Spectrum:
     """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
 
     Those of the graph's parts are computed directly (see ``_part_pairs``). The others come from subspace iteration
@@ -144,7 +142,7 @@ def smoothest(
     more functions than wanted, orthonormalizes it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the
     largest λ of the block (or within rounding) for all that are wanted. No factorization, no n × n matrix.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     unit = 2.0 ** np.frexp(graph.degrees.max())[1]  # squares of any weights neither vanish nor overflow; no rounding
     graph = graph.with_weights(graph.w / unit)
     parts, P = _part_pairs(graph, k, random)

@@ -110,8 +110,7 @@ def average(
 
     See Also
     --------
-    power_mean : Power mean of the Laplacians as matrices.
-    fuse_similarity : One graph by similarity network fusion.
+    joint_diagonalize : One basis for all views.
     couple : Graphs of any sizes, each changed as little as possible.
 
     Examples

@@ -15,6 +15,7 @@ from benchmarks.pairs.peers import standardized
 from benchmarks.pairs.sets import Moment, grown
 from benchmarks.suite.parts import Limits
 from cotherm.arrays import Floats
+from paper.rivals.coregularization import coregularize
 
 LIMITS = Limits(60.0, 8e9)
 HALF = Case("planted-60", 50.0, 1)
@@ -71,7 +72,7 @@ def test_units_do_not_matter_to_normalized_geometries(views: retrieval.Judged) -
     degree = float(np.median(graph.degrees))
     mine = OfGraphs([graph]).distances(0, 4.0 / degree, 4.0)
     np.testing.assert_allclose(OfGraphs([scaled], normalized=True).distances(0, 4.0 / degree, 4.0), mine, atol=1e-10)
-    modes = ct.coregularize(views.views.graphs, 5)
+    modes = coregularize(views.views.graphs, 5)
     np.testing.assert_array_equal(OfBases(modes, normalized=True).distances(1, 0.1, 4.0), modes.distances(4.0)[1])
 
 

@@ -17,7 +17,7 @@ from benchmarks.pairs.cells import cell, difference, failures, seconds
 from benchmarks.pairs.keep import Kept
 from benchmarks.pairs.retrieval import METHODS, STEPS, figure_name
 from benchmarks.suite.parts import FAILED, NO_DATA, NOT_INSTALLED, OK, OUT_OF_TIME, SKIPPED, Row
-from cotherm.experiments.page import write_page
+from paper.page import write_page
 from tests.problems import refused
 
 MOMENT = "1 move"
@@ -241,7 +241,7 @@ def test_a_section_of_a_page_is_written_anew(judge: Judge, tmp_path: Path) -> No
     assert "Old." not in text
     write_page([], place, tmp_path, all_pictures=False)
     kept = place.read_text()
-    assert kept.startswith("# Results\n\nWritten by `cotherm reproduce`")
+    assert kept.startswith("# Results\n\nWritten by `python -m paper`")
     assert kept.endswith(text[text.index("## Coupling by pairs") :])
 
 

@@ -12,6 +12,7 @@ import cotherm as ct
 from benchmarks.pairs.pairing import paired_items, seen, vertices
 from benchmarks.pairs.planted import planted
 from benchmarks.pairs.sets import Moment, source, unit_rows
+from paper.data import nus, scgem, sources
 from tests.problems import refused
 
 
@@ -97,9 +98,9 @@ def test_moments_are_of_the_graph_as_given() -> None:
 def test_real_sets_are_those_of_the_library(data_file: Callable[[str], Path]) -> None:
     data = data_file("nus/NUS_results.mat").parents[1]
     for name, views in (
-        ("nus", ct.datasets.nus(recipe="paper", data=data)),
-        ("3sources", ct.datasets.sources(data=data)),
-        ("scgem", ct.datasets.scgem(data=data)),
+        ("nus", nus(recipe="paper", data=data)),
+        ("3sources", sources(data=data)),
+        ("scgem", scgem(data=data)),
     ):
         items = source(name).make(data)
         for graph, known in zip(items.graphs(), views.graphs, strict=True):

@@ -14,6 +14,7 @@ import cotherm as ct
 from cotherm.datasets import Views
 from cotherm.methods.coupling.auto import chosen_alpha, chosen_times
 from cotherm.methods.coupling.problem import CouplingProblem
+from paper.data import man
 from tests.problems import path, random_graph, refused, ring
 
 
@@ -42,7 +43,7 @@ def test_auto_cuts_the_wrong_edges(make: Callable[[], Views]) -> None:
 
 
 def test_auto_cuts_the_wrong_edges_of_the_scanned_man(data_file: Callable[[str], Path]) -> None:
-    views = ct.datasets.man(data=data_file("tosca/michael7.off").parent.parent)
+    views = man(data=data_file("tosca/michael7.off").parent.parent)
     assert _wrong_weight_left(views, ct.couple(views.graphs, views.functions, "auto", "auto")) < 0.02
 
 

@@ -18,6 +18,7 @@ from cotherm import limits
 from cotherm.methods.coupling import search
 from cotherm.methods.coupling.continuation import default_route
 from cotherm.methods.coupling.problem import CouplingProblem
+from paper.data import man, nus
 from tests import problems, references
 
 
@@ -153,7 +154,7 @@ def test_circles_lose_every_bridge() -> None:
 
 
 def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
-    views = ct.datasets.man(data=data_file("tosca/michael7.off").parents[1])
+    views = man(data=data_file("tosca/michael7.off").parents[1])
     result = ct.couple(views.graphs, views.functions, views.times, 1e6)
     assert views.wrong is not None
     wrong, ratio = views.wrong[0], result.graphs[0].w / views.graphs[0].w
@@ -169,7 +170,7 @@ def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
 
 
 def test_nus_is_coupled(data_file: Callable[[str], Path]) -> None:
-    views = ct.datasets.nus(data=data_file("nus/NUS_results.mat").parents[1])
+    views = nus(data=data_file("nus/NUS_results.mat").parents[1])
     result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="direct", tolerance=1e-3)
     assert result.cost < 640
     assert (result.coupling < 0.01 * result.coupling_before).all()

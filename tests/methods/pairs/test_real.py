@@ -14,6 +14,8 @@ import cotherm as ct
 from benchmarks.pairs.sets import source
 from cotherm.arrays import Floats
 from cotherm.heat.times import diffusion_time
+from paper.data import nus, sources
+from paper.rivals.similarity_fusion import fuse_similarity
 
 Find = Callable[[str], Path]
 
@@ -23,14 +25,14 @@ def precisions(graph: ct.Graph, labels: Any, t: float) -> Floats:
 
 
 def test_nus_with_all_pairs(data_file: Find) -> None:
-    views = ct.datasets.nus(recipe="paper", data=data_file("nus/NUS_results.mat").parents[1])
+    views = nus(recipe="paper", data=data_file("nus/NUS_results.mat").parents[1])
     result = ct.couple_pairs(views.graphs)
     assert min(precisions(graph, views.labels, 0.75).mean() for graph in result.graphs) > 0.9
 
 
 def test_nus_with_half_of_the_pairs(data_file: Find) -> None:
     """Items without a partner gain as well."""
-    views = ct.datasets.nus(recipe="paper", data=data_file("nus/NUS_results.mat").parents[1])
+    views = nus(recipe="paper", data=data_file("nus/NUS_results.mat").parents[1])
     gains = []
     for seed in range(3):
         some = np.random.default_rng(seed).permutation(145)[:72]
@@ -43,7 +45,7 @@ def test_nus_with_half_of_the_pairs(data_file: Find) -> None:
 
 
 def test_news_with_one_view_permuted(data_file: Find) -> None:
-    views = ct.datasets.sources(data=data_file("3sources/3Sources.mat").parents[1])
+    views = sources(data=data_file("3sources/3Sources.mat").parents[1])
     graphs = list(views.graphs)
     order = np.random.default_rng(0).permutation(graphs[1].n)
     graphs[1] = ct.Graph(graphs[1].n, order[graphs[1].i], order[graphs[1].j], graphs[1].w, name="noise")
@@ -64,7 +66,7 @@ def test_the_common_graph_is_as_good_as_averages_and_fusion(data_file: Find, nam
         graphs, labels = _news(data_file)
     else:
         graphs, labels = _digits(data_file, 400)
-    rivals = [ct.average(graphs), ct.average(graphs, normalized=True), ct.fuse_similarity(graphs)]
+    rivals = [ct.average(graphs), ct.average(graphs, normalized=True), fuse_similarity(graphs)]
     ours, *others = [ct.couple_pairs(graphs).common_graph().graph, *(rival.graphs[0] for rival in rivals)]
     for moves in (1.0, 4.0, 8.0, 16.0):
         found = [precisions(g, labels, diffusion_time(moves, g)).mean() for g in (ours, *others)]
@@ -72,7 +74,7 @@ def test_the_common_graph_is_as_good_as_averages_and_fusion(data_file: Find, nam
 
 
 def _news(data_file: Find) -> tuple[list[ct.Graph], Any]:
-    views = ct.datasets.sources(data=data_file("3sources/3Sources.mat").parents[1])
+    views = sources(data=data_file("3sources/3Sources.mat").parents[1])
     return list(views.graphs), views.labels
 
 

@@ -69,8 +69,8 @@ def match(
     ----------
     result : JointResult or sequence of Graph
         A result with graphs, such as that of :func:`cotherm.couple`, or a sequence of graphs of any sizes. Or a
-        result whose bases correspond (:func:`cotherm.coupled_bases`, :func:`cotherm.align`,
-        :func:`cotherm.transport`): then the bases replace steps 1 and 2, and no functions are given.
+        result whose bases correspond (:func:`cotherm.coupled_bases`, :func:`cotherm.align`): then the bases replace
+        steps 1 and 2, and no functions are given.
     functions : sequence of array_like of shape (n_v, q), optional
         Corresponding functions of each graph: column c is the same function on every graph. By default those of the
         coupling.
@@ -111,7 +111,7 @@ def match(
     See Also
     --------
     couple : Remove wrong edges first.
-    transport : Correspondence by optimal transport.
+    align : Modes of one joined graph.
     evaluate.geodesic_error : Compare a match with the truth.
 
     Notes
