@@ -164,8 +164,8 @@ def utf8(data: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def require_utf8(data: bytes) -> None:
-    """Refuse bytes that are no UTF-8 text, and name the first of them."""
+def require_utf8(data: bytes, first: int = 1) -> None:
+    """Refuse bytes that are no UTF-8 text, and name the first of them; ``first`` is the number of the first line."""
     if data.isascii():
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -175,12 +175,10 @@ def require_utf8(data: bytes) -> None:
         try:
             decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
         except UnicodeDecodeError as error:
-            _refuse_byte(data, at - pending + error.start)
-
-
-def _refuse_byte(data: bytes, at: int) -> NoReturn:
-    line = data.count(b"\n", 0, at) + 1
-    raise CothermError(f"line {line}", f"byte 0x{data[at]:02x}, which is not text", "UTF-8 text")
+            bad = at - pending + error.start
+            line = first + data.count(b"\n", 0, bad)
+            given = f"byte 0x{data[bad]:02x}, which is not text"
+            raise CothermError(f"line {line}", given, "UTF-8 text") from None
 
 
 def line_at(text: bytes, k: int) -> str:
