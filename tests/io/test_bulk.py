@@ -12,9 +12,9 @@ import pytest
 
 from cotherm import limits
 from cotherm.errors import CothermError
+from cotherm.io.bulk import NotPlainError, parse_plain
 from cotherm.io.number_table import NumberTable, open_table
 from cotherm.io.selection import Selection
-from cotherm.io.streamed_text import NotPlainError, parse_plain
 from tests.fuzz.mutations import mutate
 from tests.fuzz.tables import numbers_table
 from tests.io.test_number_table import table as table_in_python

@@ -1,7 +1,7 @@
 """Tables people have: comma, semicolon, tab or space separated, with or without titles, with or without names of rows.
 
 What is taken for a title or a name is reported (``TableLayout.reading``), and where it could be either, refused. The
-numbers of large tables are parsed by pyarrow (see ``streamed_text``): no cell of them becomes a string, but the first
+numbers of large tables are parsed by pyarrow (see ``bulk``): no cell of them becomes a string, but the first
 of every row. Small tables, and those with anything unusual in them, are parsed in Python, which names what is wrong.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
+from cotherm.io.bulk import NotPlainError, parse_plain
 from cotherm.io.cells import has_decimal_comma, is_finite, is_missing, is_number, looks_numeric, with_point
 from cotherm.io.ids import checked_names, name_cell, refuse_late_names
 from cotherm.io.missing import Numbers, completed
@@ -24,7 +25,7 @@ from cotherm.io.selection import EVERYTHING, Choice, Selection, choose, mostly_w
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import Row, TextTable, decimal_mark, open_text_table
 from cotherm.io.titles import TITLED, refuse_either, titles_over_numbers
-from cotherm.progress import track
+from cotherm.progress import track, working
 
 # What the user passes to say what commas are; the command line has an option for it.
 COMMAS, POINTS = 'decimal=","', 'decimal="."'
@@ -99,10 +100,8 @@ class NumberTable(TableLayout):
         table, choice = self.table, self.choice
         if len(table.text) < limits.COMPILED_TABLE_BYTES or table.width == 1:  # there a blank line is a row
             return None
-        from cotherm.io.streamed_text import NotPlainError, parse_plain
-
         labels: list[str] = []
-        done = 0
+        done, titled = 0, self.titles is not None
         blocks = parse_plain(
             values,
             table.text,
@@ -111,12 +110,13 @@ class NumberTable(TableLayout):
             choice.features,
             choice.label,
             decimal=self.decimal,
-            titled=self.titles is not None,
+            titled=titled,
         )
         try:
-            for count, cells in track(blocks, total=0, label=f"reading {self.path.name}", alike=False):
-                done = count
-                labels += [cell.strip() for cell in cells]
+            with working(f"reading {self.path.name}"):
+                for count, cells in blocks:
+                    done = count
+                    labels += [cell.strip() for cell in cells]
         except NotPlainError:
             return None
         return labels[: self.rows] if done == self.rows + table.empty_ends else None
