@@ -30,7 +30,7 @@ def join(X):
     return NearestNeighbors(n_neighbors=K + 1, n_jobs=-1).fit(X).kneighbors_graph(mode="distance")
 """,
     "cotherm": """
-import cotherm as ct, cotherm.io.bulk
+import cotherm as ct, pyarrow.csv
 def read(path):
     return ct.io.read_table(path).values
 def join(X):

@@ -20,7 +20,7 @@ from benchmarks.child import environment
 STYLES = {"all digits": "%.17g", "six digits": "%.6g"}
 READERS = {
     "pandas": ("import pandas", "pandas.read_csv(path)"),
-    "cotherm": ("import cotherm.io, cotherm.io.bulk", "cotherm.io.read_table(path).values"),
+    "cotherm": ("import cotherm.io, pyarrow.csv", "cotherm.io.read_table(path).values"),
 }
 _ROWS, _QUICK_ROWS, _COLUMNS, _REPEATS = 1_000_000, 50_000, 50, 3
 _CODE = """

@@ -83,7 +83,7 @@ def test_import_is_lazy() -> None:
     code = "import sys, cotherm; cotherm.Graph(2, [0], [1], [1.0]).laplacian(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "cotherm.graphs.graph" in loaded
-    for heavy in ("numba", "matplotlib", "sklearn", "scipy.stats", "scipy.spatial"):
+    for heavy in ("numba", "matplotlib", "sklearn", "pyarrow", "scipy.stats", "scipy.spatial"):
         assert heavy not in loaded
 
 

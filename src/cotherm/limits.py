@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # ---------------------------------------------------------------- io
 
-# From this many bytes on, loading the compiled parser of tables is worth its time.
+# From this many bytes of text on, loading pyarrow to parse its numbers is worth the time.
 COMPILED_TABLE_BYTES = 2**20
 # What a compressed file holds may take this many bytes, however small the file is.
 UNPACKED_BYTES = 2**25

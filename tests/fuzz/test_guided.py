@@ -54,7 +54,6 @@ def test_choices_come_from_the_bytes() -> None:
 
 def test_modules_that_are_compiled_are_not_followed() -> None:
     found = guided.compiled()
-    assert "cotherm.io.bulk" in found
     assert "cotherm.engines.cpu.laplacian" in found
     assert "cotherm.io.table" not in found
 

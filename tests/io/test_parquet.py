@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +91,3 @@ def test_damaged_files(tmp_path: Path) -> None:
         place.write_bytes(junk)
         with pytest.raises(CothermError, match=r"table.parquet"):
             ct.io.read_table(place)
-
-
-def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = write(tmp_path, x=[1.0])
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(CothermError, match=r"pip install 'cotherm\[tables\]'"):
-        ct.io.read_table(place)

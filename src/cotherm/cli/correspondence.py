@@ -20,7 +20,7 @@ from cotherm.cli.parser import integer, number
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.io import atomic
-from cotherm.io.number_table import refuse_other_count
+from cotherm.io.ids import refuse_other_count
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import open_text_table
 from cotherm.io.titles import titles_over_landmarks

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cotherm.errors import CothermError
+from cotherm.io.ids import LATE
 from cotherm.io.labels import CHOOSE_COLUMN, DROP_NAMES, NOT_CLASSES
 from cotherm.io.missing import ADVICE, DROP, MEDIAN, NAMELESS
-from cotherm.io.number_table import COMMAS, LATE, POINTS
+from cotherm.io.number_table import COMMAS, POINTS
 from cotherm.io.selection import CHOOSE, CLASSES, IDS, LEAVE, NO_IDS, TAKE
 from cotherm.io.single_cells import MODALITY, REPRESENTATION
 from cotherm.io.titles import TITLED, UNTITLED

@@ -15,7 +15,7 @@ from cotherm.arrays import Floats
 from cotherm.cli.header import NOTHING_SAID, Header, as_options
 from cotherm.errors import CothermError
 from cotherm.io import kinds
-from cotherm.io.id_columns import Suspects, refuse_shared
+from cotherm.io.ids import Suspects, refuse_shared
 from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables

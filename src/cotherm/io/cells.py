@@ -17,7 +17,7 @@ _PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 # More digits name no row of any file, and int() refuses thousands of them.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
-_MISSING = (
+MISSING = (
     *("", "?", "na", "nan", "n/a", "n.a.", "<na>", "nat", "none", "null", "-nan", "nan(ind)", "-nan(ind)", "#n/a"),
     *("#na", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
 )
@@ -81,7 +81,7 @@ def whole_number(cell: str) -> int | None:
 
 
 def is_missing(cell: str) -> bool:
-    return cell.strip().lower() in _MISSING
+    return cell.strip().lower() in MISSING
 
 
 def is_word(cell: str) -> bool:

@@ -14,9 +14,10 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_count, is_missing, is_name_title
-from cotherm.io.number_table import TableLayout, checked_names, refuse_late_names, refuse_other_count
+from cotherm.io.ids import checked_names, refuse_late_names, refuse_other_count
+from cotherm.io.selection import shown
 from cotherm.io.text import excerpt
-from cotherm.io.text_table import TextTable, open_text_table
+from cotherm.io.text_table import open_text_table
 from cotherm.io.titles import refuse_either, titles_over_labels
 from cotherm.spelling import near_miss
 
@@ -38,10 +39,22 @@ class Items:
 
 
 @dataclass(frozen=True)
-class LabelTable(TableLayout):
-    """A table of words."""
+class LabelTable:
+    """A table of words, and the names of its rows."""
 
+    path: Path
+    titles: tuple[str, ...] | None
+    names: tuple[str, ...] | None
     cells: Sequence[Sequence[str]] = field(repr=False)
+
+    @property
+    def columns(self) -> int:
+        return len(self.cells[0]) if self.cells else 0
+
+    @property
+    def known_titles(self) -> str:
+        """The first few, to print."""
+        return shown(self.titles or ("without titles",))
 
     def column(self, key: str) -> list[str]:
         """The column with a title."""
@@ -197,7 +210,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     rows = _shared(row.cells for row in source.rows(to_the_end=True))
     known = {name for items in sets for name in items.names or ()}
     if titled is None:
-        titled = column in rows[0] or titles_over_labels(rows, _open_rows(source), known, n)
+        titled = column in rows[0] or titles_over_labels(rows, source.ends, known, n)
     if titled is None:
         given = (
             f"{excerpt(','.join(rows[0]))}, which may be a title or a label, over {len(rows) - 1} rows for {n} items"
@@ -221,10 +234,6 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         path,
         tuple(rows[0][skipped:]) if titled else None,
         tuple(body[k][0] for k in kept) if named else None,
-        rows[0][0] if titled and named else None,
-        len(kept),
-        source.width - skipped,
-        0,
         [body[k][skipped:] for k in kept] if named else body,
     )
 
@@ -233,11 +242,6 @@ def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
     """The rows, with every label in memory once."""
     seen: dict[str, str] = {}
     return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
-
-
-def _open_rows(source: TextTable) -> int:
-    """How many rows at the end may be unknown labels or none at all: blank lines of a single column, or empty rows."""
-    return source.blank_ends if source.width == 1 else source.empty_ends
 
 
 def _columns(table: LabelTable, sets: Sequence[Items], column: str | None) -> list[tuple[str | None, Sequence[str]]]:

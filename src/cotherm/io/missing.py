@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,27 +38,16 @@ class Numbers:
     about_top: str = ""  # advice where the first row has a missing value
 
 
-@dataclass(frozen=True)
-class Complete:
-    """The same without a missing value."""
-
-    values: Floats
-    names: tuple[str, ...] | None
-    titles: tuple[str, ...] | None
-    labels: NDArray[np.str_] | None
-    reading: str
-
-
-def completed(read: Numbers, way: str | None, advice: str = ADVICE) -> Complete:
-    """Numbers without missing ones: none may be missing unless a ``way`` is given, one of ``WAYS``."""
+def completed(read: Numbers, way: str | None) -> Numbers:
+    """The same without a missing one: none may be missing unless a ``way`` is given, one of ``WAYS``."""
     holes = np.isnan(read.values)
     _refuse_infinite(read, holes)
     if not holes.any() and (read.names is None or all(read.names)):
-        return Complete(read.values, read.names, read.titles, read.labels, read.reading)
+        return read
     if way is not None or len(holes) > 1:  # of a single row the place says it all
         _refuse_empty(read, holes)
     if way is None:
-        raise _refused(read, holes, advice)
+        raise _refused(read, holes)
     return _dropped(read, holes) if way == "drop" else _filled(read, holes)
 
 
@@ -80,17 +69,17 @@ def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
         raise CothermError(str(read.path), given, "numbers in every column", advice)
 
 
-def _refused(read: Numbers, holes: NDArray[np.bool_], advice: str) -> CothermError:
+def _refused(read: Numbers, holes: NDArray[np.bool_]) -> CothermError:
     row, column = np.unravel_index(np.argmax(holes), holes.shape)
     place, cell = read.where(int(row), int(column))
     count = int(holes.sum())
     rows, columns = int(holes.any(axis=1).sum()), int(holes.any(axis=0).sum())
     more = f", the first of {count:,} missing values in {_many(rows, 'row')} and {_many(columns, 'column')}"
     given = cell + (more if count > 1 else ", the only missing value")
-    return CothermError(place, given, "a finite number", f"{advice} {read.about_top}".strip() if row == 0 else advice)
+    return CothermError(place, given, "a finite number", f"{ADVICE} {read.about_top}".strip() if row == 0 else ADVICE)
 
 
-def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
+def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
     """Without the rows that have holes; what remains of rows without names is named by their numbers."""
     lost_rows = holes.any(axis=1)
     if read.names is not None:
@@ -109,10 +98,10 @@ def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
     if read.names is None:
         reading += ", the others named by their numbers from 0"
     labels = None if read.labels is None else read.labels[kept]
-    return Complete(read.values[kept], tuple(known[k] for k in kept), read.titles, labels, reading)
+    return replace(read, values=read.values[kept], names=tuple(known[k] for k in kept), labels=labels, reading=reading)
 
 
-def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
+def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
     values = read.values.copy()
     some = np.flatnonzero(holes.any(axis=0))
     for c in some:
@@ -120,7 +109,7 @@ def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Complete:
     which = ", ".join(f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some[:_SHOWN])
     which += ", ..." * (len(some) > _SHOWN)
     reading = f"{read.reading}, {_many(int(holes.sum()), 'missing value')} replaced by the median ({which})"
-    return Complete(values, read.names, read.titles, read.labels, reading)
+    return replace(read, values=values, reading=reading)
 
 
 def _median(values: Floats) -> float:

@@ -1,121 +1,76 @@
 """Tables people have: comma, semicolon, tab or space separated, with or without titles, with or without names of rows.
 
 What is taken for a title or a name is reported (``TableLayout.reading``), and where it could be either, refused. The
-numbers of large tables are parsed in bulk (see ``bulk``): no cell of them becomes a string, but the first of every row.
+numbers of large tables are parsed by pyarrow (see ``bulk``): no cell of them becomes a string, but the first
+of every row. Small tables, and those with anything unusual in them, are parsed in Python, which names what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cotherm.arrays import Floats, Ints
+from cotherm import limits
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError
-from cotherm.io.cells import (
-    has_decimal_comma,
-    is_count,
-    is_either_title,
-    is_finite,
-    is_id_title,
-    is_missing,
-    is_name_title,
-    is_number,
-    looks_numeric,
-    whole_number,
-    with_point,
-)
-from cotherm.io.missing import NAMELESS, Numbers, completed
-from cotherm.io.selection import (
-    CLASSES,
-    EVERYTHING,
-    IDS,
-    LEAVE,
-    Choice,
-    Selection,
-    choose,
-    mostly_words,
-    refuse_text,
-    shown,
-)
+from cotherm.io.bulk import NotPlainError, parse_plain
+from cotherm.io.cells import has_decimal_comma, is_finite, is_missing, is_number, looks_numeric, with_point
+from cotherm.io.ids import checked_names, name_cell, refuse_late_names
+from cotherm.io.missing import Numbers, completed
+from cotherm.io.selection import EVERYTHING, Choice, Selection, choose, mostly_words, refuse_text, shown
 from cotherm.io.text import excerpt
-from cotherm.io.text_table import TextTable, decimal_mark, open_text_table
-from cotherm.io.titles import TITLED, is_column_of_names, refuse_either, titles_over_numbers
-from cotherm.progress import track
-from cotherm.spelling import shift_by_one
-
-if TYPE_CHECKING:
-    from cotherm.io.bulk import Plan
+from cotherm.io.text_table import Row, TextTable, decimal_mark, open_text_table
+from cotherm.io.titles import TITLED, refuse_either, titles_over_numbers
+from cotherm.progress import track, working
 
 # What the user passes to say what commas are; the command line has an option for it.
 COMMAS, POINTS = 'decimal=","', 'decimal="."'
-# Advice about ids in another column than the first.
-LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
-# Whole numbers of so many digits are exact.
-_MOST_DIGITS = 15
 # Rows that tell which columns are words.
 _TELLING = 1_000
-# Bytes of text that are parsed between two looks at the clock.
-_AT_ONCE = 2**24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableLayout:
-    """What stands beside the cells of a table: titles, names of rows."""
+    """What stands beside the numbers of a table: titles of the features, names of rows."""
 
     path: Path
-    titles: tuple[str, ...] | None
-    names: tuple[str, ...] | None
-    name_title: str | None
+    choice: Choice
     rows: int
-    columns: int
-    empty_ends: int
+    names: tuple[str, ...] | None = None
+    empty_ends: int = 0
+    note: str = ""
 
     @property
-    def known_titles(self) -> str:
-        """The first few, to print."""
-        return shown(self.titles or ("without titles",))
+    def titles(self) -> tuple[str, ...] | None:
+        return self.choice.titles
+
+    @property
+    def columns(self) -> int:
+        return len(self.choice.features)
 
     @property
     def reading(self) -> str:
         """How it was read."""
         text = f"{self.rows} rows, {self.columns} column{'s' * (self.columns != 1)}"
-        text += f" ({self.known_titles})" if self.titles else " without titles"
+        text += f" ({shown(self.titles)})" if self.titles else " without titles"
         if self.names is not None:
-            where = f"the column {self.name_title!r}" if self.name_title else "the first column"
-            text += f", names from {where}"
+            title = self.choice.title(self.choice.names)
+            text += f", names from {f'the column {title!r}' if title else 'the first column'}"
         if self.empty_ends:
             text += f", less {self.empty_ends} empty at the end"
-        return text
+        return text + self.choice.reading + self.note
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberTable(TableLayout):
-    """A table of numbers, which are parsed when they are asked for.
-
-    Titles and columns are those of the features; ``skipped`` is the number of cells before the first column of all.
-    """
+    """A table of numbers, which are parsed when they are asked for."""
 
     table: TextTable = field(repr=False)
     decimal: str
-    choice: Choice
-    label_title: str | None
-    left_out: int  # columns that are neither features nor labels nor names
-    skipped: int
-
-    @property
-    def reading(self) -> str:
-        """How it was read."""
-        text = super().reading + other_columns(self.label_title, self.left_out)
-        if self.table.sheet is not None:
-            text += f", sheet {self.table.sheet!r}"
-        return text + ", decimal commas" * (self.decimal == ",")
 
     def numbers(self) -> Floats:
         """All cells as finite numbers, or an error that names the line and the column."""
@@ -124,94 +79,66 @@ class NumberTable(TableLayout):
     def read(self) -> Numbers:
         """All numbers, NaN where they are missing, with their labels; an error names the line and the column."""
         values = np.empty((self.rows, self.columns))
-        labels = self._parse_in_python(values) if self.table.body is None else self._parse_in_bulk(values)
-        order = np.argsort(np.argsort(self.choice.features))  # parsed as they come, wanted as they were asked for
-        if not np.array_equal(order, np.arange(len(order))):
-            values = np.ascontiguousarray(values[:, order])
-        words = None if labels is None else np.array(["" if is_missing(cell) else cell for cell in labels])
+        labels = self._parse_in_bulk(values)
+        if labels is None:
+            labels = self._parse_in_python(values)
         return Numbers(
             self.path,
             values,
             self.names,
             self.titles,
-            words,
+            np.array(["" if is_missing(cell) else cell for cell in labels]) if labels else None,
             self.reading,
             self._where,
             self.choice.absent,
-            None if self.titles is None else tuple(self.table.first[self.skipped :]),
+            self.choice.others,
             self._about_top,
         )
 
-    def _parse_in_python(self, values: Floats) -> list[str] | None:
-        labels: list[str] = []
-        rows = islice(self.table.rows(), self._first_row, None)
-        for k, row in enumerate(track(rows, total=self.rows, label=f"reading {self.path.name}")):
-            values[k] = self._row(k, row.cells, lambda line=row.line: line)  # type: ignore[misc]
-            labels.extend(row.cells[c] for c in self._label_cell)
-        return labels or None
-
     def _parse_in_bulk(self, values: Floats) -> list[str] | None:
-        from cotherm.io.bulk import Plan
-
-        plan = Plan(self.table.mark, self.decimal, self._wanted(), *self._label_cell)
-        spans: Ints = np.zeros((self.rows if self._label_cell else 0, 2), dtype=np.int64)
-        odd: dict[int, str] = {}  # labels of rows that were read in Python
-        at = (self.table.body if self.titles is not None else None) or self.table.start
-        step = max(1, self.rows * _AT_ONCE // len(self.table.text))
-        starts = range(0, self.rows, step)
-        for start in track(starts, total=len(starts), label=f"reading {self.path.name}"):
-            at = self._parse_block(at, plan, range(start, min(start + step, self.rows)), values, spans, odd)
-        text = self.table.text
-        return [odd.get(k, text[a:b].decode().strip()) for k, (a, b) in enumerate(spans.tolist())] or None
-
-    def _parse_block(self, at: int, plan: Plan, rows: range, values: Floats, spans: Ints, odd: dict[int, str]) -> int:
-        """Some rows, from the byte ``at`` on; where the next row starts."""
-        from cotherm.io.bulk import parse_rows
-
-        k = rows.start
-        while True:
-            k, at = parse_rows(self.table.text, at, plan, k, rows.stop, values, spans)
-            if k == rows.stop:
-                return at
-            cells, following = self.table.row_at(at)
-            values[k] = self._row(k, cells, partial(self.table.line_at, at))
-            for c in self._label_cell:
-                odd[k] = cells[c]
-            k, at = k + 1, following
-
-    def _row(self, k: int, cells: Sequence[str], line: Callable[[], int]) -> list[float]:
-        """The numbers of row k as they come."""
-        found = []
-        for c in self._cells:
-            value = self._number(cells[c])
-            if value is None:
-                raise self._no_number(k, c, cells[c], line())
-            found.append(value)
-        return found
-
-    def _number(self, cell: str) -> float | None:
-        """The number in a cell, NaN where it is missing, None where the cell holds something else."""
-        if self.decimal == "," and "." in cell and is_number(cell):
+        """The labels, with all numbers put into ``values``; None for what is left to Python."""
+        table, choice = self.table, self.choice
+        if len(table.text) < limits.COMPILED_TABLE_BYTES or table.width == 1:  # there a blank line is a row
             return None
+        labels: list[str] = []
+        done, titled = 0, self.titles is not None
+        blocks = parse_plain(
+            values,
+            table.text,
+            table.mark,
+            table.width,
+            choice.features,
+            choice.label,
+            decimal=self.decimal,
+            titled=titled,
+        )
+        try:
+            with working(f"reading {self.path.name}"):
+                for count, cells in blocks:
+                    done = count
+                    labels += [cell.strip() for cell in cells]
+        except NotPlainError:
+            return None
+        return labels[: self.rows] if done == self.rows + table.empty_ends else None
+
+    def _parse_in_python(self, values: Floats) -> list[str]:
+        labels: list[str] = []
+        rows = self.table.rows(start=self._first_row)
+        for k, row in enumerate(track(rows, total=self.rows, label=f"reading {self.path.name}")):
+            values[k] = [self._number(k, row, c) for c in self.choice.features]
+            if self.choice.label is not None:
+                labels.append(row.cells[self.choice.label])
+        return labels
+
+    def _number(self, k: int, row: Row, c: int) -> float:
+        """The number in a cell of row k, NaN where it is missing."""
+        cell = row.cells[c]
         plain = with_point(cell, self.decimal)
-        if is_finite(plain):
+        if is_finite(plain) and not (self.decimal == "," and "." in cell):
             return float(plain)
-        return np.nan if is_missing(cell) else None
-
-    @property
-    def _cells(self) -> list[int]:
-        """Which cells of a row are numbers, as they come."""
-        return sorted(c + self.skipped for c in self.choice.features)
-
-    @property
-    def _label_cell(self) -> tuple[int, ...]:
-        """Which cell of a row is its label, if any."""
-        return () if self.choice.label is None else (self.choice.label + self.skipped,)
-
-    def _wanted(self) -> NDArray[np.bool_]:
-        wanted = np.zeros(self.table.width, dtype=np.bool_)
-        wanted[self._cells] = True
-        return wanted
+        if is_missing(cell):
+            return np.nan
+        raise self._no_number(k, c, cell, row.line)
 
     @property
     def _first_row(self) -> int:
@@ -222,23 +149,20 @@ class NumberTable(TableLayout):
         """Advice where the first row is wrong."""
         return f"If the first row holds titles: {TITLED}." if self.titles is None else ""
 
-    def _title(self, c: int) -> str:
-        return self.table.first[c] if self.titles else ""
-
     def _where(self, k: int, c: int) -> tuple[str, str]:
         """The place of a feature of row k, and what is there."""
-        row = next(islice(self.table.rows(), k + self._first_row, None))
-        cell = self.choice.features[c] + self.skipped
-        return self._place(row.line, cell), excerpt(row.cells[cell]) if row.cells[cell] else "an empty cell"
+        row = next(self.table.rows(start=k + self._first_row))
+        cell = row.cells[self.choice.features[c]]
+        return self._place(row.line, self.choice.features[c]), excerpt(cell) if cell else "an empty cell"
 
     def _place(self, line: int, c: int) -> str:
-        return f"{self.table.place(line)}, column {c + 1}" + (f" ({self._title(c)})" if self.titles else "")
+        return f"{self.table.place(line)}, column {c + 1}" + (f" ({self.choice.title(c)})" if self.titles else "")
 
     def _no_number(self, k: int, c: int, cell: str, line: int) -> CothermError:
-        rows = islice(self.table.rows(), self._first_row, self._first_row + _TELLING)
-        words = mostly_words((row.cells for row in rows), self._cells)
+        rows = islice(self.table.rows(start=self._first_row), _TELLING)
+        words = mostly_words((row.cells for row in rows), sorted(self.choice.features))
         if c in words:
-            found = [(self._title(c) or f"column {c + 1}", excerpt(cell)) for c, cell in words.items()]
+            found = [(self.choice.title(c) or f"column {c + 1}", excerpt(cell)) for c, cell in words.items()]
             return refuse_text(str(self.path), found, titled=self.titles is not None)
         if self.decimal == "," and is_number(cell):
             given = f"{excerpt(cell)}, where other numbers have a decimal comma"
@@ -278,43 +202,37 @@ def open_table(
     start = 1 if titled else 0
     if table.count == start:
         raise CothermError(str(path), "titles and no rows", "at least one row")
-    title = first[0] if titled else None
-    body = [with_point(cell, decimal) for cell in column[start:]] if decimal == "," else column[start:]
     said = selection.id_among(path, first) if titled else None
-    at = first.index(said) if said is not None else _name_cell(path, title, body, selection, len(first))
-    skipped = 1 if at == 0 else 0
-    titles = tuple(first[skipped:]) if titled else None
-    name_title = None if at is None or not titled else first[at]
-    choice = choose(path, titles, len(first) - skipped, selection, name_title)
-    features = None if titles is None else tuple(titles[c] for c in choice.features)
-    if features is not None and selection.columns is None and selection.ids != ():
-        refuse_late_names(path, [one for one in features if one != first[0] or at is not None])
+    if said is not None:
+        at: int | None = first.index(said)
+    else:
+        body = [with_point(cell, decimal) for cell in column[start:]] if decimal == "," else column[start:]
+        at = name_cell(path, first[0] if titled else None, body, selection, len(first))
+    choice = chosen(path, first if titled else None, len(first), selection, at)
     names = None
     if at is not None:
-        cells = column[start:] if at == 0 else [row.cells[at] for row in islice(table.rows(), start, None)]
-        names = checked_names(cells, lambda k: table.place(table.line_of(k + start)), name_title, at, nameless=nameless)
-    count = len(choice.features)
+        cells = column[start:] if at == 0 else [row.cells[at] for row in table.rows(start=start)]
+        title = choice.title(at)
+        names = checked_names(cells, lambda k: table.place(table.line_of(k + start)), title, at, nameless=nameless)
+    note = "" if table.sheet is None else f", sheet {table.sheet!r}"
     return NumberTable(
-        path,
-        features,
-        names,
-        name_title,
-        table.count - start,
-        count,
-        table.empty_ends,
-        replace(table, column=[]),  # a string for every row
-        decimal,
-        choice,
-        None if choice.label is None or titles is None else titles[choice.label],
-        len(first) - (at is not None) - count - (choice.label is not None),
-        skipped,
+        path=path,
+        choice=choice,
+        rows=table.count - start,
+        names=names,
+        empty_ends=table.empty_ends,
+        note=note + ", decimal commas" * (decimal == ","),
+        table=replace(table, column=[]),  # a string for every row
+        decimal=decimal,
     )
 
 
-def other_columns(label_title: str | None, left_out: int) -> str:
-    """What became of columns that are no features, for ``reading``."""
-    text = "" if label_title is None else f", labels from the column {label_title!r}"
-    return text + (f", {left_out} column{'s' * (left_out != 1)} left out" if left_out else "")
+def chosen(path: Path, titles: list[str] | None, width: int, selection: Selection, names: int | None) -> Choice:
+    """What a selection means for a table; refused are titles of ids in another place than that of the names."""
+    choice = choose(path, titles, width, selection, names)
+    if titles is not None and selection.columns is None and selection.ids != ():
+        refuse_late_names(path, [titles[c] for c in choice.features if c or names is not None])
+    return choice
 
 
 def _decimal(table: TextTable, said: str | None) -> str:
@@ -327,113 +245,6 @@ def _decimal(table: TextTable, said: str | None) -> str:
 
 def _titled(table: TextTable, decimal: str) -> bool | None:
     """Whether the first row holds titles."""
-    if decimal != ",":
-        return titles_over_numbers(table.first, table.column[1:], table.other_rows)
     plain = partial(with_point, decimal=decimal)
-    rows = partial(map, lambda row: [*map(plain, row)])
     first, column = [*map(plain, table.first)], [*map(plain, table.column[1:])]
-    return titles_over_numbers(first, column, lambda: rows(table.other_rows()))
-
-
-def checked_names(
-    cells: Sequence[str],
-    place_of: Callable[[int], str],
-    title: str | None = None,
-    column: int = 0,
-    *,
-    nameless: bool = False,
-) -> tuple[str, ...]:
-    """A name of its own for every row, whose place is for messages; empty if one is missing and that is allowed."""
-    names = tuple("" if is_missing(cell) else cell for cell in cells)
-    missing = [k for k, name in enumerate(names) if not name]
-    if missing and not nameless:
-        k = missing[0]
-        more = "" if len(missing) == 1 else f", the first of {len(missing):,} rows without a name"
-        given = (f"{cells[k]!r}, which marks a missing value" if cells[k] else "an empty cell") + more
-        raise CothermError(f"{place_of(k)}, column {column + 1}", given, "the name of the row", NAMELESS)
-    if len(set(names)) - bool(missing) < len(names) - len(missing):
-        seen: set[str] = set()
-        for k, name in enumerate(names):
-            if name in seen:
-                raise CothermError(
-                    place_of(k),
-                    f"the name {name!r} more than once",
-                    "a name of its own for every row",
-                    f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
-                )
-            seen.update((name,) if name else ())
-    return names
-
-
-def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> None:
-    """Refuse names of rows under one of these titles, of columns that are not the first or that of the ids."""
-    for title in titles:
-        if is_id_title(title):
-            raise CothermError(
-                str(path),
-                f"a column {title!r} that is not the first",
-                "numbers to compare items by",
-                advice,
-            )
-
-
-def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
-    """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
-    counted = is_count(names) and is_count(others) and names[0] != others[0]
-    shifts = [shift_by_one(names, others), shift_by_one(others, names)]
-    if counted or any(found is not None and found.evident for found in shifts):
-        first, second = (names[0], others[0]) if counted else (min(names, key=_by_number), min(others, key=_by_number))
-        raise CothermError(
-            path,
-            f"rows counted from {first}, where those of {other} are counted from {second}",
-            "the same names for the same items",
-            "Leave out one of the two columns of row numbers.",
-        )
-
-
-def _by_number(name: str) -> tuple[int, str]:
-    """Names that end in numbers in their order."""
-    return len(name), name
-
-
-def _name_cell(path: Path, title: str | None, column: Sequence[str], selection: Selection, width: int) -> int | None:
-    """Which cell of a row of numbers is its name, where the user does not say it: perhaps the first."""
-    if selection.ids == () or width == 1:
-        return None
-    return 0 if _named(path, title, column, selection) else None
-
-
-def _named(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
-    """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
-    if selection.keeps_out(title):
-        return False
-    if title is not None and selection.columns is not None and not is_name_title(title):
-        # It is asked for, or it is left out unless it can be nothing else than names.
-        return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
-    return is_name_column(path, title, column)
-
-
-def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool:
-    """Whether the first column holds the names of rows, where nothing is said about it."""
-    if title is not None and is_name_title(title):
-        return True
-    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
-        return True
-    if title is not None and is_either_title(title) and _could_be_names(column):
-        raise CothermError(
-            f"{path}: column 1 ({title})",
-            "numbers that may be names of rows",
-            "a title that tells",
-            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
-        )
-    return is_column_of_names(column)
-
-
-def _must_be_names(column: Sequence[str]) -> bool:
-    """Whether cells of digits are no numbers: they begin with 0, or have more digits than a number holds."""
-    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
-    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
-
-
-def _could_be_names(column: Sequence[str]) -> bool:
-    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+    return titles_over_numbers(first, column, lambda: ([*map(plain, row.cells)] for row in table.rows(start=1)))

@@ -56,37 +56,64 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True)
 class Choice:
-    """Columns by number: the features in the order asked for, that of the labels or None; titles that are not there."""
+    """What becomes of the columns, by number: the features in the order asked for, the labels, the names of rows."""
 
+    width: int
+    known: tuple[str, ...] | None  # the titles of all columns
+    names: int | None
     features: tuple[int, ...]
-    label: int | None
-    absent: tuple[str, ...]
+    label: int | None = None
+    absent: tuple[str, ...] = ()  # titles that were asked for and are not there
+
+    def title(self, column: int | None) -> str | None:
+        """The title of a column, if it has one."""
+        return None if column is None or self.known is None else self.known[column]
+
+    @property
+    def titles(self) -> tuple[str, ...] | None:
+        """The titles of the features."""
+        return None if self.known is None else tuple(self.known[c] for c in self.features)
+
+    @property
+    def others(self) -> tuple[str, ...] | None:
+        """The titles of all columns but that of the names."""
+        return None if self.known is None else tuple(t for c, t in enumerate(self.known) if c != self.names)
+
+    @property
+    def reading(self) -> str:
+        """What is said about columns that are no features."""
+        left = self.width - len(self.features) - (self.names is not None) - (self.label is not None)
+        text = "" if self.label is None else f", labels from the column {self.title(self.label)!r}"
+        return text + (f", {left} column{'s' * (left != 1)} left out" if left else "")
 
 
 def choose(
-    place: Path | str, titles: Sequence[str] | None, width: int, selection: Selection, name_title: str | None = None
+    place: Path | str, titles: Sequence[str] | None, width: int, selection: Selection, names: int | None = None
 ) -> Choice:
-    """What a selection means for a table of ``width`` columns, that of the names under ``name_title`` not counted."""
+    """What a selection means for a table of ``width`` columns, of which ``names`` holds the names of rows."""
+    others = [c for c in range(width) if c != names]
     if titles is None:
         if selection.columns is not None:
             raise CothermError(str(place), "no titles", f"titles to choose columns by: {shown(selection.columns)}")
         require_all(place, None, selection, selection.asked)
-        return Choice(tuple(range(width)), None, selection.asked)
+        return Choice(width, None, names, tuple(others), absent=selection.asked)
+    known = [titles[c] for c in others]
     for title in selection.asked:
         if titles.count(title) > 1:
             raise CothermError(str(place), f"{titles.count(title)} columns {title!r}", "titles that tell columns apart")
     if selection.label is not None and selection.label in (selection.columns or ()):
         raise CothermError(str(place), f"{selection.label!r} as a feature and as the label", "one of the two")
-    absent = tuple(title for title in selection.asked if title not in titles and title != name_title)
-    require_all(place, titles, selection, absent)
-    taken = titles if selection.columns is None else [title for title in selection.columns if title in titles]
-    places = range(width) if selection.columns is None else [titles.index(title) for title in taken]
+    absent = tuple(title for title in selection.asked if title not in titles)
+    require_all(place, known, selection, absent)
+    cells = dict(zip(known, others, strict=True))
+    taken = others if selection.columns is None else [cells[title] for title in selection.columns if title in cells]
     without = {*selection.drop, selection.label, *(selection.ids or ())}
-    features = tuple(c for c in places if titles[c] not in without)
+    features = tuple(c for c in taken if titles[c] not in without)
     if not features:
-        given = "no column that is left" if titles else "no column but the names"
-        raise CothermError(str(place), given, f"at least one, of {shown(titles)}" if titles else "at least one")
-    return Choice(features, titles.index(selection.label) if selection.label in titles else None, absent)
+        given = "no column that is left" if known else "no column but the names"
+        raise CothermError(str(place), given, f"at least one, of {shown(known)}" if known else "at least one")
+    label = None if selection.label is None else cells.get(selection.label)
+    return Choice(width, tuple(titles), names, features, label, absent)
 
 
 def require_all(place: Path | str, titles: Sequence[str] | None, selection: Selection, absent: Sequence[str]) -> None:

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from cotherm.errors import CothermError
 from cotherm.io import atomic
-from cotherm.io.foreign import readable
-from cotherm.io.packed import require_proportion
+from cotherm.io.foreign import readable, require_proportion
 from cotherm.optional import require
 from cotherm.progress import track
 

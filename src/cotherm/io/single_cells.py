@@ -20,10 +20,9 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.cells import is_missing
-from cotherm.io.foreign import readable
+from cotherm.io.foreign import readable, require_proportion
 from cotherm.io.kinds import MUDATA, suffix_of
 from cotherm.io.missing import Numbers
-from cotherm.io.packed import require_proportion
 from cotherm.io.selection import Selection, choose, require_all, shown
 from cotherm.optional import require
 from cotherm.progress import working

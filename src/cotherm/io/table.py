@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io import atomic, id_columns, kinds, npy
+from cotherm.io import atomic, ids, kinds, npy
 from cotherm.io.labels import require_classes
-from cotherm.io.missing import WAYS, Complete, Numbers, completed
+from cotherm.io.missing import WAYS, Numbers, completed
 from cotherm.io.number_table import open_table
 from cotherm.io.selection import EVERYTHING, Selection, choose
 from cotherm.io.single_cells import MODALITY, read_modalities
@@ -81,7 +81,7 @@ class Found:
     def require_features(self, place: Path) -> None:
         """Refuse a table without names whose first column may hold them."""
         if self.table.names is None:
-            id_columns.refuse_first(place, self.table.values, self.doubtful, self.table.titles)
+            ids.refuse_first(place, self.table.values, self.doubtful, self.table.titles)
 
 
 def read_table(
@@ -110,8 +110,8 @@ def read_table(
     ----------
     path : str or path-like
         Text (``.csv``, ``.tsv``, ``.txt``, each also compressed as ``.gz``), an array (``.npy``), a spreadsheet
-        (``.xlsx``) or a ``.parquet`` file, which need the extra ``tables``, or single cells (``.h5ad``, ``.h5mu``),
-        which need the extra ``anndata``.
+        (``.xlsx``, which needs the extra ``tables``), a ``.parquet`` file, or single cells (``.h5ad``, ``.h5mu``, which
+        need the extra ``anndata``).
     header : bool, optional
         Whether the first row of text or of a sheet holds titles. By default its cells tell.
     columns : sequence of str, optional
@@ -222,13 +222,13 @@ def _numbers(place: Path, suffix: str, request: Request) -> Numbers:
 
 
 def _found(read: Numbers, request: Request, name: str | None = None) -> Found:
-    done: Complete = completed(read, request.missing)
+    done = completed(read, request.missing)
     if done.labels is not None:
         require_classes(read.path, done.labels)
     doubtful = np.zeros(0, dtype=np.int64)
     if _nothing_said(read, request):
-        doubtful = id_columns.distinct_whole(read.values)
-    reading = done.reading + id_columns.note_of(doubtful, done.titles)
+        doubtful = ids.distinct_whole(read.values)
+    reading = done.reading + ids.note_of(doubtful, done.titles)
     table = Table(done.values, done.names, done.titles, reading, done.labels)
     return Found(table, name, read.absent, read.known, doubtful)
 

@@ -18,8 +18,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.io.bulk import plain_rows
 
 # Bytes of text that become Python strings at a time: short lines take some sixty times as much.
 _BLOCK = 2**18
@@ -45,6 +47,27 @@ class Lines(NamedTuple):
             self.refuse(int(np.argmax(bad)), needed, advice)
 
 
+class PlainLines(NamedTuple):
+    """The same of a piece of text whose numbers were parsed without a look at its lines, each of which is a row."""
+
+    text: bytes
+    first: int
+
+    @property
+    def numbers(self) -> Ints:
+        return np.arange(self.first, self.first + self.text.count(b"\n"))
+
+    def refuse_where(self, bad: NDArray[np.bool_], needed: str, advice: str = "") -> None:
+        """Complain about the first bad row, if there is one."""
+        if bad.any():
+            k = int(np.argmax(bad))
+            row = self.text.split(b"\n", k + 1)[k].decode().strip()
+            Lines([row], [self.first + k]).refuse(0, needed, advice)
+
+
+AnyLines = Lines | PlainLines
+
+
 class LineReader:
     """The lines of a text that hold something once comments are cut off.
 
@@ -59,6 +82,11 @@ class LineReader:
         self._first = first
         self._count: int | None = None
 
+    @property
+    def is_large(self) -> bool:
+        """Whether pyarrow is worth being loaded for it."""
+        return len(self._text) >= limits.COMPILED_TABLE_BYTES
+
     def __len__(self) -> int:
         if self._count is None:
             self._count = sum(len(lines.rows) for lines in self.blocks())
@@ -71,8 +99,8 @@ class LineReader:
 
     def blocks(self) -> Iterator[Lines]:
         """All lines, some at a time."""
-        for _, number, block in self._pieces():
-            yield self._lines(block, number)
+        for _, number, block in self.pieces():
+            yield self.lines(block, number)
 
     def groups(self, sizes: Sequence[int]) -> Iterator[tuple[int, slice, Lines]]:
         """All lines, of which the first sizes[0] make group 0, the next sizes[1] group 1 and so on, some at a time.
@@ -95,8 +123,8 @@ class LineReader:
 
     def first(self) -> tuple[Lines, LineReader]:
         """The first line, if there is one, and the others."""
-        for at, number, block in self._pieces():
-            found = self._lines(block, number)
+        for at, number, block in self.pieces():
+            found = self.lines(block, number)
             if found.rows:
                 line = found.numbers[0]
                 head = Lines(found.rows[:1], [line])
@@ -128,7 +156,7 @@ class LineReader:
             last = lines.numbers[-1] if lines.numbers else last
         return last
 
-    def _pieces(self) -> Iterator[tuple[int, int, bytes]]:
+    def pieces(self) -> Iterator[tuple[int, int, bytes]]:
         """Where a piece of whole lines starts, the number of its first line, and the piece."""
         at, number = self._start, self._first
         while at < len(self._text):
@@ -140,7 +168,8 @@ class LineReader:
             at = stop
             number += block.count(b"\n")
 
-    def _lines(self, block: bytes, first: int) -> Lines:
+    def lines(self, block: bytes, first: int) -> Lines:
+        """Those of a piece."""
         if len(block) > _LONGEST_LINE:  # one line alone
             block = self._short(block, first)
         rows = block.decode().split("\n")
@@ -164,8 +193,8 @@ def utf8(data: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
-def require_utf8(data: bytes) -> None:
-    """Refuse bytes that are no UTF-8 text, and name the first of them."""
+def require_utf8(data: bytes, first: int = 1) -> None:
+    """Refuse bytes that are no UTF-8 text, and name the first of them; ``first`` is the number of the first line."""
     if data.isascii():
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -175,12 +204,10 @@ def require_utf8(data: bytes) -> None:
         try:
             decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
         except UnicodeDecodeError as error:
-            _refuse_byte(data, at - pending + error.start)
-
-
-def _refuse_byte(data: bytes, at: int) -> NoReturn:
-    line = data.count(b"\n", 0, at) + 1
-    raise CothermError(f"line {line}", f"byte 0x{data[at]:02x}, which is not text", "UTF-8 text")
+            bad = at - pending + error.start
+            line = first + data.count(b"\n", 0, bad)
+            given = f"byte 0x{data[bad]:02x}, which is not text"
+            raise CothermError(f"line {line}", given, "UTF-8 text") from None
 
 
 def line_at(text: bytes, k: int) -> str:
@@ -190,44 +217,30 @@ def line_at(text: bytes, k: int) -> str:
 
 
 def number_blocks(
-    content: LineReader,
-    columns: int,
-    needed: str,
-    advice: str = "",
-    *,
-    delimiter: str | None = None,
-    more: bool = False,
-) -> Iterator[tuple[slice, Lines, Floats]]:
-    """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers.
-
-    With ``more``, anything may follow the first ``columns`` numbers of a line.
-    """
+    content: LineReader, columns: int, needed: str, *, delimiter: str | None = None
+) -> Iterator[tuple[slice, AnyLines, Floats]]:
+    """One row of numbers per line, a block at a time: which rows of all, their lines, and the numbers."""
     done = 0
-    for lines in content.blocks():
-        if lines.rows:
-            yield (
-                slice(done, done + len(lines.rows)),
-                lines,
-                number_rows(lines, columns, needed, advice, delimiter, more),
-            )
-            done += len(lines.rows)
+    for _, first, block in content.pieces():
+        lines: AnyLines = PlainLines(block, first)
+        rows = plain_rows(block, columns, delimiter) if content.is_large else None
+        if rows is None:
+            lines = content.lines(block, first)
+            rows = number_rows(lines, columns, needed, delimiter=delimiter)
+        if len(rows):
+            yield slice(done, done + len(rows)), lines, rows
+            done += len(rows)
 
 
 def number_rows(
     lines: Lines, columns: int, needed: str, advice: str = "", delimiter: str | None = None, more: bool = False
 ) -> Floats:
-    """The numbers of some lines."""
+    """The numbers of some lines; with ``more``, anything may follow the first ``columns`` numbers of a line."""
 
     def attempt(rows: list[str]) -> Floats | None:
+        used = range(columns) if more else None
         try:
-            array = np.loadtxt(
-                rows,
-                delimiter=delimiter,
-                comments=None,
-                usecols=range(columns) if more else None,
-                ndmin=2,
-                encoding=None,
-            )
+            array = np.loadtxt(rows, delimiter=delimiter, comments=None, usecols=used, ndmin=2, encoding=None)
         except ValueError:
             return None
         return array if array.shape == (len(rows), columns) else None
@@ -235,20 +248,13 @@ def number_rows(
     if not lines.rows:
         return np.empty((0, columns))
     array = attempt(lines.rows)
-    if array is not None:
-        return array
-    # The first bad row, by bisection: stretches are parsed at once, so that this is as quick as reading.
-    start, stop = 0, len(lines.rows)
-    while stop - start > 1:
-        middle = (start + stop) // 2
-        if attempt(lines.rows[start:middle]) is None:
-            stop = middle
-        else:
-            start = middle
-    lines.refuse(start, needed, advice)
+    if array is None:
+        wrong = (k for k, row in enumerate(lines.rows) if attempt([row]) is None)
+        lines.refuse(next(wrong, 0), needed, advice)
+    return array
 
 
-def as_integers(lines: Lines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
+def as_integers(lines: AnyLines, values: Floats, *, least: int, most: int, needed: str) -> Ints:
     """The same numbers as integers within [least, most]; 3.0 counts as 3."""
     # Comparisons with NaN are false, so that it is refused as well.
     good = (values == np.floor(values)) & (values >= least) & (values <= most)

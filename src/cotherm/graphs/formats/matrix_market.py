@@ -21,6 +21,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import edges, header
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import (
+    AnyLines,
     LineReader,
     Lines,
     as_counts,
@@ -34,7 +35,7 @@ from cotherm.io.text import (
 )
 
 # The largest whole number that a float holds with all before it.
-MOST_INTEGER = 2**53 - 1
+_MOST_INTEGER = 2**53 - 1
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
 ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
 
@@ -85,11 +86,11 @@ def columns_of(field: str) -> tuple[int, str]:
     return columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
 
 
-def entries_of(lines: Lines, numbers: Floats, field: str, n: int) -> Ints:
+def entries_of(lines: AnyLines, numbers: Floats, field: str, n: int) -> Ints:
     """Checked rows and columns, numbered from 0, of some lines of entries."""
     ends = as_integers(lines, numbers[:, :2], least=1, most=n, needed=f"row and column from 1 to {n}") - 1
     if field == "integer":
-        as_integers(lines, numbers[:, 2], least=0, most=MOST_INTEGER, needed="a whole number from 0 to 2**53 - 1")
+        as_integers(lines, numbers[:, 2], least=0, most=_MOST_INTEGER, needed="a whole number from 0 to 2**53 - 1")
     return ends
 
 

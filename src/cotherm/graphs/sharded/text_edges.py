@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -22,15 +21,15 @@ from cotherm.graphs.sharded.buckets import EDGE
 from cotherm.graphs.sharded.sources import EdgeSource, Records, records
 from cotherm.io import atomic
 from cotherm.io.array_file import octets
-from cotherm.io.streamed_text import line_chunks, named_rows, rows_of_numbers
-from cotherm.io.text import LineReader, Lines, as_integers, line_at
+from cotherm.io.streamed_text import line_chunks
+from cotherm.io.text import AnyLines, LineReader, as_integers, line_at, number_blocks
 from cotherm.progress import working
 
 # Bytes that hold the first lines of any file, and what shows that lines are not all blank or comments.
 _HEAD = 2**16
 _CONTENT = re.compile(rb"^[ \t]*[^\s#%]", re.M)
-# Ends and checked numbers of some lines; the lines are None where no one has looked at them yet.
-Ends = Callable[[Lines, Floats], Ints]
+# The checked ends of the edges on some lines.
+Ends = Callable[[AnyLines, Floats], Ints]
 
 
 class Layout(NamedTuple):
@@ -47,7 +46,6 @@ class Layout(NamedTuple):
     base: int
     ends: Ends
     twice: bool = False
-    most_weight: float = np.inf  # where weights must be whole numbers, the largest
 
 
 class NamedVerticesError(Exception):
@@ -123,41 +121,23 @@ def _require_complete(path: Path, layout: Layout, m: int, last: int, ended: bool
 
 def _records(path: Path, layout: Layout, first: int, text: bytes) -> Iterator[Records]:
     """The records of some whole lines, checked."""
-    ask = partial(named_rows, text, first, layout.columns, layout.needed, delimiter=layout.mark, comment=layout.comment)
+    content = LineReader(text, comment=layout.comment, first=first)
     n = MOST_VERTICES if layout.n is None else layout.n
 
     def place(position: int) -> str:
         return f"{path}: line {position if position >= 0 else ~position}"
 
-    def of(lines: Lines, numbers: Ints, rows: Floats) -> Records:
-        ends = layout.ends(lines, rows)
-        w = rows[:, 2] if layout.columns == 3 else np.ones(len(rows))
-        position = np.where(ends[:, 0] > ends[:, 1], ~numbers, numbers) if layout.twice else numbers
-        return records(ends[:, 0], ends[:, 1], w, position, place, n)
-
     try:
-        rows = rows_of_numbers(
-            text, first, layout.columns, layout.needed, delimiter=layout.mark, comment=layout.comment
-        )
-        for lines, numbers, values in rows:
-            if lines is None and not _is_plain(values, layout, n):
-                yield from (of(*some) for some in ask())  # this names the line
-            else:
-                yield of(Lines([], []) if lines is None else lines, numbers, values)
+        for _, lines, rows in number_blocks(content, layout.columns, layout.needed, delimiter=layout.mark):
+            ends = layout.ends(lines, rows)
+            w = rows[:, 2] if layout.columns == 3 else np.ones(len(rows))
+            numbers = np.asarray(lines.numbers)
+            position = np.where(ends[:, 0] > ends[:, 1], ~numbers, numbers) if layout.twice else numbers
+            yield records(ends[:, 0], ends[:, 1], w, position, place, n)
     except CothermError as error:
         if error.argument.startswith(str(path)):
             raise
         raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None
-
-
-def _is_plain(values: Floats, layout: Layout, n: int) -> bool:
-    """Whether all ends, and weights that must be, are whole numbers in their range, so that no line need be named."""
-    ends = values[:, :2]
-    plain = bool(np.all((ends == np.floor(ends)) & (ends >= layout.base) & (ends < n + layout.base)))
-    if plain and np.isfinite(layout.most_weight):
-        w = values[:, 2]
-        plain = bool(np.all((w == np.floor(w)) & (w >= 0.0) & (w <= layout.most_weight)))
-    return plain
 
 
 def edge_list_form(path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
@@ -170,7 +150,7 @@ def edge_list_form(path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
     n = None if head is None else head.n
     most = (MOST_VERTICES if n is None else n) - 1
 
-    def ends(lines: Lines, values: Floats) -> Ints:
+    def ends(lines: AnyLines, values: Floats) -> Ints:
         return as_integers(lines, values[:, :2], least=0, most=most, needed=f"vertex numbers from 0 to {most}")
 
     layout = Layout(
@@ -197,11 +177,10 @@ def matrix_form(_path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
     head = matrix_market.header_of(line_at(chunk, 1), n, entries)
     columns, needed = matrix_market.columns_of(field)
 
-    def ends(lines: Lines, values: Floats) -> Ints:
+    def ends(lines: AnyLines, values: Floats) -> Ints:
         return matrix_market.entries_of(lines, values, field, n)
 
     name = None if head is None else head.name
-    most = matrix_market.MOST_INTEGER if field == "integer" else np.inf
     layout = Layout(
         n,
         entries,
@@ -214,7 +193,6 @@ def matrix_form(_path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
         1,
         ends,
         twice=symmetry == "general",
-        most_weight=most,
     )
     return layout, rows.before, _behind(chunk, rows.before)
 

@@ -10,8 +10,8 @@ from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.array_file import ArrayFile, octets
 from cotherm.io.cells import is_numeral
-from cotherm.io.streamed_text import line_chunks, rows_of_numbers
-from cotherm.io.text import LineReader, excerpt
+from cotherm.io.streamed_text import line_chunks
+from cotherm.io.text import LineReader, excerpt, number_blocks
 from cotherm.progress import working
 
 _MARKS = (",", ";", "\t")
@@ -29,7 +29,8 @@ def parsed(path: Path, place: Path) -> ArrayFile:
                 first, text = first + titles, b"".join(chunk.splitlines(keepends=True)[titles:])
             try:
                 needed = f"{columns} numbers, as in the first row"
-                for _, _, values in rows_of_numbers(text, first, columns, needed, delimiter=mark, comment=_COMMENT):
+                content = LineReader(text, comment=_COMMENT, first=first)
+                for _, _, values in number_blocks(content, columns, needed, delimiter=mark):
                     file.write(octets(np.ascontiguousarray(values)))
                     count += len(values)
             except CothermError as error:

@@ -1,0 +1,243 @@
+"""Names of rows: which column holds them, and what is asked of them.
+
+The user may say which, titles and cells tell most of them (see ``cells``), and text is never a feature. What is left,
+columns of whole numbers that are all different, is judged by the numbers. Such a column in the place of ids, the first
+of a table without names, is refused, unless the columns beside it are of the same kind, as counts are. Elsewhere it is
+a feature, and the reading says so. Where two tables hold the same numbers, they are refused in any place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
+from cotherm.io.cells import is_count, is_either_title, is_id_title, is_missing, is_name_title, whole_number
+from cotherm.io.missing import NAMELESS
+from cotherm.io.selection import CLASSES, IDS, LEAVE, NO_IDS, Selection, shown
+from cotherm.io.titles import is_column_of_names
+from cotherm.spelling import shift_by_one
+
+# Advice about ids in another column than the first.
+LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
+# Whole numbers of so many digits are exact.
+_MOST_DIGITS = 15
+# Of fewer numbers it says little that they differ.
+_LEAST = 8
+# Rows that rule out most columns before the others are looked at.
+_TELLING = 100
+# As many columns of the same kind are no coincidence, whatever share of all they are.
+_COMPANY = 3
+# Numbers drawn at random are all different with a probability below e⁻⁵ where this many pairs would be equal.
+_EQUAL_PAIRS = 5.0
+# Two columns of features that differ from row to row have at most about so many numbers in common.
+_BY_CHANCE = 12
+# Ids are among so many columns of a table that may be.
+_COMPARED = 20
+# From here on all numbers are whole, as far as a double tells.
+_LARGE = 2.0**53
+
+
+def name_cell(path: Path, title: str | None, column: Sequence[str], selection: Selection, width: int) -> int | None:
+    """Which cell of a row of numbers is its name, where the user does not say it: perhaps the first."""
+    if selection.ids == () or width == 1:
+        return None
+    return 0 if _named(path, title, column, selection) else None
+
+
+def _named(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
+    """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
+    if selection.keeps_out(title):
+        return False
+    if title is not None and selection.columns is not None and not is_name_title(title):
+        # It is asked for, or it is left out unless it can be nothing else than names.
+        return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
+    return is_name_column(path, title, column)
+
+
+def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool:
+    """Whether the first column holds the names of rows, where nothing is said about it."""
+    if title is not None and is_name_title(title):
+        return True
+    if (len(column) > 2 and is_count(column)) or _must_be_names(column):  # an index, not a feature
+        return True
+    if title is not None and is_either_title(title) and _could_be_names(column):
+        raise CothermError(
+            f"{path}: column 1 ({title})",
+            "numbers that may be names of rows",
+            "a title that tells",
+            f"Call it {title}_id if they are names, {title}_count or the like if they are not.",
+        )
+    return is_column_of_names(column)
+
+
+def _must_be_names(column: Sequence[str]) -> bool:
+    """Whether cells of digits are no numbers: they begin with 0, or have more digits than a number holds."""
+    odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
+    return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
+
+
+def _could_be_names(column: Sequence[str]) -> bool:
+    return len(set(column)) == len(column) and all(whole_number(cell) is not None for cell in column)
+
+
+def checked_names(
+    cells: Sequence[str],
+    place_of: Callable[[int], str],
+    title: str | None = None,
+    column: int = 0,
+    *,
+    nameless: bool = False,
+) -> tuple[str, ...]:
+    """A name of its own for every row, whose place is for messages; empty if one is missing and that is allowed."""
+    names = tuple("" if is_missing(cell) else cell for cell in cells)
+    missing = [k for k, name in enumerate(names) if not name]
+    if missing and not nameless:
+        k = missing[0]
+        more = "" if len(missing) == 1 else f", the first of {len(missing):,} rows without a name"
+        given = (f"{cells[k]!r}, which marks a missing value" if cells[k] else "an empty cell") + more
+        raise CothermError(f"{place_of(k)}, column {column + 1}", given, "the name of the row", NAMELESS)
+    if len(set(names)) - bool(missing) < len(names) - len(missing):
+        seen: set[str] = set()
+        for k, name in enumerate(names):
+            if name in seen:
+                raise CothermError(
+                    place_of(k),
+                    f"the name {name!r} more than once",
+                    "a name of its own for every row",
+                    f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
+                )
+            seen.update((name,) if name else ())
+    return names
+
+
+def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> None:
+    """Refuse names of rows under one of these titles, of columns that are not the first or that of the ids."""
+    for title in titles:
+        if is_id_title(title):
+            raise CothermError(
+                str(path),
+                f"a column {title!r} that is not the first",
+                "numbers to compare items by",
+                advice,
+            )
+
+
+def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
+    """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
+    counted = is_count(names) and is_count(others) and names[0] != others[0]
+    shifts = [shift_by_one(names, others), shift_by_one(others, names)]
+    if counted or any(found is not None and found.evident for found in shifts):
+        first, second = (names[0], others[0]) if counted else (min(names, key=_by_number), min(others, key=_by_number))
+        raise CothermError(
+            path,
+            f"rows counted from {first}, where those of {other} are counted from {second}",
+            "the same names for the same items",
+            "Leave out one of the two columns of row numbers.",
+        )
+
+
+def _by_number(name: str) -> tuple[int, str]:
+    """Names that end in numbers in their order."""
+    return len(name), name
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Columns of a table that may be ids: what to call the table, its numbers, which columns, and all titles."""
+
+    place: str
+    values: Floats
+    columns: Ints
+    titles: Sequence[str] | None
+
+    def named(self, c: int) -> str:
+        """What to call a column."""
+        return f"{self.place}: column {c + 1}" + (f" ({self.titles[c]})" if self.titles else "")
+
+
+def distinct_whole(values: Floats) -> Ints:
+    """The columns that hold whole numbers from 0, all different; missing ones, NaN, are not looked at."""
+    head = values[:_TELLING]
+    candidates = np.flatnonzero(np.all(np.isnan(head) | _is_whole(head), axis=0))
+    return np.array(
+        [c for c in candidates if _all_differ(head[:, c]) and _all_differ(values[:, c], _LEAST)], dtype=np.int64
+    )
+
+
+def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
+    """What the reading of a table says about such columns that are features."""
+    if not len(columns):
+        return ""
+    named = [repr(titles[c]) if titles else f"column {c + 1}" for c in columns.tolist()]
+    which = named[0] if len(named) == 1 else f"{len(named)} columns ({shown(named)})"
+    return f", the whole numbers in {which} all different and taken as {'a feature' if len(named) == 1 else 'features'}"
+
+
+def refuse_first(place: Path, values: Floats, columns: Ints, titles: Sequence[str] | None) -> None:
+    """Refuse the first column of a table without names if it may hold them."""
+    if 0 not in columns or values.shape[1] == 1 or _in_company(values, columns):
+        return
+    raise CothermError(
+        Suspects(str(place), values, columns, titles).named(0),
+        f"{np.sum(~np.isnan(values[:, 0]))} different whole numbers, which may be ids or a feature",
+        "to know which",
+        _advice(titles[0] if titles else None),
+    )
+
+
+def refuse_shared(first: Suspects, second: Suspects) -> None:
+    """Refuse columns of two tables that hold the same numbers: ids that would make the tables look alike."""
+    least = min(len(first.values), len(second.values))
+    enough = max(-(-least // 2), min(least, _BY_CHANCE))
+    theirs = [(d, np.sort(second.values[:, d])) for d in second.columns[:_COMPARED].tolist()]
+    for c in first.columns[:_COMPARED].tolist():
+        ours = np.sort(first.values[:, c])
+        for d, others in theirs:
+            if _common(ours[:: 1 + len(ours) // _TELLING], others) and (count := _common(ours, others)) >= enough:
+                raise CothermError(
+                    f"{first.named(c)} and {second.named(d)}",
+                    f"whole numbers, all different, {count} of which are in both: ids or a feature",
+                    "to know which",
+                    _advice(second.titles[d] if second.titles else None),
+                )
+
+
+def _common(some: Floats, ordered: Floats) -> int:
+    """How many of some numbers are among others, which come in order."""
+    places = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
+    return int(np.sum(ordered[places] == some))
+
+
+def _advice(title: str | None) -> str:
+    if title is None:
+        return f"If they are ids, write titles in the first row. If they are a feature: {NO_IDS}."
+    return f'If they are ids: {IDS}"{title}". If they are a feature: {NO_IDS}. Or leave them out with {LEAVE}.'
+
+
+def _all_differ(column: Floats, least: int = 0) -> bool:
+    known = column[~np.isnan(column)]
+    return len(known) >= least and bool(np.all(_is_whole(known))) and len(np.unique(known)) == len(known)
+
+
+def _is_whole(values: Floats) -> NDArray[np.bool_]:
+    """Whether numbers are whole and not negative; of large ones, which all are, nobody can tell."""
+    return (values >= 0.0) & (values == np.floor(values)) & (values < _LARGE)
+
+
+def _in_company(values: Floats, columns: Ints) -> bool:
+    """Whether other columns are of the same kind, and nothing but its place says that the first holds ids."""
+    others = len(columns) - 1
+    return (others >= _COMPANY or 2 * others >= values.shape[1] - 1) and not _by_design(values[:, 0])
+
+
+def _by_design(column: Floats) -> bool:
+    """Whether numbers are in order, or so close together that they cannot all differ by chance."""
+    known = column[~np.isnan(column)]
+    span = float(known.max() - known.min()) + 1.0
+    return bool(np.all(np.diff(known) > 0.0)) or len(known) * (len(known) - 1) / (2.0 * span) > _EQUAL_PAIRS
