@@ -17,7 +17,7 @@ import pytest
 
 import cotherm as ct
 from cotherm import progress
-from cotherm.progress import Meter, duration, shown, track, working
+from cotherm.progress import Meter, shown, track, working
 
 
 class Terminal(io.StringIO):
@@ -88,13 +88,13 @@ def used(seen: Callable[[str], object]) -> list[int]:
         meter.advance("first")
         meter.advance("second", step=1)
         meter.show(cost=0.5)
-        wait_for(lambda: seen("second, 0 s, step 1, cost 0.5"))
+        wait_for(lambda: seen("second [00:00, step 1, cost 0.5]"))
     with working("reading"):
-        wait_for(lambda: seen("reading, 0 s"))
+        wait_for(lambda: seen("reading [00:00]"))
     done = []
     for item in track(range(4), total=4, label="items"):
         done.append(item)
-        wait_for(lambda: seen(f"items [{'#' * (5 * (len(done) - 1)):-<20}] {25 * (len(done) - 1)}%, 0 s"))
+        wait_for(lambda: seen(f"items: {25 * (len(done) - 1):3}%|"))
     return done
 
 
@@ -121,21 +121,21 @@ def test_lines_are_cut_at_the_width_of_the_terminal(hurry: None, monkeypatch: py
 
 
 def test_what_is_left_is_estimated_from_parts_that_are_alike() -> None:
-    work = progress._Counted("items", 4, True)
-    assert work.text(7.0) == "items [--------------------] 0%, 7 s"
-    work.done, work.latest = 1, 10.0
-    assert work.text(12.0) == "items [#####---------------] 25%, 12 s, about 28 s left"
-    assert work.text(100.0) == "items [#####---------------] 25%, 1 min 40 s"  # overdue: no guess
-    unlike = progress._Counted("rounds", 4, False)
-    unlike.done = 2
-    assert unlike.text(9.0) == "rounds, 3 of up to 4, 9 s"
+    work = Meter(total=4, bar=True)
+    work.advance("items")
+    assert work._text(7.0, 60) == f"items:   0%|{' ' * 33}| 0/4 [00:07<?]"
+    work.advance("items")
+    assert work._text(10.0, 60) == f"items:  25%|{'#' * 7}{' ' * 22}| 1/4 [00:10<00:30]"
+    unlike = Meter(total=4)
+    for _ in range(3):
+        unlike.advance("rounds")
+    assert unlike._text(9.0, 60) == "rounds (3 of up to 4) [00:09]"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.0, "0 s"), (59.9, "59 s"), (200.0, "3 min 20 s"), (7500.0, "2 h 5 min")]
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+def test_a_limit_is_beside_the_time() -> None:
+    work = Meter(limit=600.0)
+    work.advance("coupling")
+    assert work._text(3725.0, 60) == "coupling [1:02:05 of 10:00]"
 
 
 def test_nothing_is_shown_before_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_a_log_on_request(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
         pass
     with shown(True), working("asked"):
         wait_for(lambda: log.getvalue().count("\n") > 1)
-    assert set(log.getvalue().splitlines()) == {"asked, 0 s"}
+    assert set(log.getvalue().splitlines()) == {"asked [00:00]"}
 
 
 def test_an_abandoned_line_goes(hurry: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,51 +243,28 @@ def test_a_child_of_a_fork_is_silent(hurry: None, monkeypatch: pytest.MonkeyPatc
         assert os.waitpid(child, 0)[1] == 0
 
 
-class Handle:
-    """An output of a notebook."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def update(self, data: dict[str, str], *, raw: bool) -> None:
-        assert raw
-        self.texts.append(data["text/plain"])
-
-
 @pytest.fixture
-def cells(monkeypatch: pytest.MonkeyPatch) -> list[Handle]:
-    """The outputs of a notebook whose kernel this is, without widgets."""
-    found: list[Handle] = []
-
-    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
-        assert display_id
-        found.append(Handle())
-        found[-1].update(data, raw=raw)
-        return found[-1]
-
+def notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the kernel of a notebook without widgets."""
     shell = ModuleType("IPython")
     shell.get_ipython = type("Shell", (), {"kernel": object()})  # type: ignore[attr-defined]
-    outputs = ModuleType("IPython.display")
-    outputs.display = display  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", shell)
-    monkeypatch.setitem(sys.modules, "IPython.display", outputs)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
-    return found
 
 
-def test_a_notebook_shows_one_output_that_is_empty_in_the_end(hurry: None, cells: list[Handle]) -> None:
-    def seen(text: str) -> bool:
-        return any(text in cell.texts for cell in cells)
-
-    assert used(seen) == [0, 1, 2, 3]
-    assert len(cells) == 3
-    assert all(cell.texts[-1] == "" for cell in cells)
+def test_a_notebook_shows_the_line_of_a_terminal(hurry: None, notebook: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = io.StringIO()
+    monkeypatch.setattr("sys.stderr", cell)
+    assert used(lambda text: "\r" + text in cell.getvalue()) == [0, 1, 2, 3]
+    assert cell.getvalue().endswith(" \r")
 
 
-def test_estimators_are_silent_unless_asked(hurry: None, cells: list[Handle]) -> None:
+def test_estimators_are_silent_unless_asked(hurry: None, notebook: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = io.StringIO()
+    monkeypatch.setattr("sys.stderr", cell)
     X = np.random.default_rng(0).random((300, 4))
     quick: dict[str, Any] = {"view_columns": [2, 2], "kept_back": 0.0, "max_iterations": 30}  # long enough to be seen
     ct.HeatKernelCoupling(**quick).fit(X)
-    assert cells == []
+    assert cell.getvalue() == ""
     ct.HeatKernelCoupling(**quick, verbose=1).fit(X)
-    assert any("coupling by all pairs" in text for cell in cells for text in cell.texts)
+    assert "coupling by all pairs" in cell.getvalue()

@@ -51,26 +51,23 @@ def words(size: float) -> str:
     return f"{size / 1e3:.3g} kB"
 
 
-def available(processes: int = 1) -> int | None:
-    """Free bytes, within the limits of a container and of this process; None if unknown.
+def available(processes: int = 1) -> int:
+    """Free bytes, within the limits of a container and of this process.
 
     What is free on the machine is shared by so many processes.
     """
-    shared = [free // processes for free in (_free_of_machine(), _free_of_group()) if free is not None]
-    own = _free_of_process()
-    known = shared if own is None else [*shared, own]
-    return min(known) if known else None
+    import psutil
+
+    machine, group, own = int(psutil.virtual_memory().available), _free_of_group(), _free_of_process()
+    shared = machine if group is None else min(machine, group)
+    return shared // processes if own is None else min(shared // processes, own)
 
 
-def in_use() -> int | None:
-    """Bytes of memory this process uses now; None if unknown."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-    import resource
+def in_use() -> int:
+    """Bytes of memory this process uses now."""
+    import psutil
 
-    return pages * resource.getpagesize()
+    return int(psutil.Process().memory_info().rss)
 
 
 def peak() -> int | None:
@@ -87,30 +84,23 @@ def peak() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _free_of_machine() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, ValueError, StopIteration):
-        return None
-
-
 def _free_of_process() -> int | None:
     """What a limit on the addresses of this process (``ulimit -v``) leaves; None without one."""
+    import psutil
+
     try:
         import resource
-
-        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if limit == resource.RLIM_INFINITY:
-            return None
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return max(0, limit - pages * resource.getpagesize())
-    except (ImportError, OSError, ValueError, IndexError):
+    except ImportError:  # not on this system
         return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - int(psutil.Process().memory_info().vms))
 
 
 def _free_of_group() -> int | None:
-    """What a container's limit (cgroup, version 2 or 1) leaves; files it holds in memory give way."""
+    """What a container's limit (cgroup, version 2 or 1) leaves; files it holds in memory give way.
+
+    psutil knows the machine and the process, not their container.
+    """
     for folder, limit, used, files in (
         ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
         ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),

@@ -85,60 +85,6 @@ def test_what_the_environment_sets_up_is_left_alone(monkeypatch: pytest.MonkeyPa
             assert malloc._glibc() is None
 
 
-# Before and after memory has been kept: which blocks are mapped, however many are free already; and how much of 200 MB
-# in small blocks stays with the process when they are given back. That tells 0, 64 and 200 MB apart, no more: the
-# kernel counts pages a processor at a time, and what it says can be some megabytes off.
-_BEHAVIOR = """
-import ctypes
-from cotherm.engines import malloc
-from cotherm.memory import in_use
-library = malloc._functions()
-{setup}
-used = malloc._glibc() is not None
-
-def observed():
-    edge = malloc._LARGEST
-    sizes = [edge - 8_192, edge - 32, edge + 4_096, edge + 1_000_000, 300_000_000]
-    mapped = [malloc._mapped(library, size, 40) for size in sizes]
-    library.malloc_trim(0)
-    before = in_use()
-    blocks = [library.malloc(60_000) for _ in range(3_300)]
-    for block in blocks:
-        ctypes.memset(block, 1, 60_000)
-    for block in reversed(blocks):
-        library.free(block)
-    return mapped, in_use() - before
-
-observed()
-before = observed()
-with malloc.kept_memory(1e9):
-    within = malloc._mapped(library, 300_000_000)
-after = observed()
-same = before[0] == after[0] and abs(before[1] - after[1]) < 25e6
-print(used, within, same, before, after)
-"""
-
-
-def behavior(setup: str = "") -> list[str]:
-    program = _BEHAVIOR.replace("{setup}", setup)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return done.stdout.split(maxsplit=3)
-
-
-@on_glibc
-def test_the_allocator_behaves_as_before() -> None:
-    used, mapped_within, same, before = behavior()
-    assert (used, mapped_within, same) == ("True", "False", "True"), before
-
-
-@on_glibc
-@pytest.mark.parametrize("option", [(-3, 65_536), (-3, 2**24), (-3, 2**25), (-1, 2**17), (-4, 7), (-4, 0), (-2, 2**20)])
-def test_what_a_program_has_set_up_is_left_alone(option: tuple[int, int]) -> None:
-    used, mapped_within, same, before = behavior(f"library.mallopt{option}")
-    assert (used, same) == ("False", "True"), before
-    assert mapped_within == str(option != (-4, 0))
-
-
 @on_glibc
 def test_other_threads_leave_the_allocator_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(malloc, "_glibc", lambda: pytest.fail("asked"))
@@ -149,25 +95,3 @@ def test_other_threads_leave_the_allocator_alone(monkeypatch: pytest.MonkeyPatch
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(call).result()
-
-
-_FORK_IN_THREAD = """
-import os, threading
-from cotherm.engines import malloc
-with malloc.kept_memory(1e9):
-    def fork():
-        child = os.fork()
-        if not child:
-            os._exit(0 if malloc._glibc() is not None else 1)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), bool(malloc._in_use))
-    thread = threading.Thread(target=fork)
-    thread.start()
-    thread.join()
-"""
-
-
-@on_glibc
-def test_a_child_of_another_thread_gives_back() -> None:
-    command = [sys.executable, "-W", "ignore", "-c", _FORK_IN_THREAD]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "0 True\n"

@@ -9,6 +9,10 @@ The child has the thread that forked only. A lock that another thread held at th
 - A call that lasts longer than two seconds is not waited for. The child then has one BLAS thread, for good, and does
   without the first of those locks; made in an instant when the second is held, it will hang in its first product.
 
+Measured without it, ten children forked beside a thread that works: one hangs beside couplings of the Ring, and all
+beside Numba's compiler; beside a product with several BLAS threads the parent hangs too. With the locks alone, all ten
+still hang beside such a product.
+
 Programs that are started, not forked (``subprocess``, the methods "spawn" and "forkserver" of ``multiprocessing``),
 know none of this.
 """

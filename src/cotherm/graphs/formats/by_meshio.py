@@ -4,6 +4,10 @@ meshio rather than trimesh: it reads the formats of simulation and visualization
 leaves vertices as they are in the file, which trimesh merges and drops by default. An ``.stl`` file has no vertices
 but corners of triangles: equal ones become one vertex. Cells that are points or lines are passed over, as in ``.obj``.
 
+``.off``, ``.obj`` and ``.ply`` have readers of their own. Of 30 sound variants in the tests meshio (5.3) reads 10.
+trimesh (5.2) reads 24, one more wrongly, and takes 21 of 82 damaged files for sound, among them vertex counts that are
+not those of the file, polygons cut without a word and vertex number 0.
+
 Written are ``.vtk`` and ``.vtu``, which keep every bit; ``.stl`` would round positions to single precision.
 """
 

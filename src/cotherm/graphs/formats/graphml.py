@@ -4,6 +4,9 @@ Nodes come in their order, edges as well. What we write: the edge attribute ``we
 and the coordinates ``x``, ``y``, ``z``, as far as there are any; node ids are the names, or n0, n1, ... without any.
 What we read: the same attributes, by name, whatever their keys are. Where no edge has a weight all have weight 1.
 Other attributes are passed over.
+
+Read here and not by networkx (3.6), which silently merges nodes with one id, makes nodes of unknown ends, drops all
+graphs but the first and takes 1_0 for 10, and needs memory for twenty times the file.
 """
 
 from __future__ import annotations
