@@ -376,3 +376,12 @@ def test_edges_in_a_file_of_another_kind_are_refused(run: Run, tmp_path: Path) -
     place.write_text("source,target\n0,1\n1,2\n")
     answer = run("graph", place, "--out", tmp_path / "g.npz")
     assert (answer.code, ".tsv" in answer.err) == (2, True)
+
+
+def test_without_a_clone_reproduce_says_where_the_experiments_are(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cotherm.__file__", str(tmp_path / "lib" / "cotherm" / "__init__.py"))
+    answer = run("reproduce", "circles")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("cotherm: error: reproduce: an installation without the experiments; needed: a clone")

@@ -27,7 +27,7 @@ GROUPS = {
     "bring together": ("couple", "average", "diagonalize", "commute"),
     "use": ("common", "distances", "retrieve", "cluster", "match"),
     "look": ("view", "show", "changes", "info"),
-    "about cotherm": ("demo",),
+    "about cotherm": ("demo", "reproduce"),
 }
 
 DESCRIPTION = """\
