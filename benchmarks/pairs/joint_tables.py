@@ -12,6 +12,8 @@ from benchmarks.pairs.cells import NONE, BySeed, Row, by_seed, cell, difference,
 from benchmarks.suite.parts import OK
 
 BEST, OTHERS, LEAD = "best single view", "best of the others", "lead of the common graph"
+# What a user of the common graph gets: clusters that it chooses the reading of, beside clusters by the modes of others.
+CHOSEN = "own clusters of the common graph"
 _VIEW = joint.view_name("")
 _OURS = (joint.MERGED, joint.SPREAD, joint.COMMON)
 _FIGURES = (joint.WEIGHTS, *joint.MOVES, joint.AMI, joint.HEAT, joint.OWN)
@@ -34,7 +36,7 @@ def summary(rows: Sequence[Row]) -> list[str]:
     for figure in _measured(rows, _COMPARED):
         lines = [
             [name, *(_cell(_of_set(rows, one), name, figure) for one in sets)]
-            for name in [BEST, *_joined(rows), OTHERS, LEAD]
+            for name in [BEST, *_joined(rows), *([CHOSEN] if figure == joint.AMI else []), OTHERS, LEAD]
         ]
         found += [f"{_title(figure)}, all sets:", markdown(["method", *sets], lines)]
     return found
@@ -56,7 +58,8 @@ def _of_set(rows: Sequence[Row], name: str) -> list[Row]:
 
 def _cell(rows: Sequence[Row], name: str, figure: str) -> str:
     if name == LEAD:
-        return difference(values(rows, joint.COMMON, figure), values(rows, OTHERS, figure), 1)
+        ours = CHOSEN if figure == joint.AMI else joint.COMMON
+        return difference(values(rows, ours, figure), values(rows, OTHERS, figure), 1)
     found = values(rows, name, figure)
     if not found:
         done = any(row["contestant"] == _contestant(name) and row["status"] == OK for row in rows)
@@ -69,6 +72,8 @@ def values(rows: Sequence[Row], name: str, figure: str) -> BySeed:
     """A figure of a row for every seed, in percent; of the best views and of the best others those of each seed."""
     if name == BEST:
         return _highest([values(rows, one, figure) for one in _views(rows)])
+    if name == CHOSEN:
+        return values(rows, joint.COMMON, joint.OWN)
     if name == OTHERS:
         names = [*_views(rows), *(one for one in _joined(rows) if one not in _OURS)]
         return _highest([values(rows, one, figure) for one in names])
@@ -89,7 +94,7 @@ def _contestant(name: str) -> str:
     """Who returns a row."""
     if name.startswith(_VIEW):
         return joint.SINGLE
-    return joint.MERGED if name == joint.SPREAD else name
+    return {joint.SPREAD: joint.MERGED, CHOSEN: joint.COMMON}.get(name, name)
 
 
 def _views(rows: Sequence[Row]) -> list[str]:

@@ -60,7 +60,8 @@ information (AMI) of clusters by its modes, as many as there are classes; both i
 the weights themselves, which suits dense affinities. *By heat* are clusters by where heat goes. *Own clusters* are
 those that a method has itself. In brackets: above or below the best single view, which is chosen by the labels. In sets
 with *+permuted* the rows of the last view are those of other items. The *best of the others* is of single views and of
-all methods but the last three; it is chosen by the labels, figure by figure."""
+all methods but the last three; it is chosen by the labels, figure by figure. For AMI its lead is that of the *own
+clusters*, which `common.clusters(k)` gives."""
 
 
 def table(report: dict[str, Any]) -> str:
