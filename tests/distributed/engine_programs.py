@@ -32,9 +32,8 @@ from cotherm.methods.coupling.reordering import reordered
 from cotherm.methods.coupling.search import Search
 from cotherm.methods.pairs.choice import strength_by_own_edges
 from cotherm.methods.pairs.rules import USUAL_STRENGTH
-from cotherm.solve import cauchy_point
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
-from cotherm.solve.spread_quasi_newton import SpreadQuasiNewton
+from cotherm.solve.quasi_newton import QuasiNewton
 from tests import problems
 
 WORLD = MPI.COMM_WORLD
@@ -147,40 +146,42 @@ def _same_kernels(graph: ct.Graph) -> None:
 
 
 def quasi_newton() -> None:
-    """Steps over rows that are spread are those over all rows."""
-    _same_steps(WORLD.size, 4_096)
-    _same_steps(max(1, WORLD.size - 1), 4)
+    """Steps over rows that are spread are those over all rows, also where a rank has none."""
+    _same_steps(WORLD.size)
+    _same_steps(max(1, WORLD.size - 1))
 
 
-def _same_steps(ranks: int, at_once: int) -> None:
-    """With rows on so many ranks, and so many breakpoints told at a time."""
+def _same_steps(ranks: int) -> None:
+    """With rows on so many ranks."""
     engine, n, rng = petsc(), 60, np.random.default_rng(0)
-    A, b, x = rng.standard_normal((90, n)), rng.standard_normal(90), 3.0 * rng.random(n)
+    A, b, first = rng.standard_normal((90, n)), rng.standard_normal(90), 3.0 * rng.random(n)
     here = slice(*(n * np.minimum(np.arange(WORLD.size + 1), ranks) // ranks)[WORLD.rank : WORLD.rank + 2])
 
-    def all_rows(x: Any) -> _Cost:
-        r = A @ x - b
-        return _Cost(float(r @ r) + float(np.sum(x**4)), 2.0 * A.T @ r + 4.0 * x**3)
+    def all_rows(u: Any) -> _Place:
+        r = A @ u - b
+        return _Place(u, float(r @ r) + float(np.sum(u**4)), A.T @ r + 2.0 * u**3)
 
-    def own_rows(x: Any) -> _Cost:
-        r = engine.total(A[:, here] @ x) - b
-        fourth = float(engine.total(np.array([np.sum(x**4)]))[0])
-        return _Cost(float(r @ r) + fourth, 2.0 * A[:, here].T @ r + 4.0 * x**3)
+    def own_rows(u: Any) -> _Place:
+        r = engine.total(A[:, here] @ u.values) - b
+        return _Place(u, float(r @ r) + float(np.sum(u**4)), engine.asarray(A[:, here].T @ r) + 2.0 * u**3)
 
     one: list[Any] = []
     other: list[Any] = []
-    with patch.object(cauchy_point, "_AT_ONCE", at_once):
-        SpreadQuasiNewton(engine).minimize(own_rows, x[here], 30, 0.0, 10, lambda x, _: one.append(x))
-    SpreadQuasiNewton(CPU).minimize(all_rows, x, 30, 0.0, 10, lambda x, _: other.append(x))
+    own, whole = QuasiNewton(engine, 10), QuasiNewton(CPU, 10)
+    place = own_rows(engine.asarray(first[here]))
+    own.minimize(own_rows, place, iterations=30, after_step=lambda at: one.append(at.u.values))
+    whole.minimize(all_rows, all_rows(first), iterations=30, after_step=lambda at: other.append(at.u))
     assert len(one) == len(other) == 30
-    for mine, whole in zip(one, other, strict=True):
-        assert_allclose(mine, whole[here], atol=1e-9)
+    for mine, found in zip(one, other, strict=True):
+        assert_allclose(mine, found[here], atol=1e-9)
     assert engine.total(int(np.sum(one[-1] == 0.0))) > 5
+    assert own.state()["pairs"]["S"].shape == (10, len(first[here]))  # each rank has its rows, and no more
 
 
-class _Cost(NamedTuple):
+class _Place(NamedTuple):
+    u: Any
     cost: float
-    gradient: Any
+    half: Any
 
 
 # ---------------------------------------------------------------- couplings

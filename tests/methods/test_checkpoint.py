@@ -19,7 +19,6 @@ import cotherm as ct
 from cotherm.io import state_file
 from cotherm.methods import checkpoint
 from cotherm.methods.pairs import descent
-from cotherm.solve import quasi_newton
 from tests.engines.numpy_engine import NumpyEngine
 from tests.problems import cloud
 
@@ -155,22 +154,6 @@ def test_after_every_single_step(tmp_path: Path) -> None:
         except EndedError:
             pass
     require_same(found, expected)
-
-
-@pytest.mark.parametrize("name", ["many functions", "pairs without borrowing"])
-@pytest.mark.parametrize("part", [0.2, 0.5, 0.8])
-def test_phases_begin_again_where_scipy_keeps_its_state_to_itself(
-    name: str, part: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(quasi_newton, "_reverse_communication", lambda: None)
-    run, ending, place = RUNS[name](), Ending(monkeypatch), tmp_path / "run.ckpt"
-    watched = {} if "pairs" in name else {"callback": ending}
-    expected = run(**watched)
-    ending.after(int(part * ending.steps))
-    with pytest.raises(EndedError):
-        run(checkpoint=place, **watched)
-    ending.after(0)  # no step ends it
-    require_same(run(checkpoint=place, **watched), expected)
 
 
 def test_a_limit_of_time_goes_on_later(tmp_path: Path) -> None:

@@ -14,24 +14,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.solve.descent import Descent, Status
 from cotherm.solve.gauss_newton import LOCAL, Learned, newton_steps
 from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.iterated_system import Preconditioner, approximate_inverse
 from cotherm.solve.least_squares import Iterate, Problem, Slope, Trial, applied_jacobian, iterate_of, trial_at
-from cotherm.solve.limited_memory import Inverse, Memory, minimize_from_inverse
-from cotherm.solve.quasi_newton import Resumable, minimize_bounded
-from cotherm.solve.spread_quasi_newton import SpreadQuasiNewton
+from cotherm.solve.quasi_newton import Inverse, QuasiNewton
 
 # Simpler steps come before those of Gauss–Newton until as many as cost what factors do bring less than this part of
 # the cost. One costs about so many products with the Jacobian; at least, and at most, so many are looked at.
 _SLOW, _STEP_PRODUCTS, _WINDOWS = 0.4, 5.0, (10, 200)
 # The damping from there on, the most that there may be, and how many of them are remembered.
 _APPROACHED, _MOST_APPROACHING, _REMEMBERED = 1.0, 5_000, 10
-# Where J is only applied, the last digits are left to quasi-Newton steps once the optimality is below this.
-_SETTLED = 1e-4
+# Where J is only applied, the last digits are left to quasi-Newton steps once the optimality is below this; so many of
+# these are remembered, and with the factors of one place they must lower the optimality to this part.
+_SETTLED, _REMEMBERED_LAST, _PROGRESS = 1e-4, 20, 0.5
 # Factors with a shift of at most this have hardly any damping in them.
 _UNDAMPED = 1.01
 # The phases of a descent, of which the last three are there where J is only applied.
@@ -127,56 +125,50 @@ def _approached(
     """
     engine = problem.metric(u).engine
 
-    def evaluate(x: Floats) -> _Reached:
-        u = engine.asarray(x)
+    def evaluate(u: Array) -> _Reached:
         slope = Slope(problem, problem.metric(u), trial_at(problem, u, u <= 0.0))
-        worth = _steps_worth_factors(slope.here)
-        return _Reached(iterate_of(slope.here, slope.optimality, 0), 2.0 * engine.to_numpy(slope.half), worth)
+        return _Reached(iterate_of(slope.here, slope.optimality, 0), slope.half, _steps_worth_factors(slope.here))
 
+    start: _Reached | None = None
     if begun is None:
-        last = evaluate(engine.to_numpy(u)).iterate
+        start = evaluate(u)
+        last = start.iterate
         if last.optimality <= max(LOCAL, tolerance):
             return u, 0
         costs = [last.cost]
         watch(last)
     else:
         costs = list(begun["costs"])
-    state_of_run = None if begun is None else begun["run"]
-    # Where vectors are spread over ranks none has all of them, as SciPy's routine would need.
-    run = SpreadQuasiNewton(engine, state_of_run) if engine.is_distributed else Resumable(state_of_run)
+    run = QuasiNewton(engine, _REMEMBERED, None if begun is None else begun["run"])
 
-    def after_step(_: Floats, there: _Reached) -> None:
+    def after_step(there: _Reached) -> None:
         nonlocal last
-
-        def state() -> dict[str, Any] | None:
-            inside = run.state()
-            return None if inside is None else {"costs": costs[:-1], "run": inside}
-
-        last = replace(there.iterate, iteration=len(costs), state=state, copied=run.size)
+        last = replace(
+            there.iterate,
+            iteration=len(costs),
+            state=lambda: {"costs": costs[:-1], "run": run.state()},
+            copied=run.size,
+        )
         costs.append(last.cost)
         watch(last)
         window = min(max(there.worth, _WINDOWS[0]), _WINDOWS[1])
         if len(costs) > window and last.cost > (1.0 - _SLOW) * costs[-1 - window]:
             raise StopIteration
 
-    minimize_bounded(
-        evaluate,
-        engine.to_numpy(u),
-        iterations=_MOST_APPROACHING,
-        tolerance=0.0,
-        memory=_REMEMBERED,
-        after_step=after_step,
-        run=run,
-    )
+    run.minimize(evaluate, start, iterations=_MOST_APPROACHING, after_step=after_step)
     return last.u, last.iteration
 
 
 class _Reached(NamedTuple):
-    """A point without its derivatives, and the gradient there."""
+    """A point without its derivatives, and half the gradient there."""
 
     iterate: Iterate
-    gradient: Floats
+    half: Array
     worth: int  # steps that cost what factors would cost here
+
+    @property
+    def u(self) -> Array:
+        return self.iterate.u
 
     @property
     def cost(self) -> float:
@@ -202,57 +194,54 @@ def _finished(
 
     They begin with the factors of the last steps of Gauss–Newton, and leave theirs to those that follow.
     """
-    count, engine, factors = 0, problem.metric(problem.center).engine, learned.preconditioner
+    engine, factors = problem.metric(problem.center).engine, learned.preconditioner
+    run = QuasiNewton(engine, _REMEMBERED_LAST, None if begun is None else begun["run"])
 
     def evaluate(u: Array) -> Slope:
         return Slope(problem, problem.metric(u), trial_at(problem, u, u <= 0.0))
 
-    def inverse_at(here: Slope, held: Array) -> Inverse | None:
-        factors.place = here.u
-        factors.renew(applied_jacobian(here.here.point), problem.metric(here.u), held, 1.0)
-        return _inverse_from(problem, factors)
-
     def after_step(here: Slope) -> None:
-        nonlocal count
-        count += 1
+        at = {"until": until, "goal": goal}
+        iterate = iterate_of(here.here, here.optimality, run.steps)
+        watch(replace(iterate, state=lambda: {**at, "run": run.state(), "learned": learned.state()}, copied=run.size))
+        if here.optimality <= tolerance:
+            raise StopIteration
 
-        def state() -> dict[str, Any]:
-            return {
-                "u": engine.to_numpy(here.u),
-                "count": count,
-                "memory": memory.state(engine),
-                "learned": learned.state(),
-            }
-
-        watch(iterate_of(here.here, here.optimality, count, state))
-
-    memory, known = Memory(), _inverse_from(problem, factors)
-    if begun is not None:
-        u, count = engine.asarray(begun["u"]), begun["count"] - 1
-    start = evaluate(u)
-    if known is not None:
-        memory.take(known, start.optimality)
-    if begun is not None:
-        memory.restore(begun["memory"], engine)
-        after_step(start)
-    end = minimize_from_inverse(
-        engine,
-        start,
-        evaluate,
-        inverse_at,
-        tolerance=tolerance,
-        iterations=iterations - count,
-        after_step=after_step,
-        memory=memory,
-    )
-    return end, count
+    inverse = _inverse_from(problem, factors)
+    here = evaluate(u) if begun is None else None
+    until, goal = (0, np.inf) if begun is None else (begun["until"], begun["goal"])
+    if here is not None and inverse is not None:
+        until, goal = inverse.steps, _PROGRESS * here.optimality
+    while here is None or (here.optimality > tolerance and run.steps < iterations):
+        if inverse is not None:
+            most = min(until, iterations)
+            here = run.minimize(evaluate, here, iterations=most, after_step=after_step, inverse=inverse.apply)
+            if run.steps < most or run.steps >= iterations or not tolerance < here.optimality <= goal:
+                break
+        assert here is not None
+        inverse, factors.place = None, here.u  # no inverse while the next is made: it may be large
+        held = (here.half >= 0.0) & (here.u <= 0.0)
+        factors.renew(applied_jacobian(here.here.point), problem.metric(here.u), held, 1.0)
+        inverse = _inverse_from(problem, factors)
+        if inverse is None:
+            break
+        until, goal = run.steps + inverse.steps, _PROGRESS * here.optimality
+    assert here is not None
+    return here, run.steps
 
 
-def _inverse_from(problem: Problem, factors: Preconditioner) -> Inverse | None:
+class _Inverse(NamedTuple):
+    """About the inverse of half the second derivative, and for how many steps it is worth making."""
+
+    apply: Inverse
+    steps: int
+
+
+def _inverse_from(problem: Problem, factors: Preconditioner) -> _Inverse | None:
     """Of the curvature where factors were made, if there are any, and with hardly any damping."""
     if factors.made is None or factors.made.shift > _UNDAMPED:
         return None
     u, active, _ = factors.made
     here = trial_at(problem, u, active)
     apply = approximate_inverse(problem.metric(u), applied_jacobian(here.point), active, factors.apply)
-    return Inverse(apply, max(_steps_worth_factors(here), _WINDOWS[0]))
+    return _Inverse(apply, max(_steps_worth_factors(here), _WINDOWS[0]))

@@ -337,8 +337,9 @@ class _Report:
         terms = self._coupler.terms(views.pairs, self._here())
         problem = PairProblem(solved.before, terms, solved.times, self._coupler.rigidity, views.engine)
         grown = zip(views.graphs, solved.before, strict=True)
-        given = np.concatenate([np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown])
-        return problem.errors(given), problem.errors(solved.outcome.u)
+        given = [np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown]
+        before, after = (problem.errors(problem.on_engine(one)) for one in (given, solved.outcome.weights))
+        return before, after
 
     def _here(self) -> list[Link]:
         return [self._views.here(link) for link in self._links]

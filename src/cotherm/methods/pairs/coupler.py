@@ -211,8 +211,8 @@ class Coupler:
             problem = PairProblem(graphs, [], self._times, self.rigidity, views.engine)
         alphas = self._alphas(strengths, self._strongest / size if has_effect else None)
 
-        def with_weights(u: Floats) -> list[Graph]:
-            return [graph.with_weights(w) for graph, w in zip(graphs, problem.weights(u), strict=True)]
+        def with_weights(weights: Sequence[Floats]) -> list[Graph]:
+            return [graph.with_weights(w) for graph, w in zip(graphs, weights, strict=True)]
 
         outcome = descend(
             problem,
@@ -225,9 +225,9 @@ class Coupler:
             checkpoint=kept,
             name=name,
             balanced=final,
-            measure=None if measure is None else lambda u: measure(with_weights(u)),
+            measure=None if measure is None else lambda weights: measure(with_weights(weights)),
         )
-        after = with_weights(outcome.u)
+        after = with_weights(outcome.weights)
         return Solved(problem, outcome, self._times, alphas[-1], list(graphs), after, has_effect)
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:

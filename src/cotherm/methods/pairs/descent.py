@@ -1,4 +1,4 @@
-"""Minimizing the cost of coupling by pairs: limited-memory BFGS with bounds (Byrd, Lu, Nocedal & Zhu 1995).
+"""Minimizing the cost of coupling by pairs: limited-memory BFGS over u ≥ 0.
 
 The strength of the coupling is raised by steps, each started at the solution of the one before, and after each of them
 the weights may be measured.
@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
-from cotherm.solve.quasi_newton import Resumable, minimize_bounded
+from cotherm.solve.quasi_newton import QuasiNewton
 
 _MEMORY = 20
 # Steps on the way to the final strength are solved roughly.
@@ -33,9 +34,9 @@ _BALANCED, _LOWER, _ROUNDS = 0.1, 0.01, 3
 
 @dataclass
 class Outcome:
-    """Weights, the two parts of their cost, and how the search for them ended."""
+    """The weights of every view, the two parts of their cost, and how the search for them ended."""
 
-    u: Floats
+    weights: list[Floats]
     distance: float
     coupling: float
     optimality: float
@@ -60,15 +61,15 @@ def descend(
     checkpoint: Checkpoint | None = None,
     name: str = "",
     balanced: bool = False,
-    measure: Callable[[Floats], Any] | None = None,
+    measure: Callable[[list[Floats]], Any] | None = None,
 ) -> Outcome:
     """From the given weights through all strengths to a minimum at the last one.
 
-    ``measure`` is called with the weights at the start and after every strength; what it returns, lists of arrays, is
-    in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a search that
-    cannot reach that has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after which the
-    search ends. An outcome that a checkpoint knows by that name is not computed again, and a search that was under way
-    goes on.
+    ``measure`` is called with the weights of every view at the start and after every strength; what it returns, lists
+    of arrays, is in the outcome. ``balanced`` asks for gradients that balance, not only for steps that bring little; a
+    search that cannot reach that has the status "stalled". ``deadline`` is a reading of ``time.perf_counter`` after
+    which the search ends. An outcome that a checkpoint knows by that name is not computed again, and a search that was
+    under way goes on.
     """
     answer = None if checkpoint is None else checkpoint.answer(name)
     if answer is not None:
@@ -107,8 +108,9 @@ def descend(
 class _Scaled(NamedTuple):
     """The cost, in units of what it was at first and in variables of about the same size, and what it was made from."""
 
+    u: Array
     cost: float
-    gradient: Floats
+    half: Array  # half the gradient
     value: Value
 
 
@@ -125,36 +127,35 @@ class _Search:
     ) -> None:
         self._problem, self._callback, self._left = problem, callback, iterations
         self._deadline, self._meter, self._checkpoint, self._name = deadline, meter, checkpoint, name
-        self._run: Any = None  # of a stage, where it is to go on
+        self._run: State | None = None  # of a stage, where it is to go on
         self._unit: float | None = None  # the cost at which that began
         self.u, self.status = problem.center, "converged"
         self.history: list[dict[str, Any]] = []
         self.measured: list[Any] = []
 
-    def measure(self, measure: Callable[[Floats], Any] | None) -> None:
+    def measure(self, measure: Callable[[list[Floats]], Any] | None) -> None:
         """Measure the weights as they are now."""
         if measure is not None:
-            self.measured.append(measure(self.u))
+            self.measured.append(measure(self._problem.weights(self.u)))
 
     def take_up(self, begun: State | None) -> int:
         """Go on from a state; the first stage that is not over."""
         if begun is None:
             return 0
-        self.u, self._left, self.history = begun["u"], begun["left"], begun["history"]
+        self._left, self.history = begun["left"], begun["history"]
         self.measured = list(begun["measured"])
         self._run, self._unit = begun["run"], begun["unit"]
         return int(begun["stage"])
 
-    def _keep(self, stage: int, before: Floats, left: int, run: Resumable) -> None:
-        """A state after a step; ``before`` are the weights at which the stage began, ``left`` the steps that were."""
-        if self._checkpoint is None or not run.is_possible:
+    def _keep(self, stage: int, left: int, run: QuasiNewton) -> None:
+        """A state after a step; ``left`` are the steps that were left when the stage began."""
+        if self._checkpoint is None:
             return
         history, measured = list(self.history), list(self.measured)
 
         def state() -> State:
             return {
                 "stage": stage,
-                "u": before,
                 "left": left,
                 "history": history,
                 "measured": measured,
@@ -165,41 +166,33 @@ class _Search:
         self._checkpoint.step(self._name, state, lambda: {"history": history}, run.size)
 
     def solve(self, alpha: float, stage: int, tolerance: float, most: int | None) -> None:
-        if not len(self.u):
+        if not any(graph.m for graph in self._problem.graphs):
             return
         if self._left <= 0:
             self.status = "out of budget"
             return
-        scale = self._problem.scale
+        scale, left = self._problem.scale, self._left
+        run = QuasiNewton(self._problem.engine, _MEMORY, self._run)
 
-        def evaluate(x: Floats) -> _Scaled:
+        def evaluate(x: Array) -> _Scaled:
             value = self._problem.at(x * scale, alpha)
             cost = value.distance + alpha * value.coupling
             if self._unit is None:  # where graphs agree, the cost is rounding, and must not be the measure
                 self._unit = max(cost, _NOTHING * float(self._problem.center @ self._problem.center)) or 1.0
-            return _Scaled(cost / self._unit, (value.of_distance + value.of_coupling) * (scale / self._unit), value)
+            half = (value.of_distance + value.of_coupling) * (scale * (0.5 / self._unit))
+            return _Scaled(x, cost / self._unit, half, value)
 
-        run, self._run = Resumable(self._run), None
-        before, left = self.u, self._left
+        def after_step(there: _Scaled) -> None:
+            self._keep(stage, left, run)
+            self.u, self._left = there.u * scale, left - run.steps
+            self._report(there.value, alpha, stage)
 
-        def after_step(x: Floats, scaled: _Scaled) -> None:
-            self._keep(stage, before, left, run)
-            self.u = x * scale
-            self._left = left - run.steps - 1 if run.is_possible else self._left - 1
-            self._report(scaled.value, alpha, stage)
-
-        budget = self._left if most is None else min(self._left, most)
-        found = minimize_bounded(
-            evaluate,
-            self.u / scale,
-            iterations=budget,
-            tolerance=tolerance,
-            memory=_MEMORY,
-            after_step=after_step,
-            run=run,
-        )
-        self.u, self._unit = np.maximum(found.x, 0.0) * scale, None
-        self.status = "out of budget" if most is None and found.nit >= budget else "converged"
+        budget = left if most is None else min(left, most)
+        here = evaluate(self.u / scale) if self._run is None else None
+        self._run = None
+        found = run.minimize(evaluate, here, iterations=budget, least=tolerance, after_step=after_step)
+        self.u, self._unit = found.u * scale, None
+        self.status = "out of budget" if most is None and run.steps >= budget else "converged"
 
     def _report(self, value: Value, alpha: float, stage: int) -> None:
         row = {
@@ -226,10 +219,11 @@ class _Search:
     def outcome(self, alpha: float) -> Outcome:
         value = self._problem.at(self.u, alpha)
         optimality = _optimality(self.u, value)
-        return Outcome(self.u, value.distance, value.coupling, optimality, self.status, self.history, self.measured)
+        weights = self._problem.weights(self.u)
+        return Outcome(weights, value.distance, value.coupling, optimality, self.status, self.history, self.measured)
 
 
-def _optimality(u: Floats, value: Value) -> float:
+def _optimality(u: Array, value: Value) -> float:
     """The projected gradient relative to the gradients that balance in it."""
     slope = value.of_distance + value.of_coupling
     free = np.where(u > 0.0, slope, np.minimum(slope, 0.0))

@@ -8,6 +8,8 @@ It is the cost of :mod:`cotherm.methods.coupling.problem` but for the sum over p
 its own: F_kl on view k and F_lk on view l. Tens of functions make thousands of residuals, whose Jacobian is never
 formed. With X_r the few filtered functions of :mod:`cotherm.heat.low_rank_kernel` and S the slope of the cost in
 Q, the gradient by the weight of an edge e is −t Σ_r ± ⟨b_eᵀX_r, b_eᵀX_rS⟩: O(mq + nq²) a term.
+
+Weights and gradients live with the engine; of several ranks each has those of its own edges.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
 from cotherm import deadline
 from cotherm.arrays import Floats
@@ -52,8 +53,8 @@ class Value:
 
     distance: float
     coupling: float  # without α
-    of_distance: Floats
-    of_coupling: Floats
+    of_distance: Array
+    of_coupling: Array
 
 
 class PairProblem:
@@ -73,20 +74,28 @@ class PairProblem:
             columns[term.b].append(term.G)
         views = zip(graphs, columns, rigidity, strict=True)
         self._views = [_View(graph, blocks, times, float(rho), engine) for graph, blocks, rho in views]
-        self._cuts = np.cumsum([0, *(graph.m for graph in graphs)]).tolist()
-        self.center = np.concatenate([graph.w for graph in graphs])
-        # In these units the distance of every view has the same curvature, and weights are about 1: the first step of a
-        # search is short or long by its units.
-        typical = float(np.mean(self.center)) if self.center.any() else 1.0
-        self.scale = np.repeat(typical * np.sqrt(rigidity.min() / rigidity), [graph.m for graph in graphs])
+        self._cuts = np.cumsum([0, *(len(view.center) for view in self._views)]).tolist()
+        self.center = np.concatenate([view.center for view in self._views])
+        # In these units the distance of every view has the same curvature, and weights are about 1.
+        given = np.concatenate([graph.w for graph in graphs])
+        units = (float(np.mean(given)) if given.any() else 1.0) * np.sqrt(rigidity.min() / rigidity)
+        full = engine.xp.full
+        self.scale = np.concatenate([full(len(one.center), r) for one, r in zip(self._views, units, strict=True)])
 
-    def weights(self, u: Floats) -> list[Floats]:
-        """Of each view."""
+    def weights(self, u: Array) -> list[Floats]:
+        """Of each view, on the host; of several ranks each gets all of them."""
+        return [one.on_host(w) for one, w in zip(self._views, self._parts(u), strict=True)]
+
+    def on_engine(self, weights: Sequence[Floats]) -> Array:
+        """The weights of all views in one vector, moved to the engine."""
+        return np.concatenate([one.on_engine(w) for one, w in zip(self._views, weights, strict=True)])
+
+    def _parts(self, u: Array) -> list[Array]:
         return [u[lo:hi] for lo, hi in pairwise(self._cuts)]
 
-    def at(self, u: Floats, alpha: float) -> Value:
+    def at(self, u: Array, alpha: float) -> Value:
         """The cost and its gradients at the weights u, that of the coupling times α."""
-        parts = self.weights(u)
+        parts = self._parts(u)
         Q = [view.correlations(w) for view, w in zip(self._views, parts, strict=True)]
         differences = self._differences(Q)
         coupling = float(sum(np.sum(D**2) for D in differences))
@@ -100,9 +109,9 @@ class PairProblem:
             of_coupling=2.0 * alpha * np.concatenate(of_coupling),
         )
 
-    def errors(self, u: Floats) -> Floats:
+    def errors(self, u: Array) -> Floats:
         """(Σ π_kl ‖Q_kl(t) − Q_lk(t)‖²)^½ for every time."""
-        Q = [view.correlations(w) for view, w in zip(self._views, self.weights(u), strict=True)]
+        Q = [view.correlations(w) for view, w in zip(self._views, self._parts(u), strict=True)]
         total = np.zeros(len(self.times))
         for D in self._differences(Q):
             total += np.sum(D**2, axis=(1, 2))
@@ -113,21 +122,22 @@ class PairProblem:
 
         By power iteration. J is the derivative of the differences by the weights, A the metric of the distance.
         """
-        for view, w in zip(self._views, self.weights(self.center), strict=True):
+        for view, w in zip(self._views, self._parts(self.center), strict=True):
             view.correlations(w)
-        v = np.random.default_rng(0).random(len(self.center))
-        v /= np.linalg.norm(v)
+        random = np.random.default_rng(0)
+        v = self.on_engine([random.random(graph.m) for graph in self.graphs])
+        v = v / float(np.linalg.norm(v))
         size = 0.0
         for _ in range(_POWER_STEPS):
             deadline.check()
-            changes = [view.derivative(part) for view, part in zip(self._views, self.weights(v), strict=True)]
+            changes = [view.derivative(part) for view, part in zip(self._views, self._parts(v), strict=True)]
             slopes = self._slopes(self._differences(changes))
             views = zip(self._views, slopes, strict=True)
             v = np.concatenate([view.inverse_metric(view.gradient(slope)) for view, slope in views])
             before, size = size, float(np.linalg.norm(v))
             if size == 0.0 or abs(size - before) < _POWER_CHANGE * size:
                 break
-            v /= size
+            v = v / size
         return size
 
     def _differences(self, Q: list[list[Floats]]) -> list[Floats]:
@@ -146,17 +156,26 @@ class _View:
     """One graph with the functions of all its terms side by side."""
 
     def __init__(self, graph: Graph, blocks: list[Floats], times: Floats, rigidity: float, engine: Engine) -> None:
-        self._graph, self._times, self._rigidity, self._engine = graph, times, rigidity, engine
+        self._times, self._rigidity, self._engine = times, rigidity, engine
         self.blocks = len(blocks)
         self._slices = [slice(lo, hi) for lo, hi in pairwise(np.cumsum([0, *(F.shape[1] for F in blocks)]).tolist())]
         self._pattern = engine.pattern(graph.n, graph.i, graph.j)
         self._F = engine.vertex_rows(self._pattern, np.hstack(blocks) if blocks else np.zeros((graph.n, 0)))
+        self.center = self.on_engine(graph.w)
 
-    def correlations(self, u: Floats) -> list[Floats]:
+    def on_engine(self, w: Floats) -> Array:
+        """A number for every edge, moved to the engine."""
+        return self._engine.edge_rows(self._pattern, w)
+
+    def on_host(self, w: Array) -> Floats:
+        """The same moved back."""
+        return self._engine.edges_to_numpy(self._pattern, w)
+
+    def correlations(self, u: Array) -> list[Floats]:
         """Q(t), (times, q, q), of every block; what the gradient needs is kept."""
         if not self.blocks:
             return []
-        matrix = require_bound(self._engine.laplacian(self._pattern, self._engine.edge_rows(self._pattern, u)))
+        matrix = require_bound(self._engine.laplacian(self._pattern, u))
         bound = _rounded_up(matrix.bound, self._times)
         self._kernels = [low_rank_kernel(float(t) * bound, _DERIVATIVE) for t in self._times]
         table = _series(self._times, bound, self._kernels)
@@ -171,58 +190,48 @@ class _View:
         to_numpy = self._engine.to_numpy
         return [np.array([to_numpy(half[:, s].T @ half[:, s]) for half in halves]) for s in self._slices]
 
-    def gradient(self, slopes: list[Floats]) -> Floats:
+    def gradient(self, slopes: list[Floats]) -> Array:
         """Σ_t Σ_ab slopes_ab(t) ∂Q_ab(t)/∂u for every edge, at the weights of the latest ``correlations``."""
-        total = np.zeros(self._graph.m)
+        engine, pattern = self._engine, self._pattern
+        total = np.zeros_like(self.center)
         if not self.blocks:
             return total
-        engine, pattern = self._engine, self._pattern
         for number, (t, kernel, x) in enumerate(zip(self._times, self._kernels, self._filtered, strict=True)):
             x = engine.xp.ascontiguousarray(x)  # noqa: PLW2901
             z = engine.xp.empty(x.shape)
             for s, slope in zip(self._slices, slopes, strict=True):
-                z[:, :, s] = x[:, :, s] @ engine.asarray(slope[number])
-            sums = engine.edge_inner_products(x, z, pattern.i, pattern.j, kernel.signs)
-            total -= float(t) * engine.edges_to_numpy(pattern, sums)
+                z[:, :, s] = x[:, :, s] @ engine.small_array(slope[number])
+            total = total - float(t) * engine.edge_inner_products(x, z, pattern.i, pattern.j, kernel.signs)
         return total
 
-    def derivative(self, v: Floats) -> list[Floats]:
+    def derivative(self, v: Array) -> list[Floats]:
         """Of Q(t) in the direction v, at the weights of the latest ``correlations``: −t Σ_r ± X_rᵀL(v)X_r."""
-        graph, n = self._graph, self._graph.n
-        upper = sp.coo_array((v, (graph.i, graph.j)), shape=(n, n))
-        W = sp.csr_array(upper + upper.T)
-        L = sp.csr_array(sp.diags_array(np.asarray(W.sum(axis=1)).ravel()) - W)
-        found = [np.empty((len(self._times), s.stop - s.start, s.stop - s.start)) for s in self._slices]
-        if not self.blocks:
-            return found
-        for number, (t, kernel, x) in enumerate(zip(self._times, self._kernels, self._filtered, strict=True)):
-            terms = self._engine.vertices_to_numpy(self._pattern, x)
-            moved = np.reshape(L @ terms.reshape(n, -1), terms.shape)
-            for Q, s in zip(found, self._slices, strict=True):
-                Q[number] = -float(t) * np.einsum(
-                    "r,nra,nrb->ab", kernel.signs, terms[:, :, s], moved[:, :, s], optimize=True
-                )
-        return found
+        engine, forms = self._engine, []
+        for s in self._slices:
+            parts = []
+            for t, kernel, x in zip(self._times, self._kernels, self._filtered, strict=True):
+                block = engine.xp.ascontiguousarray(x[:, :, s])
+                parts.append(-float(t) * engine.to_numpy(engine.laplacian_forms(self._pattern, v, block, kernel.signs)))
+            forms.append(np.array(parts))
+        return forms
 
-    def distance(self, u: Floats) -> tuple[float, Floats]:
+    def distance(self, u: Array) -> tuple[float, Array]:
         """ρ‖L(u) − L(w)‖² and its gradient."""
-        d = u - self._graph.w
+        d = u - self.center
         around = self._around(d)
         return self._rigidity * float(d @ around), 2.0 * self._rigidity * around
 
-    def inverse_metric(self, y: Floats) -> Floats:
+    def inverse_metric(self, y: Array) -> Array:
         """A⁻¹y with A = ρ(2I + CᵀC), by (2I + CᵀC)⁻¹ = ½(I − Cᵀ(2I + CCᵀ)⁻¹C)."""
         engine, pattern = self._engine, self._pattern
-        solve = engine.signless_solver(pattern, engine.xp.ones(len(pattern.i), dtype=bool))
-        at_vertices = engine.sums_at_vertices(pattern, engine.edge_rows(pattern, y))
-        inside = solve(at_vertices[:, np.newaxis], _EXACT, None)[:, 0]
-        return 0.5 * (y - engine.edges_to_numpy(pattern, engine.sums_at_edges(pattern, inside))) / self._rigidity
+        solve = engine.signless_solver(pattern, engine.xp.ones(len(self.center), dtype=bool))
+        inside = solve(engine.sums_at_vertices(pattern, y)[:, np.newaxis], _EXACT, None)[:, 0]
+        return (y - engine.sums_at_edges(pattern, inside)) * (0.5 / self._rigidity)
 
-    def _around(self, d: Floats) -> Floats:
+    def _around(self, d: Array) -> Array:
         """(2I + CᵀC)d."""
         engine, pattern = self._engine, self._pattern
-        at_vertices = engine.sums_at_vertices(pattern, engine.edge_rows(pattern, d))
-        return 2.0 * d + engine.edges_to_numpy(pattern, engine.sums_at_edges(pattern, at_vertices))
+        return 2.0 * d + engine.sums_at_edges(pattern, engine.sums_at_vertices(pattern, d))
 
 
 def _rounded_up(bound: float, times: Floats) -> float:
