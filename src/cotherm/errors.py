@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What a terminal obeys instead of showing: control characters, marks that turn the direction of writing, other ends of
-# lines; and halves of characters, such as stand for the bytes of a file name that are no text, which cannot be printed.
+# Characters that a terminal obeys instead of showing: control characters, marks of writing direction and other line
+# ends; also lone surrogates, which stand for undecodable bytes of a file name and cannot be printed.
 _OBEYED = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
@@ -22,7 +22,7 @@ def visible_lines(text: str) -> str:
 
 
 def shortened(name: str, width: int) -> str:
-    """A name that can be shown in so many characters: its beginning and its end, which tell names apart."""
+    """Shorten a name to ``width`` characters: its beginning and its end, which tell names apart."""
     text = visible(name)
     if len(text) <= width:
         return text

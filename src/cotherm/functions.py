@@ -25,7 +25,7 @@ from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
 # Heat that smooths makes about this many moves along edges by default: to near neighbors.
 _MOVES = 2.0
-# Heat from landmarks is not followed past so many doublings of the time of those moves.
+# From the time of those moves on, heat from landmarks is followed for at most this many doublings.
 _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
 # Some thousand times the time of those moves is still a number.
@@ -502,7 +502,7 @@ def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: flo
 
 
 def _covering_time(graph: Graph, points: Floats, enough: float) -> float:
-    """When bumps cover so many vertices; between doublings of the time log cover is linear in log t."""
+    """The time at which bumps cover ``enough`` vertices; log cover is interpolated linearly in log t."""
     first = _smoothing_time(graph)
     if first == 0.0:
         return first

@@ -13,7 +13,7 @@ from cotherm.arrays import Floats
 
 # Width of the smoothing where capsules join, in the units of the body.
 _SMOOTH = 2.0
-# Newton steps to the surface: so many reach rounding error from anywhere within the distance below.
+# Newton steps to the surface: enough to reach rounding error from anywhere within the distance below.
 _STEPS = 20
 # Largest distance of random points from the surface that they are moved to.
 _SHELL = 3.0

@@ -35,7 +35,7 @@ def graphs(argument: str, value: Any, count: int | None = None, *, each: str = "
 
 
 def grid(argument: str, value: Any, lengths: list[int]) -> list[list[Any]]:
-    """Rows of so many entries each."""
+    """Check rows whose lengths must be ``lengths``."""
     rows = validation.items(argument, value, len(lengths), each="rows of graphs")
     return [validation.items(f"{argument}[{r}]", row, lengths[r], each="graphs") for r, row in enumerate(rows)]
 

@@ -1,4 +1,4 @@
-"""Names in figures, drawn literally: they come from files, and a $ in them is no mathematics."""
+"""Names in figures, drawn literally: they come from files, and a $ in them does not begin a formula."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE, _SMALLER, _MOST_LINES = 11.0, 9.0, 3
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
-    """A text of at most so many characters: the middle gives way, since names often differ in their ends."""
+    """Shorten a text to ``most`` characters: the middle is cut out, since names often differ in their ends."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2

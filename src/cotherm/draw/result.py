@@ -36,7 +36,7 @@ _MARK_NAMES = {
 }
 # More times than these are not drawn, nor two that are nearly the same.
 _MOST_TIMES, _NEARLY = 5, 1.05
-# Cut edges are marked in pictures of heat where they are no more than this part of all, else they would cover it.
+# Cut edges are marked in pictures of heat only if they are at most this fraction of all edges; more would hide it.
 _FEW_CUT = 0.1
 _TOLERANCE = 0.02
 

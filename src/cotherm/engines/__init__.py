@@ -31,8 +31,8 @@ def get_engine(engine: object) -> Engine:
     ----------
     engine : {"auto", "cpu", "gpu", "petsc"} or Engine
         The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
-        mpiexec starts several: all of them call the same functions with the same arguments. "auto" is the processor
-        here, where there are no arrays to go by.
+        mpiexec starts several: all of them call the same functions with the same arguments. "auto" means the
+        processor here, since there are no arrays to choose by.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 
-# Paths of two edges for each vertex; a graph with more of them is no surface.
+# Paths of two edges for each vertex; a graph with more of them cannot be a surface.
 _MOST_PATHS = 200
 # Part of the edges of a mesh that belong to one or two triangles. Nearest neighbors on a surface leave many with none.
 _MESH = 0.95

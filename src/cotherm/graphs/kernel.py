@@ -17,7 +17,7 @@ def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Float
 def common_sigma(d: Floats, scale: str | float | None) -> float:
     """The given σ, or for "median" the median of the distances.
 
-    A median of 0 is no scale: the smallest distance > 0 takes its place, or 1 where all distances are 0.
+    A median of 0 cannot be a scale: it is replaced by the smallest distance > 0, or by 1 if all distances are 0.
     """
     if not isinstance(scale, str):
         return 1.0 if scale is None else scale

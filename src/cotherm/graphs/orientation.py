@@ -47,7 +47,7 @@ def _signs(points: Floats, normals: Floats, near: Ints) -> Floats:
     """1 or −1 for every vertex."""
     n = len(points)
     i, j = np.repeat(near[:, 0], near.shape[1] - 1), near[:, 1:].ravel()
-    # Nearly parallel normals first; a little more than zero, since a zero is no edge of a sparse matrix.
+    # Nearly parallel normals first; a little more than zero, since a sparse matrix does not store zeros as edges.
     crooked = 1.0 + 1e-9 - np.abs(np.einsum("ed,ed->e", normals[i], normals[j]))
     tree = minimum_spanning_tree(sp.coo_array((crooked, (i, j)), shape=(n, n)).tocsr())
     signs = np.ones(n)

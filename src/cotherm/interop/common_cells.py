@@ -25,7 +25,7 @@ class CommonCells:
 
     @classmethod
     def of(cls, common: CommonGraph, k: int, t: float, count: int | None) -> CommonCells:
-        """The coordinates are as many as those of the modalities."""
+        """Use as many coordinates as the modalities have."""
         with known_as("k", "clusters"):
             clusters = None if count is None else common.clusters(count)
         return cls(common, common.embedding(k, t=t), clusters)

@@ -79,7 +79,7 @@ def refuse_negative(names: Names, low: Ints, high: Ints, w: Floats) -> None:
 
 
 def require_anndata(argument: str, adata: Any) -> None:
-    """Refuse what is no AnnData; without anndata nothing is one."""
+    """Refuse objects that are not AnnData; this needs the package anndata."""
     if not isinstance(adata, require("anndata", "anndata").AnnData):
         needed = "an anndata.AnnData"
         advice = "Take its modalities one by one: mdata.mod." if is_mudata(adata) else ""

@@ -165,7 +165,7 @@ def _read_text(path: Path) -> bytes:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CothermError(str(path), "UTF-16 text", "UTF-8 text", "Save it as CSV UTF-8.")
     if b"\0" in data:
-        raise CothermError(str(path), "bytes that are no text", "a table of numbers or words as text")
+        raise CothermError(str(path), "bytes that are not text", "a table of numbers or words as text")
     try:
         return utf8(data)
     except CothermError as error:

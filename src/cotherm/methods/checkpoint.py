@@ -44,8 +44,8 @@ _RATIO = 100.0
 _SPEED = 2e8
 # Seconds until writing is tried again after it failed.
 _AGAIN = 60.0
-# A state of at most so many bytes is also taken between two files, in case that the run is asked to end: after every
-# step, unless copies of states would take more of the time than files may.
+# A state of at most this many bytes is also copied between two files, in case the run is asked to end: after every
+# step, unless copying would take a larger share of the time than writing files may.
 _CHEAP = 2**25
 _ADVICE = "Delete the file to start again, or give another name."
 _HASHED = "sha256:"
@@ -153,7 +153,7 @@ class Checkpoint:
     def _read(self, path: Path) -> State:
         data = atomic.load(path)
         if not state_file.is_state(data):
-            raise CothermError(str(path), "a file that is no checkpoint", "a new name, or a checkpoint of this run")
+            raise CothermError(str(path), "a file that is not a checkpoint", "a new name, or a checkpoint of this run")
         try:
             state = state_file.parse(data)
         except CothermError as error:
@@ -189,7 +189,7 @@ class Checkpoint:
     def step(
         self, name: str, state: Callable[[], State | None], common: Callable[[], State], copied: float = 0.0
     ) -> None:
-        """After a step: ``state`` takes that of the descent, ``common`` what is beside it; so many bytes are copied."""
+        """After a step: ``state`` copies the descent, ``common`` all else; ``copied`` is the size in bytes."""
         due = bool(self._engine.most(self._is_due()))
         if due or (copied <= _CHEAP and not self._engine.is_distributed and self._may_copy()):
             began = time.perf_counter()
@@ -280,7 +280,7 @@ class Checkpoint:
 
 
 def remove(path: Path, world: Ranks = ONE) -> None:
-    """Delete a checkpoint of which there is no use any more, as far as the system lets; of ranks each its part."""
+    """Delete a checkpoint that is no longer needed, if the system allows; each rank deletes its part."""
     places = [path] if not world.rank else [_part(path, world.rank, generation) for generation in (0, 1)]
     for place in places:
         with suppress(OSError):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from cotherm.viewer.page import Page
 
-# The picture in a notebook: at most so many bytes, which are 60,000 characters of HTML, in the first of these
-# resolutions with which it has fewer.
+# The picture in a notebook has at most this many bytes, 60,000 characters of HTML. The first of these resolutions
+# that fits is taken.
 _MOST_BYTES = 45_000
 _RESOLUTIONS = (60, 45, 30)
 _COLORS = 128

@@ -24,7 +24,7 @@ _STEP = 15
 LEVELS = 65_535 // _STEP + 1
 # Numbers of heat in memory at once.
 _AT_ONCE = 50_000_000
-# Values for checks: at so many times and vertices, as exactly as rounding allows.
+# Check values: the numbers of times and vertices, and the tolerance, as exact as rounding allows.
 _CHECKED_TIMES, _CHECKED_VERTICES, _CHECKED_TOLERANCE = 3, 4, 1e-11
 _SEED = 0
 

@@ -18,7 +18,7 @@ from cotherm.viewer.text import LONGEST_NAME, shown_name
 # Widths of names, the first with which all fit.
 _WIDTHS = (LONGEST_NAME, 40, 16)
 _OTHERS = "other classes"
-# Of so many views weights can tell which one is wrong about an item.
+# From this many views on, weights can tell which one is wrong about an item.
 _TELLING = 3
 
 

@@ -65,7 +65,7 @@ def whole(edges: Edges, n: int) -> Part:
 def parts_of(
     views: Sequence[Edges], sizes: Sequence[int], pairs: Pairs | None, most_vertices: int, most_edges: int
 ) -> list[Part]:
-    """What is shown of every view, at most so many vertices and edges of each; small ones as they are."""
+    """The part of every view to show, at most ``most_vertices`` and ``most_edges``; small views are kept whole."""
     kept = [_most_changed(edges, most_vertices // 2, most_edges // 2) for edges in views]
     parts = []
     for k, (edges, n) in enumerate(zip(views, sizes, strict=True)):

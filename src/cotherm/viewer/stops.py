@@ -50,7 +50,7 @@ def stops_of(graphs: Sequence[Graph], coupled: Sequence[float], count: int) -> S
 
 
 def _quick(graphs: Sequence[Graph]) -> float:
-    """The longest time that takes no more than so much work."""
+    """The longest time whose heat is still quick to compute."""
     step = sum(2.0 * graph.m + 10.0 * graph.n for graph in graphs)
     degree = float(np.clip(_WORK / step, _LEAST_DEGREE, _MOST_DEGREE))
     bound = 2.0 * max(float(graph.degrees.max(initial=0.0)) for graph in graphs)

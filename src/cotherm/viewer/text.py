@@ -20,7 +20,7 @@ _ESCAPES = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u20
 
 
 def shown_name(name: object, width: int = LONGEST_NAME) -> str:
-    """A name in at most so many characters, with everything a screen would obey written out."""
+    """A name in at most ``width`` characters, with control characters written out."""
     return shortened(str(name), width)
 
 

@@ -17,7 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.io import atomic
 
 _NEEDED = "a PNG, JPEG or WebP: its bytes, a path, a data URL, or None"
-# Pictures with more pixels on a side are no thumbnails, and may be made to exhaust the memory of a browser.
+# Pictures with more pixels on a side are refused: they may be made to exhaust the memory of a browser.
 _WIDEST = 1_024
 
 

@@ -92,7 +92,7 @@ def header_of(words: str) -> header.Header | None:
 
 
 def _begins_like_a_number(field: str) -> bool:
-    # Words such as nan are numbers to NumPy; what is no usable number is refused later, as an edge.
+    # NumPy reads words such as nan as numbers; unusable numbers are refused later, when edges are checked.
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 

@@ -10,7 +10,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.io.text import LineReader, excerpt
 
-# A graph may have so many vertices, or so many for every edge, without anyone having said how many there are.
+# Where the number of vertices is not given, a graph may have at most this many, or this many for every edge.
 _FEW_VERTICES = 10**6
 _VERTICES_PER_EDGE = 100
 

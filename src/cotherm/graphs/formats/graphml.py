@@ -172,7 +172,7 @@ def _data(element: Any, found: _Found) -> dict[str, str]:
 
 def _node(found: _Found, name: str) -> int:
     if name not in found.nodes:
-        raise CothermError("content", f"an edge to {excerpt(name)}, which is no node", "edges between nodes")
+        raise CothermError("content", f"an edge to {excerpt(name)}, which is not a node", "edges between nodes")
     return found.nodes[name]
 
 

@@ -76,7 +76,7 @@ def _sorted(lines: Lines) -> tuple[Lines, Lines]:
 
 
 def _corners(faces: Lines, points: Lines, before: int) -> Indices:
-    """Corners numbered from 0, −1 for what is no vertex number; in the file, −1 is the last vertex above the face.
+    """Corners numbered from 0, −1 for invalid vertex numbers; in the file, −1 is the last vertex above the face.
 
     ``before`` is how many vertices there are above these lines.
     """

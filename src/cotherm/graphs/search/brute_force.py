@@ -53,7 +53,7 @@ def pays(points: Points, queries: Points, k: int) -> bool:
 
 
 def pays_on(engine: Engine, points: Points, k: int) -> bool:
-    """Whether the engine is to compare all pairs of points: they are dense, and it says that it pays for so many."""
+    """Whether the engine should compare all pairs: the points are dense, and the engine says that it pays."""
     return _are_few(points, k) and engine.compares(points.count, _sought(k))
 
 

@@ -56,7 +56,7 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
 
 
 def _by_tree(tree: cKDTree, queries: Floats, sought: Ints) -> Ints:
-    """The points that are so many-th nearest, for some queries after others, so that progress is known."""
+    """The points whose ranks among the nearest are ``sought``; queries go in batches, to report progress."""
     found = np.empty((len(queries), len(sought)), dtype=np.int64)
     starts = range(0, len(queries), _AT_ONCE)
     for start in track(starts, total=len(starts), label="neighbors"):

@@ -63,7 +63,7 @@ def shard_graph(
     path : str or path-like
         The directory to make, by convention with the suffix ``.shards``.
     parts : int, optional
-        Number of shards. By default as many as make shards of some eight million edges, and at least one for each
+        Number of shards. By default shards have about eight million edges each, and there is at least one for each
         rank. Any number of processes may read the result.
     order : {"given", "curve", "partition"}, default "given"
         Numbers of the vertices. "curve" renumbers them along a space-filling curve through their coordinates, which

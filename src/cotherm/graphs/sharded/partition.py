@@ -53,7 +53,7 @@ def partitioner() -> str | None:
 
 
 def partitioned(ranks: Ranks, n: int, blocks: Blocks, parts: int, name: str, scratch: Path) -> Partition:
-    """Cut a graph into so many parts of about as many vertices. All ranks call this together."""
+    """Cut a graph into ``parts`` parts with about equally many vertices. All ranks call this together."""
     ranges = np.arange(ranks.size + 1) * n // ranks.size
     part = _parts(ranks, ranges, blocks, parts, name, scratch)
     sequence = np.argsort(part, kind="stable")

@@ -66,7 +66,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
-    """Where a directory of this name would be; what is no target of it is refused."""
+    """The path where a directory of this name would be; refuses paths that cannot be its target."""
     place = atomic.as_path(path)
     overwrite = validation.boolean("overwrite", overwrite)
     target = atomic.real_path(place)

@@ -108,7 +108,7 @@ class ShardedGraph:
     """
 
     path: Path
-    header: Any = field(repr=False)  # a Header, which is no public name
+    header: Any = field(repr=False)  # a Header, which is not public
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ShardedGraph:

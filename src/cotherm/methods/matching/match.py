@@ -29,7 +29,7 @@ from cotherm.methods.matching.soft import round_trip, shares
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
 from cotherm.methods.validation import checked_graphs, checked_views, is_auto, versions
 
-# Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
+# Modes by default: one for every ``_PART`` vertices of the smaller graph, at most ``_MODES``.
 _MODES, _PART = 150, 4
 # Of them the signatures decide the first.
 _FIRST = 15

@@ -113,7 +113,7 @@ def shard_knn_graph(
     k : int, default 10
         Number of neighbors of every point, at most n − 1.
     parts : int, optional
-        Number of shards. By default as many as make shards of some eight million edges, and at least one for each
+        Number of shards. By default shards have about eight million edges each, and there is at least one for each
         rank.
     scale : {"self-tuning", "median"}, float or None, default "self-tuning"
         How to choose the scale of the Gaussian weights, as in :func:`cotherm.knn_graph`.

@@ -65,7 +65,7 @@ class Nearest:
 
 
 def cells_of(sample: Floats, count: int, seed: int) -> Cells:
-    """About so many cells with about as many of the sample in each."""
+    """About ``count`` cells, with about equally many points of the sample in each."""
     count = max(1, min(count, len(sample)))
     if sample.shape[1] <= limits.TREE_DIMENSIONS:
         return _halved(sample, (count - 1).bit_length())

@@ -1,7 +1,7 @@
 """Points put in the order of their cells, in a file, and cut into blocks: what a block holds is near in space.
 
-A block is at most so many rows of one cell. With the box and the ball around its rows it is known how near any point
-of it can be to any other point.
+A block is a limited number of rows of one cell. The box and the ball around its rows bound how near any of its points
+can be to any other point.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _place(
 
 
 def _cut(begin: Ints, block: int) -> Ints:
-    """Blocks of at most so many rows, none of which has rows of two cells; ``begin`` are the first rows of cells."""
+    """Blocks of at most ``block`` rows of a single cell each; ``begin`` are the first rows of cells."""
     starts = [
         first + size * k // parts
         for first, size in zip(begin[:-1].tolist(), np.diff(begin).tolist(), strict=True)

@@ -121,7 +121,7 @@ def _parsed(place: Path, base: Path, parse: bool) -> ArrayFile:
 
 
 def require_finite(rows: NDArray[Any], start: int) -> None:
-    """Refuse points with entries that are no numbers."""
+    """Refuse points with infinite or missing entries."""
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         row = start + int(np.argmin(finite))
