@@ -12,12 +12,12 @@ _OBEYED = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202
 
 
 def visible(text: str) -> str:
-    """The text with everything a terminal would obey written out, as in repr: names come from files and from others."""
+    """Escape everything in a text that a terminal would obey, as repr does: names come from files and from others."""
     return _OBEYED.sub(lambda found: repr(found.group())[1:-1], text)
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, whose ends stay."""
+    """The same for a text of several lines, keeping the line ends."""
     return "\n".join(map(visible, text.split("\n")))
 
 
@@ -80,7 +80,7 @@ class CothermError(ValueError):
 
 @contextmanager
 def known_as(inner: str, outer: str, advice: str = "") -> Iterator[None]:
-    """Complaints from inside about the argument ``inner``, by the name the caller knows it by, with his own advice."""
+    """Re-raise errors about the argument ``inner`` under the caller's name for it, with the caller's advice."""
     try:
         yield
     except CothermError as error:

@@ -38,7 +38,7 @@ def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
 
 
 def own_sigma(distances: Floats, neighbor: int) -> Floats:
-    """The same as far as the rows of the points themselves tell: infinite where they hold copies only."""
+    """σ from the rows of the points alone: infinite if a row holds only copies."""
     sigma = distances[:, neighbor - 1].copy()
     copies = np.flatnonzero(sigma == 0)
     table = distances[copies]

@@ -73,7 +73,7 @@ def to_anndata(
     key : str, default "cotherm"
         Name to use in place of "cotherm".
     k : int, optional
-        Number of coordinates in the embedding. By default 10, or as many as there are.
+        Number of coordinates in the embedding. By default 10, or all if there are fewer.
     t : float, default 0.0
         Time of the embedding, whose columns are multiplied by e^{−tλ}.
     clusters : int, optional

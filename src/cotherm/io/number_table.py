@@ -98,7 +98,7 @@ class NumberTable(TableLayout):
     def _parse_in_bulk(self, values: Floats) -> list[str] | None:
         """Put all numbers into ``values`` and return the labels; None if the table is left to Python."""
         table, choice = self.table, self.choice
-        if len(table.text) < limits.COMPILED_TABLE_BYTES or table.width == 1:  # in a single column a blank line is a row
+        if len(table.text) < limits.COMPILED_TABLE_BYTES or table.width == 1:  # there a blank line is a row
             return None
         labels: list[str] = []
         done, titled = 0, self.titles is not None

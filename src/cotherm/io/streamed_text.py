@@ -52,6 +52,6 @@ def _blocks(path: Path) -> Iterator[bytes]:
         yield from unpacked(path)
         return
     with opened(path) as file:
-        # Read what is there instead of waiting for a full chunk: a signal between two reads of one call would go unheard
-        # until the pipe brings more.
+        # Read what is there, not a full chunk: a signal between two reads of one call would go unheard until the pipe
+        # brings more.
         yield from iter(lambda: file.read1(_CHUNK), b"")

@@ -26,7 +26,7 @@ def graph(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) 
 
 
 def require_proportion(where: str, n: int, m: int, advice: str) -> None:
-    """Refuse a number of vertices out of all proportion to the edges: everything computed later takes memory for each.
+    """Refuse a number of vertices out of all proportion to the edges, since later steps need memory for each vertex.
 
     Such a file is nearly always one that numbers its vertices otherwise. Where it is meant, a header of our own says
     how many vertices there are.

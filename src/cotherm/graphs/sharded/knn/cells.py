@@ -71,7 +71,7 @@ def cells_of(sample: Floats, count: int, seed: int) -> Cells:
         return _halved(sample, (count - 1).bit_length())
     from sklearn.cluster import KMeans
 
-    # In many dimensions planes through one coordinate hardly tell near from far.
+    # In many dimensions, planes in one coordinate hardly separate near from far.
     fitted = KMeans(count, n_init=1, max_iter=10, random_state=seed).fit(sample)
     return Nearest(np.ascontiguousarray(fitted.cluster_centers_, dtype=np.float64))
 
