@@ -30,7 +30,7 @@ class Capsules:
 
 
 def surface_points(body: Capsules, seeds: int, rng: np.random.Generator) -> Floats:
-    """Random points of the surface: of ``seeds`` points in a box those close to it, moved onto it.
+    """Random points of the surface: those of ``seeds`` points in a box that are close to it, moved onto it.
 
     They are uniform in the box, so the density on the surface is nearly uniform.
     """

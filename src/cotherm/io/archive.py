@@ -116,7 +116,7 @@ def _require_stored(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _require_apart(entries: list[zipfile.ZipInfo], size: int) -> None:
-    """No byte of the file belongs to two arrays, so that all of them together are no larger than the file.
+    """No byte of the file belongs to two arrays, so that all of them together fit in the size of the file.
 
     An archive may list the same bytes under many names, or one array within another, and so unfold a small file into
     more than memory holds.

@@ -45,8 +45,8 @@ class Row(NamedTuple):
 class TextTable:
     """A text table, and what one look at all of its rows tells.
 
-    Blank lines are no rows, but in a single column, where a blank line is an empty cell; those at its end are again
-    none.
+    Blank lines are skipped, except in a single column, where a blank line is an empty cell unless it is at the
+    end.
     """
 
     path: Path
