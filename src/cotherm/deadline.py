@@ -20,7 +20,7 @@ class TimeUp(Exception):  # noqa: N818 (an end, not an error)
 
 @contextmanager
 def until(deadline: float | None) -> Iterator[None]:
-    """Raise :class:`TimeUp` from within after this reading of ``time.perf_counter``; None for no limit."""
+    """Raise :class:`TimeUp` in this context after this reading of ``time.perf_counter``; None means no limit."""
     token = _deadline.set(deadline)
     try:
         yield

@@ -6,23 +6,23 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What a terminal obeys instead of showing: control characters, marks that turn the direction of writing, other ends of
-# lines; and halves of characters, such as stand for the bytes of a file name that are no text, which cannot be printed.
+# Characters that a terminal obeys instead of showing: control characters, marks of writing direction and other line
+# ends; also lone surrogates, which stand for undecodable bytes of a file name and cannot be printed.
 _OBEYED = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
 def visible(text: str) -> str:
-    """The text with everything a terminal would obey written out, as in repr: names come from files and from others."""
+    """Escape everything in a text that a terminal would obey, as repr does: names come from files and from others."""
     return _OBEYED.sub(lambda found: repr(found.group())[1:-1], text)
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, whose ends stay."""
+    """The same for a text of several lines, keeping the line ends."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def shortened(name: str, width: int) -> str:
-    """A name that can be shown in so many characters: its beginning and its end, which tell names apart."""
+    """Shorten a name to ``width`` characters: its beginning and its end, which tell names apart."""
     text = visible(name)
     if len(text) <= width:
         return text
@@ -80,7 +80,7 @@ class CothermError(ValueError):
 
 @contextmanager
 def known_as(inner: str, outer: str, advice: str = "") -> Iterator[None]:
-    """Complaints from inside about the argument ``inner``, by the name the caller knows it by, with his own advice."""
+    """Re-raise errors about the argument ``inner`` under the caller's name for it, with the caller's advice."""
     try:
         yield
     except CothermError as error:

@@ -23,16 +23,16 @@ from cotherm.heat.validation import checked_graphs, require_graph
 from cotherm.pairs import Pairs, checked_pairs
 from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
 
-# Heat that smooths makes about this many moves along edges by default: to near neighbors.
+# Smoothing lets heat make about this many moves along edges by default: to near neighbors.
 _MOVES = 2.0
-# Heat from landmarks is not followed past so many doublings of the time of those moves.
+# From the time of those moves on, heat from landmarks is followed for at most this many doublings.
 _MOST_DOUBLINGS = 11
 _ROUGHLY = 1e-6
 # Some thousand times the time of those moves is still a number.
 _SMALLEST_DEGREE = 1e-300
-# Eigenvalues below this part of the largest are zero but for rounding.
+# Eigenvalues below this fraction of the largest are zero up to rounding.
 _ZERO = 1e-12
-# Classes that a message names.
+# Number of classes that a message names.
 _LISTED = 8
 
 
@@ -252,7 +252,7 @@ class MatchedLabels(NamedTuple):
     left_out: Mapping[Any, list[int]]
 
     def note(self, views: Sequence[str]) -> str:
-        """Which classes were left out, and the views they are missing from, by the names of those."""
+        """Say which classes were left out, and from which views they are missing."""
         listed = list(self.left_out.items())
         parts = [f"{label!r} (not in {', '.join(views[v] for v in missing)})" for label, missing in listed[:_LISTED]]
         more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
@@ -277,7 +277,7 @@ def match_labels(labels: Sequence[ArrayLike], unlabeled: Any, *, unit_norm: bool
 
 
 def match_codes(codes: Sequence[Ints], names: Sequence[Any], *, unit_norm: bool) -> MatchedLabels:
-    """The one rule by which classes of several views are matched: those that occur in all of them count.
+    """Match the classes of several views, by the same rule everywhere: those that occur in all views count.
 
     Vertex v of a view is of the class ``names[codes[v]]``, or of none that is known where the code is -1.
     """
@@ -303,7 +303,7 @@ def match_codes(codes: Sequence[Ints], names: Sequence[Any], *, unit_norm: bool)
 
 
 def _of_unit_norm(F: Floats) -> Floats:
-    """Columns of unit norm; those of zeros stay."""
+    """Scale columns to unit norm; columns of zeros stay."""
     norms = np.linalg.norm(F, axis=0)
     return F / np.where(norms > 0.0, norms, 1.0)
 
@@ -316,7 +316,7 @@ def _vector_of_labels(argument: str, labels: ArrayLike) -> NDArray[Any]:
 
 
 def _checked_label(unlabeled: Any, known: NDArray[Any]) -> Any:
-    """One label of the kind of those given; any other would be compared with them in vain, or not at all."""
+    """Require a label of the same type as those given; any other could never equal them."""
     kinds = {"U": str, "b": bool | np.bool_}.get(known.dtype.kind, numbers.Integral)
     wrong = not isinstance(unlabeled, kinds) or (kinds is numbers.Integral and isinstance(unlabeled, bool))
     if wrong:
@@ -382,7 +382,7 @@ def smooth_modes(graph: Graph, k: int) -> Floats:
     values = np.where(values > _ZERO * bound, values, 0.0)
     modes = without_constant(values, vectors)
     pieces = int(np.sum(values == 0.0)) - 1
-    if pieces > 1:  # any rotation of these is as smooth; what is chosen must not depend on the order of the vertices
+    if pieces > 1:  # any rotation of these is as smooth; the choice must not depend on the order of the vertices
         constant = modes[:, :pieces]
         _, rotation = np.linalg.eigh(constant.T @ (graph.degrees[:, np.newaxis] * constant))
         modes[:, :pieces] = constant @ rotation
@@ -390,7 +390,7 @@ def smooth_modes(graph: Graph, k: int) -> Floats:
 
 
 def _constant_on_pieces(graph: Graph, k: int) -> Floats:
-    """The same where the graph falls into more pieces than modes are wanted: functions constant on each, at random.
+    """The same for a graph with more pieces than modes are wanted: random functions, constant on each piece.
 
     All of them have the eigenvalue 0, so there is nothing to iterate for. No piece is preferred.
     """
@@ -402,13 +402,13 @@ def _constant_on_pieces(graph: Graph, k: int) -> Floats:
 
 
 def not_converged(k: int) -> CothermError:
-    """The error where modes were not found."""
+    """The error if the iteration found no modes."""
     given = f"{k} modes, which did not converge"
     return CothermError("n_modes", given, "a gap behind the k-th eigenvalue", "Ask for more or fewer.")
 
 
 def paired_modes(modes: Sequence[Floats], pairs: Pairs) -> dict[tuple[int, int], tuple[Floats, Floats]]:
-    """For every two graphs that share items the modes of both on these, as functions on either."""
+    """For every two graphs that share items, the modes of both at these items, as functions on each graph."""
     found = {}
     for a, b in combinations(range(len(modes)), 2):
         mine, theirs = pairs.shared(a, b)
@@ -467,7 +467,7 @@ def feature_functions(graph: Graph, features: ArrayLike, *, time: float | None =
     if not columns.shape[1]:
         raise CothermError("features", "no columns", "at least one feature")
     t = _smoothing_time(graph) if time is None else validation.real("time", time)
-    # In units of their own: a feature may be counts in the millions, or as large as floats are.
+    # Each feature in its own unit: it may be counts in the millions, or as large as floats allow.
     columns = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
     spread = np.ptp(columns, axis=0)
     if not np.all(spread > 0.0):
@@ -502,7 +502,7 @@ def _spreading_time(graph: Graph, points: Floats, time: float | None, cover: flo
 
 
 def _covering_time(graph: Graph, points: Floats, enough: float) -> float:
-    """When bumps cover so many vertices; between doublings of the time log cover is linear in log t."""
+    """The time at which bumps cover ``enough`` vertices; log cover is interpolated linearly in log t."""
     first = _smoothing_time(graph)
     if first == 0.0:
         return first

@@ -22,12 +22,12 @@ def index_of(value: Any) -> list[Any] | None:
 
 
 def counts(names: Sequence[Any]) -> bool:
-    """Whether names only count from 0, in numbers or in text, as an index that was made up does."""
+    """Whether names only count from 0, as numbers or text, like a default index."""
     return all(name == v or name == str(v) for v, name in enumerate(names))
 
 
 def same_names(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether both are the same different names, in any order."""
+    """Whether both hold the same unique names, in any order."""
     return len(first) == len(second) == len(set(first)) and set(first) == set(second)
 
 

@@ -35,8 +35,8 @@ SHARD_EDGES = 8_000_000
 
 # Up to this size dense algebra runs in one thread: more would wait for each other.
 ONE_BLAS_THREAD = 600
-# From this many vertices on graphs are worked on side by side, a thread each, and up to so many: the kernels of larger
-# ones use all threads themselves.
+# Graphs with numbers of vertices between these two are worked on side by side, one thread each: the kernels of larger
+# graphs use all threads themselves.
 CONCURRENT_FROM = 120
 CONCURRENT_TO = 30_000
 # Numbers of functions (vertices of all graphs times functions) from which on a problem runs on a GPU that is asked for;
@@ -88,7 +88,7 @@ SPECTRAL_CORRELATION = 200
 
 # Up to this many vertices in every graph coupling tries three routes, above only "times".
 ALL_ROUTES = 300
-# Above so many vertices times="auto" of couple is two short times, above so many a single one.
+# Above the first number of vertices, times="auto" of couple chooses two short times; above the second, a single one.
 FEWER_TIMES = 5_000
 ONE_TIME = 50_000
 

@@ -54,7 +54,7 @@ def words(size: float) -> str:
 def available(processes: int = 1) -> int:
     """Free bytes, within the limits of a container and of this process.
 
-    What is free on the machine is shared by so many processes.
+    ``processes`` processes share what is free on the machine.
     """
     import psutil
 

@@ -303,7 +303,7 @@ def _typed(name: Any) -> str:
 def first_difference(names: Sequence[NDArray[Any] | None]) -> str | None:
     """Why vertices of one number may not be the same item, in words: names that differ, or that only some graphs have.
 
-    None where there are no names, or the same everywhere. Names that count from 0 say what no names say.
+    None if no graph has names, or all have the same. Names that count from 0 are treated as no names.
     """
     named = [(k, one) for k, one in enumerate(names) if one is not None]
     for k, one in named[1:]:

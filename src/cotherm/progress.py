@@ -21,9 +21,9 @@ Item = TypeVar("Item")
 
 # Seconds before anything is shown, and between two updates.
 _DELAY, _EVERY = 2.0, 0.5
-# Seconds that the end of the work waits for a line that is just being written, which a terminal may hold up.
+# Seconds that the end of the work waits for a line being written, which a slow terminal may delay.
 _PATIENCE = 1.0
-# The children of a fork are silent: there may be many, and the thread that writes is not in them.
+# Forked children show nothing: there may be many, and they lack the thread that writes.
 _HOME = os.getpid()
 
 
@@ -50,7 +50,7 @@ def working(label: str) -> Iterator[None]:
 
 
 class Meter:
-    """Stages with figures that change; the time that is left is estimated only with a ``bar``, for stages alike."""
+    """Stages with changing figures; the remaining time is estimated only with a ``bar``, for stages of equal length."""
 
     def __init__(self, *, total: int | None = None, limit: float | None = None, bar: bool = False) -> None:
         self._total, self._limit, self._bar = total, limit, bar
@@ -59,11 +59,11 @@ class Meter:
         self._end = threading.Event()
 
     def advance(self, label: str, **figures: float) -> None:
-        """A new stage begins with these figures; the one before it is done."""
+        """Begin a new stage with these figures; the one before it is finished."""
         self._stage, self._label, self._figures = self._stage + 1, label, figures
 
     def show(self, **figures: float) -> None:
-        """The latest figures; those that were shown before stay."""
+        """Update figures; the others stay as they are."""
         self._figures = {**self._figures, **figures}
 
     def __enter__(self) -> Meter:
@@ -74,7 +74,7 @@ class Meter:
             # With the context of the caller: notebooks find the cell to write to in it.
             run, arguments = copy_context().run, (self._write, sys.stderr, seen, threading.get_ident())
             self._thread = threading.Thread(target=run, args=arguments, daemon=True)
-            with suppress(RuntimeError):  # no more threads; then without a line
+            with suppress(RuntimeError):  # no thread can be started; show nothing
                 self._thread.start()
                 _current = self
         return self
@@ -87,7 +87,7 @@ class Meter:
             self._thread.join(_PATIENCE)
 
     def _write(self, stream: Any, seen: bool, owner: int) -> None:
-        """Until the end: a line that is written over where someone sees it, else lines of a log, ever fewer.
+        """Until the end, rewrite one line in a terminal or notebook; in a log, add lines at growing intervals.
 
         A generator is not told of an error in the loop around it: its line goes once its thread has left the package.
         """
@@ -95,7 +95,7 @@ class Meter:
         began, pause, put = time.monotonic(), _DELAY, None
         while not self._end.wait(pause) and _inside_package(owner):
             elapsed = time.monotonic() - began
-            with suppress(Exception):  # whatever a screen does, or figures that change while they are written
+            with suppress(Exception):  # any error of the screen, or figures that change while being written
                 put = put or (_over(stream) if seen else partial(print, file=stream, flush=True))
                 put(self._text(elapsed, _columns(stream)))
             pause = _EVERY if seen else max(elapsed, _EVERY)
@@ -126,7 +126,7 @@ _silenced = _asked = 0
 
 @contextmanager
 def shown(wanted: bool) -> Iterator[None]:
-    """Show nothing while this lasts; or show progress even where nobody seems to watch, as lines in a log."""
+    """Within this context, show nothing, or always show progress, as lines in a log if there is no terminal."""
     global _silenced, _asked
     _silenced, _asked = _silenced + (not wanted), _asked + wanted
     try:
@@ -150,15 +150,15 @@ def in_notebook() -> bool:
 
 
 def _watched() -> bool:
-    """Whether standard error is a terminal; what cannot say so is none."""
+    """Whether standard error is a terminal; a stream that cannot tell does not count as one."""
     try:
         return bool(sys.stderr.isatty())
-    except Exception:  # any: it is None, closed, lacks the method, or is someone's object whose method fails
+    except Exception:  # it is None, closed, lacks the method, or is a foreign object whose method fails
         return False
 
 
 def _over(stream: Any) -> Callable[[str], object]:
-    """Writes each text in place of the one before."""
+    """Writes each text over the one before."""
     from tqdm import tqdm
 
     return tqdm.status_printer(stream)

@@ -21,7 +21,7 @@ _ENDING = re.compile(r"[-_.][0-9]+$")
 _SHORTEST_CUT = 5
 # Numbers under one stem, on average, from which on they count; a number of each stem is a suffix instead.
 _COUNTING = 3
-# Names from which on a shift by one that fits all of them is no chance, wherever the numbers begin.
+# If at least this many names all fit after a shift by one, that is not chance, wherever the numbers begin.
 _TELLING = 8
 # Numbers that are counted leave out less than the rest of this part.
 _DENSE = 0.75

@@ -55,7 +55,7 @@ def test_files_of_other_programs(tmp_path: Path) -> None:
         ("<graphml></graphml>", "no graph with nodes"),
         (HEAD + '<graph edgedefault="directed"><node id="a"/></graph></graphml>', "directed graph"),
         (HEAD + '<graph><node id="a"/><node id="a"/></graph></graphml>', "'a' again"),
-        (HEAD + '<graph><node id="a"/><edge source="a" target="b"/></graph></graphml>', "which is no node"),
+        (HEAD + '<graph><node id="a"/><edge source="a" target="b"/></graph></graphml>', "which is not a node"),
         (HEAD + '<graph><node id="a"/><edge source="a" target="a"/></graph></graphml>', "joins vertex 0 to itself"),
         (
             HEAD + '<graph><node id="a"/><node id="b"/><edge source="a" target="b"><data key="d0">x</data></edge>'

@@ -206,7 +206,7 @@ def test_what_a_file_does_not_belong_to_is_refused_by_name(tmp_path: Path) -> No
 def test_files_that_are_no_checkpoint_are_never_replaced(tmp_path: Path) -> None:
     views, place = ct.datasets.ring(), tmp_path / "precious.csv"
     place.write_text("1,2,3\n")
-    with pytest.raises(ct.CothermError, match="no checkpoint"):
+    with pytest.raises(ct.CothermError, match="not a checkpoint"):
         ct.couple(views.graphs, views.functions, checkpoint=place)
     assert place.read_text() == "1,2,3\n"
     with pytest.raises(ct.CothermError, match="a directory"):

@@ -35,7 +35,7 @@ def add_by(group: argparse._ActionsContainer) -> None:
 
 
 def by_options(options: argparse.Namespace) -> str | None:
-    """What the options say; None where labels are given and ids decide. What contradicts --by is refused."""
+    """What the options say; None if labels are given and ids decide. Options that contradict --by are refused."""
     given = next((name for name in _SOURCES if getattr(options, name)), None)
     if options.by is not None:
         _require_sense(options, given)
@@ -46,7 +46,7 @@ def by_options(options: argparse.Namespace) -> str | None:
 
 
 def by_ids(views: Sequence[View]) -> str:
-    """Pairs where views have ids in common, else labels; numbers of rows are no ids of tables of different lengths."""
+    """Pairs if views have ids in common, else labels; row numbers of tables of different lengths are not ids."""
     from cotherm.io.cells import is_count
 
     ids = [view.names for view in views]
@@ -57,7 +57,7 @@ def by_ids(views: Sequence[View]) -> str:
 
 
 def first_line(by: str, options: argparse.Namespace) -> str:
-    """By what is coupled, and what else could be."""
+    """What the views are coupled by, and the alternative."""
     if not options.labels or options.by is not None or options.known is not None:
         return _LINES[by]
     if by == "labels":

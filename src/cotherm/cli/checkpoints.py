@@ -1,4 +1,4 @@
-"""Checkpoints of commands: people are told of them when a run ends early, and they go when the result is safe."""
+"""Checkpoints of commands: users are told of them when a run ends early; they are deleted once the result is safe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cotherm.methods.checkpoint import UNFINISHED, remove
 
 @contextmanager
 def told_of_checkpoint(place: str | None) -> Iterator[None]:
-    """Within, an interrupt or a signal that ends the command says where the same one goes on."""
+    """While active, an interrupt or a signal that ends the command says where the same command resumes."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
@@ -24,7 +24,7 @@ def told_of_checkpoint(place: str | None) -> Iterator[None]:
 
 
 def drop_checkpoint(place: str | None, status: str, world: ranks.Ranks) -> None:
-    """Delete it once the result has been written; of a run that time cut short it is kept."""
+    """Delete the checkpoint once the result is written, unless the run ran out of time."""
     if place is None:
         return
     if status not in UNFINISHED:

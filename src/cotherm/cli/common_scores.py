@@ -40,7 +40,7 @@ class _State(NamedTuple):
 def scored(
     names: list[str], result: Coupling, common: CommonGraph, clusters: Ints | None, seed: int
 ) -> tuple[list[dict[str, Any]], str]:
-    """For every view: as given, coupled, and its items on the common graph; nothing where labels are not stored.
+    """Scores of every view as given, coupled, and on the common graph; nothing if labels are not stored.
 
     Beside all items of the common graph stand those of the views as given, merged in the same way but not coupled.
     """
@@ -86,7 +86,7 @@ def _not_coupled(result: Coupling, common: CommonGraph) -> CommonGraph:
 
 
 def _clusters(graph: Graph, count: int | None, seed: int) -> Ints | None:
-    """Clusters of a view by itself, as many and found as those of the common graph; None where that cannot be."""
+    """Clusters of a view by itself, of the same number and method as the common graph's; None if impossible."""
     if count is None or count > graph.n:
         return None
     try:
@@ -96,7 +96,7 @@ def _clusters(graph: Graph, count: int | None, seed: int) -> Ints | None:
 
 
 def _distances(graph: Graph, common: CommonGraph | None = None) -> Floats | None:
-    """Between all vertices, after as many moves on every graph; None for graphs that are too large."""
+    """Distances between all vertices, after equally many moves on every graph; None for graphs that are too large."""
     if graph.n > limits.ALL_DISTANCES:
         return None
     time = diffusion_time(MOVES, graph, without_edges=MOVES)
@@ -105,7 +105,7 @@ def _distances(graph: Graph, common: CommonGraph | None = None) -> Floats | None
 
 def _scores(state: _State) -> dict[str, float]:
     found: dict[str, float] = {}
-    repeated = len(np.unique(state.labels)) < len(state.labels)  # else no item has another to find
+    repeated = len(np.unique(state.labels)) < len(state.labels)  # otherwise no item has another one to find
     if state.distances is not None and repeated:
         judged = retrieval(state.distances[np.ix_(state.judged, state.judged)], state.labels)
         found["mAP"] = 100.0 * judged.mean_average_precision

@@ -1,4 +1,4 @@
-"""What is known to correspond, from files: labels, landmarks or functions, one block of columns for every view."""
+"""Correspondences from files: labels, landmarks or functions, one block of columns for every view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cotherm.io.titles import titles_over_landmarks
 
 
 def add_sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
-    """The ways to say what corresponds, of which one is taken; with ``pairs``, rows may be paired instead."""
+    """The options that say what corresponds, one of which is used; with ``pairs``, rows may be paired instead."""
     title = "what corresponds (by default rows with the same id)"
     group = parser.add_argument_group(title if pairs else "what corresponds (give one of the first three)")
     if pairs:
@@ -112,7 +112,7 @@ def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
 
 
 def _how_many(labels: list[Words], used: list[Words], names: list[str], share: float) -> str:
-    """How many labels were used, and how many kept back."""
+    """Say how many labels were used, and how many kept back."""
     counts = [
         (int(np.sum(some != UNKNOWN)), int(np.sum(every != UNKNOWN))) for some, every in zip(used, labels, strict=True)
     ]
@@ -159,7 +159,7 @@ def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
 
 
 def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | None]:
-    """For every column the names its cells may be, None where rows have numbers only."""
+    """For every column, the names its cells may hold; None if rows have only numbers."""
     names = [None if view.names is None else set(view.names) for view in views]
     if columns == len(views):
         return names
@@ -194,7 +194,7 @@ def _given(views: Sequence[View], paths: Sequence[str], header: Header, option: 
 
 
 def _order(view: View, k: int, path: str, names: Sequence[str] | None) -> tuple[Any, str]:
-    """Which row of a table belongs to each vertex: by name where both have names, else row by row."""
+    """The row of a table that belongs to each vertex: by name if both have names, else row by row."""
     if names is None or view.names is None:
         return slice(None), "row by row"
     name = name_of(view.graph, k)

@@ -36,7 +36,7 @@ class Header:
 
 
 NOTHING_SAID = Header()
-# What an advice says in Python, and on the command line.
+# Advice as Python users get it, and as the command line says it.
 _WORDS = {
     CHOOSE_COLUMN: "Choose one with --column TITLE.",
     DROP_NAMES: "Couplings keep labels, not names: leave --labels out to use those.",
@@ -61,7 +61,7 @@ _NO_RECIPE = {
     NAMELESS: "Leave out rows without a name.",
     LATE: "Put it first.",
     ADVICE: "Fill in or leave out missing values first.",
-    CHOOSE: "Leave out what is no number.",
+    CHOOSE: "Leave out columns that are not numbers.",
     f"If commas mark decimals: {COMMAS}. Else numbers": "Numbers",
     f"Say that they mark decimals: {COMMAS}.": "Write decimal points.",
     f"If points mark decimals and commas something else: {POINTS}.": "Write decimal points.",
@@ -75,7 +75,7 @@ def add_header(parser: argparse.ArgumentParser) -> None:
 
 
 def header_of(options: argparse.Namespace) -> Header:
-    """From the options; every file must be one that the command reads."""
+    """Read the options; every file in them must be one that the command reads."""
     said = {}
     read = _paths(options, {"header", "no_header", "out"})
     for name in ("header", "no_header"):
@@ -83,7 +83,7 @@ def header_of(options: argparse.Namespace) -> Header:
         given = getattr(options, name, None) or []
         for path in given:
             if os.path.realpath(path) not in read:
-                raise CothermError(f"{option} {path}", "no table of this command", "one of the files it reads")
+                raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
         said[name] = frozenset(map(os.path.realpath, given))
     if twice := said["header"] & said["no_header"]:
         raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")

@@ -1,4 +1,4 @@
-"""Views from files: points, meshes and graphs all become graphs; a coupling gives those it holds."""
+"""Views from files: points, meshes and graphs all become graphs; a coupling gives the graphs it holds."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 
 def read_views(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[View]:
-    """The views in every file, with names of their own; unless ``told`` is false, people are told how each was read."""
+    """The views in every file, with unique names; unless ``told`` is false, say how each file was read."""
     found = _views_in(paths, options, told=told)
     read = [(view, path) for path, views in zip(paths, found, strict=True) for view in views]
     names = [view.graph.name for view, _ in read]
@@ -144,7 +144,7 @@ def read_view(path: str, options: argparse.Namespace) -> View:
 
 
 def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[list[View]]:
-    """The views in every file; what is asked for must concern one of them."""
+    """The views in every file; refuses options that concern none of them."""
     silent = options.json or not told
     request, header = request_of(options, len(paths)), header_of(options)
     views: list[list[View]] = []
@@ -191,7 +191,7 @@ def _table_view(found: Found, place: Path, options: argparse.Namespace, *, silen
 
 
 def _longer_name(graph: Graph, path: str) -> str:
-    """The name of a view with that of the directory, or of the file where that holds several views, before it."""
+    """A view's name, prefixed by the directory, or by the file if that holds several views."""
     place = atomic.as_path(path)
     if graph.name != stem_of(place):
         return f"{stem_of(place)}/{graph.name}"
@@ -216,12 +216,12 @@ def _tables_in(place: Path, request: Request, header: Header, *, recipe: bool = 
 
 
 def is_edge_list(place: Path) -> bool:
-    """Whether a table begins as edge lists do: with our mark, or with titles of ends and weights."""
+    """Whether a table begins like an edge list: with our mark, or with titles of ends and weights."""
     return place.suffix.lower() in TEXT and edge_list.begins_like_one(first_line(place))
 
 
 def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
-    """What `cotherm couple` or `cotherm graph` wrote, or a graph from elsewhere; people are told of unfinished ones."""
+    """A file of `cotherm couple` or `cotherm graph`, or a graph from elsewhere; says if a coupling is unfinished."""
     place = atomic.as_path(path)
     if is_coupling(place):
         result = Coupling.load(place)
@@ -305,20 +305,20 @@ def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
 
 
 def _titled(graph: Graph, place: Path) -> Graph:
-    """A graph without a name gets its file's. A forged number of vertices is refused before memory is taken for it."""
+    """Read a graph and name it after its file if unnamed. A forged number of vertices is refused before allocation."""
     require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
     return graph if graph.name is not None else graph.replace(name=place.stem)
 
 
-# What knn_graph complains about, by the option that says it.
+# Arguments in knn_graph's errors, and the options they come from.
 _OPTIONS = {"k": "--neighbors", "scale": "--scale"}
-# What no file is to blame for.
+# Arguments that are not about any file.
 _ELSEWHERE = {"engine": "--engine", "cupy": "--engine gpu"}
 
 
 @contextmanager
 def _told_of(place: Path) -> Iterator[None]:
-    """Complaints about points say which file they are from."""
+    """Add the file to errors about points."""
     try:
         yield
     except CothermError as error:

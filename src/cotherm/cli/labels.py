@@ -32,7 +32,7 @@ def read_labels(
     option: str = "--labels",
     shared: bool = True,
 ) -> Labels:
-    """From one file for all views or one for each; names are labels that no two items share."""
+    """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
     sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
     with as_options(*places), known_as("paths", option):
@@ -48,7 +48,7 @@ def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> lis
 
 @dataclass(frozen=True)
 class Judged:
-    """Graphs to judge by their labels: what to call each, the graph, the vertices that count; how labels were read."""
+    """Graphs to judge by their labels: name, graph and the vertices that count; and how labels were read."""
 
     states: list[tuple[str, Graph, NDArray[np.bool_]]]
     note: str
@@ -56,7 +56,7 @@ class Judged:
 
 
 def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged:
-    """Before and after for every view asked for; where labels were kept back from coupling, only those count."""
+    """Before and after, for every view asked for; if labels were kept back from coupling, only those count."""
     before = [result] if isinstance(result, Graph) else list(result.originals)
     after = [] if isinstance(result, Graph) else list(result.graphs)
     labels, reading = _labels(before, options)
@@ -77,7 +77,7 @@ def with_labels(result: Coupling | Graph, options: argparse.Namespace) -> Judged
 
 
 def kept_back(result: Coupling, known: list[NDArray[np.bool_]]) -> tuple[list[NDArray[np.bool_]], str]:
-    """Of the items with a label those that coupling did not know, if there are enough, and what to say about it."""
+    """Labeled items whose labels the coupling did not use, if there are enough, and a note about it."""
     used = [_indicated(F) for F in result.functions]
     back = [has & ~one for has, one in zip(known, used, strict=True) if one is not None]
     if len(back) < len(used):

@@ -1,4 +1,4 @@
-"""``cotherm COMMAND``: finds the command, runs it, and makes one line and an exit code of what goes wrong."""
+"""``cotherm COMMAND``: finds the command, runs it, and turns errors into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cotherm.errors import CothermError, visible
 from cotherm.io.atomic import same_place
 from cotherm.progress import clear as clear_progress
 
-# In the order people need them; under each name a module in cotherm.cli.commands.
+# In the order users need them; each name is a module in cotherm.cli.commands.
 GROUPS = {
     "make": ("graph", "functions", "shard"),
     "bring together": ("couple", "average", "diagonalize", "commute"),
@@ -94,14 +94,14 @@ def _run(given: Sequence[str]) -> None:
 def _flushed(task: Callable[[], None]) -> None:
     try:
         task()
-    except SystemExit:  # help, or a version, has been printed
+    except SystemExit:  # help or a version was printed
         sys.stdout.flush()
         raise
-    sys.stdout.flush()  # here a failure can still be told
+    sys.stdout.flush()  # a failure can still be reported here
 
 
 class _ClosedOutput(io.TextIOBase):
-    """Stands for a standard output that is closed: a failure as soon as something was to be written."""
+    """Stands for a closed standard output: flushing fails once something was written."""
 
     _lost = False
 
@@ -116,22 +116,22 @@ class _ClosedOutput(io.TextIOBase):
 
 
 def _prepare_streams() -> None:
-    """Python has None for streams that are closed (`>&-`), and print with None for a file prints to the other one."""
+    """Replace closed streams (`>&-`), for which Python has None: print(file=None) would print to the other stream."""
     if sys.stdout is None or sys.stderr is None:
-        # Else the next file that is opened would get the number of the stream, and what libraries write to it.
+        # Otherwise the next file opened would get the stream's number, and with it what libraries write to the stream.
         while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
             pass
         os.close(number)
     sys.stdout = sys.stdout or _ClosedOutput()
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (until the process ends)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal or pipe that knows no mathematics gets question marks, not a traceback.
+        # A terminal or pipe that cannot encode a symbol gets question marks, not a traceback.
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="replace")
 
 
 def _refuse_same_files(options: argparse.Namespace) -> None:
-    """No command replaces, even by force, a file it reads or another that it writes."""
+    """Refuse outputs that would replace, even with --force, an input or another output of the command."""
     outputs = getattr(options, "outputs", ("out",))
     read = [given for name, value in vars(options).items() if name not in outputs for given in _listed(value)]
     existing = [given for given in read if _exists(given)]
@@ -152,7 +152,7 @@ def _listed(value: object) -> list[str]:
 
 
 def _exists(path: str) -> bool:
-    """Whether there is such a file; what can name none is left for others to refuse."""
+    """Whether the file exists; invalid names are refused elsewhere."""
     try:
         return os.path.exists(path)  # noqa: PTH110
     except ValueError:
@@ -161,7 +161,7 @@ def _exists(path: str) -> bool:
 
 def _stop(name: str, code: int, message: str | None, error: BaseException) -> None:
     clear_progress()
-    with suppress(OSError, ValueError):  # no one reads it, and the code says it too
+    with suppress(OSError, ValueError):  # nobody reads it, and the exit code says it too
         if message is not None and ranks.speaks(error):
             print(f"{name}: " + visible(" ".join(message.split())), file=sys.stderr, flush=True)
     for stream in (sys.stdout, sys.stderr):
@@ -171,7 +171,7 @@ def _stop(name: str, code: int, message: str | None, error: BaseException) -> No
 
 
 def _give_up_unwritten(stream: IO[str]) -> None:
-    """What cannot be written would be tried again, and complained about, when Python ends."""
+    """Drop output that cannot be written: Python would try again at exit, and complain."""
     try:
         stream.flush()
     except (OSError, ValueError):
@@ -182,7 +182,7 @@ def _give_up_unwritten(stream: IO[str]) -> None:
 
 
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """All commands by name; the options only of the one that is asked for, so that little is loaded."""
+    """All commands by name; only the chosen one gets its options, so that little is loaded."""
     import cotherm
 
     parser = Parser(prog="cotherm", usage="cotherm COMMAND ...", description=DESCRIPTION, epilog=EXAMPLES)

@@ -1,4 +1,4 @@
-"""Items and views by name or by number: what users write, and what tables show."""
+"""Items and views by name or number, as users write them and tables show them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def items_of(graph: Graph) -> list[str]:
 
 
 class Lookup:
-    """Vertices of a graph by name, or by number from 0 where no name could be one."""
+    """Look up vertices of a graph by name, or by number from 0 unless a name could be a number."""
 
     def __init__(self, graph: Graph, view: str) -> None:
         names = names_of(graph)
@@ -34,14 +34,14 @@ class Lookup:
         self._numbers = not any(whole_number(name) is not None for name in self._places)
 
     def find(self, text: str) -> int | None:
-        """The vertex that is meant; None where there is none."""
+        """The vertex with this name or number; None if it does not exist."""
         if text in self._places or not self._numbers:
             return self._places.get(text)
         number = whole_number(text)
         return number if number is not None and number < self._n else None
 
     def require(self, text: str, option: str) -> int:
-        """The same; what is not there is an error."""
+        """Like :meth:`find`, but a missing vertex is an error."""
         found = self.find(text)
         if found is None:
             raise CothermError(option, excerpt(text), self.needed)
@@ -49,7 +49,7 @@ class Lookup:
 
     @property
     def needed(self) -> str:
-        """What a vertex may be called, for a message."""
+        """The valid names and numbers, for a message."""
         numbers = f"a number from 0 to {self._n - 1}"
         if self._example is None:
             return f"a vertex of {self._view}: {numbers}"
@@ -59,7 +59,7 @@ class Lookup:
 
 
 def view_number(text: str, names: Sequence[str], option: str = "--view") -> int:
-    """The number from 0 of the view that is meant: by its name, or counted from 1."""
+    """The number from 0 of a view given by its name, or by its number from 1."""
     if text in names:
         return list(names).index(text)
     number = whole_number(text)

@@ -1,4 +1,4 @@
-"""Where results go: places are looked at before the work, files are written whole or not at all."""
+"""Where results go: places are checked before the work, files are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def free_places(paths: Sequence[str], count: int, suffixes: Sequence[str], *, fo
 
 
 def require_room(place: Path, size: int) -> None:
-    """Refuse a place without the space a result of so many bytes will take."""
+    """Refuse a place without space for a result of ``size`` bytes."""
     atomic.require_room(atomic.real_path(place).parent, size)
 
 
 def write(place: Path, data: bytes, *, force: bool) -> None:
-    """Write a result; where that fails after all, it is kept elsewhere, and the error says where."""
+    """Write a result; if that fails after all, keep it elsewhere and say where in the error."""
     try:
         atomic.save(place, data, overwrite=force, advice=_ADVICE)
     except CothermError as error:
         kept = _kept(place, data)
-        where = "It could be kept nowhere else." if kept is None else f"It is kept in {kept}."
+        where = "It could not be kept elsewhere." if kept is None else f"It is kept in {kept}."
         given = f"the result could not be written ({error.given})"
         raise CothermError(error.argument, given, error.needed, f"{where} {error.advice}".strip()) from None
 
@@ -78,7 +78,7 @@ def _kept(place: Path, data: bytes) -> Path | None:
     import tempfile
 
     for directory in (tempfile.gettempdir, Path.cwd, Path.home):
-        with suppress(CothermError, OSError, RuntimeError):  # each of them may itself be missing
+        with suppress(CothermError, OSError, RuntimeError):  # any of them may be missing
             other = Path(directory()) / f"cotherm-{secrets.token_hex(4)}{place.suffix}"
             atomic.save(other, data, overwrite=False)
             other.chmod(0o600)  # others may read that directory too
@@ -87,19 +87,19 @@ def _kept(place: Path, data: bytes) -> Path | None:
 
 
 def csv_bytes(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    """A table as text; numbers to their last digit."""
+    """A table as text, with numbers at full precision."""
     import csv
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(titles)
     writer.writerows(rows)
-    # Names of files may hold bytes that are no text; they are written out.
+    # File names may hold bytes that are not text; these are escaped.
     return text.getvalue().encode("utf-8", "backslashreplace")
 
 
 def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequence[str] | None = None) -> bytes:
-    """A matrix for .npy or .csv; names of its rows come first in .csv."""
+    """A matrix as .npy or .csv; in .csv the names of its rows come first."""
     if place.suffix.lower() == ".npy":
         buffer = io.BytesIO()
         np.save(buffer, matrix, allow_pickle=False)
@@ -110,7 +110,7 @@ def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequ
 
 
 def graph_file(place: Path, graph: Graph) -> bytes:
-    """What a file of this name holds for the graph: edge lists are between names where there are any."""
+    """The content of a graph file with this suffix; edge lists use names of vertices if there are any."""
     if place.suffix.lower() == ".csv" and graph.vertex_names is not None:
         return named_edges.render(graph)
     whole = place.suffix.lower() in (".npz", ".graphml")
@@ -150,14 +150,14 @@ def _with_nulls(value: Any) -> Any:
 def say_written(
     report: dict[str, Any], text: str, places: Sequence[Path], *, reading: Sequence[str] = (), as_json: bool
 ) -> None:
-    """The same with where the result is behind it, and for machines how files were read; people know that already."""
+    """Like :func:`say`, followed by where the result is; machines also get how files were read."""
     written = "Written: " + ", ".join(map(str, places))
     lines = f"{text}\n{visible(written)}"
     say({"read": list(reading), **report}, lines, as_json=as_json)
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as they need be; words to the left, numbers to the right."""
+    """Columns as wide as needed, words aligned left, numbers right."""
     header, rows = list(map(visible, header)), [list(map(visible, row)) for row in rows]
     widths = [max(len(row[c]) for row in (header, *rows)) for c in range(len(header))]
     lines = []

@@ -1,4 +1,4 @@
-"""Pages of couplings, with what files say of their items."""
+"""Pages of couplings, with data about their items from files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cotherm.viewer.page import Page, make_page
 
 
 def coupling_page(path: str, options: argparse.Namespace) -> Page:
-    """The page of a file; options that the command does not have are as by default."""
+    """The page of a file; options that the command lacks have their defaults."""
     result = read_result(path)
     if isinstance(result, Graph):
         advice = "`cotherm show` draws a graph."
@@ -45,7 +45,7 @@ def page_of(result: Coupling, options: argparse.Namespace) -> Page:
 
 
 def is_terminal() -> bool:
-    """Whether somebody watches: what cannot say so is no terminal."""
+    """Whether output goes to a terminal; a stream that cannot tell does not count as one."""
     try:
         return bool(sys.stdout.isatty())
     except (AttributeError, ValueError):
@@ -53,7 +53,7 @@ def is_terminal() -> bool:
 
 
 def temporary_place(page: Page) -> Path:
-    """A file that only the user can read."""
+    """Make a file that only the user can read."""
     return private_file(page.html.encode())
 
 

@@ -1,4 +1,4 @@
-"""Rows of several tables that are the same item: by their ids, or row by row."""
+"""Which rows of several tables are the same item: by ids, or row by row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RowPairs:
 
 
 def paired_rows(views: Sequence[View], *, row_by_row: bool) -> RowPairs:
-    """Pair rows with the same id; where no table has ids, row by row if that is asked for."""
+    """Pair rows with the same id; if no table has ids, row by row when asked for."""
     names = [name_of(view.graph, k) for k, view in enumerate(views)]
     without = [name for name, view in zip(names, views, strict=True) if view.names is None]
     if not without:
@@ -52,7 +52,7 @@ def paired_rows(views: Sequence[View], *, row_by_row: bool) -> RowPairs:
 
 
 def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
-    ids = [view.names or () for view in views]  # each once: tables with an id twice are not read
+    ids = [view.names or () for view in views]  # each id occurs once: tables that repeat one are refused
     if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
         examples = " and ".join(excerpt(one[0]) for one in ids if one)
         causes = [

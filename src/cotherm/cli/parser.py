@@ -1,4 +1,4 @@
-"""How options are read: errors in one line, help as it was written, and the few kinds of values options have."""
+"""How options are read: errors in one line, help with its own line breaks, and the types of option values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cotherm.ranks import is_first
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, exits with 2; keeps the lines of descriptions and examples."""
+    """Reports an error in one line and exits with 2; keeps the line breaks of descriptions and examples."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", _Help)
@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if "required: VIEW" in message:
             message += ". Name the views before options such as --labels, which take all names that follow"
-        if is_first():  # of several ranks, which all find the same mistake
+        if is_first():  # only one rank reports it, since all find the same mistake
             print(f"{self.prog}: error: {visible(' '.join(message.split()))}. See: {self.prog} --help", file=sys.stderr)
         sys.exit(2)
 
@@ -51,7 +51,7 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
-    """Which graph of a file that holds several."""
+    """Choose one graph of a file that holds several."""
     parser.add_argument("--view", metavar="VIEW", help="for a coupling: only this view, by name or counted from 1")
 
 

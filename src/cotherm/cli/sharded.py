@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _STORED = "stored"
 _MAKE = "Make them: cotherm shard FILE --out DIRECTORY"
-# Names by which it is judged whether a row holds any.
+# Number of names that are compared to see whether a row holds names.
 _NAMES = 1_000
 
 
 def are_shards(views: list[str]) -> bool:
-    """Whether all views are directories of shards; some of them are refused, and what only is called so."""
+    """Whether all views are directories of shards; a mixture is refused, and so are other directories."""
     from cotherm.graphs.sharded.header import FILE
 
     for view in views:
@@ -47,7 +47,7 @@ def are_shards(views: list[str]) -> bool:
 
 @contextmanager
 def one_speaks(world: Ranks) -> Iterator[None]:
-    """What is printed is printed by one process."""
+    """Only one process prints."""
     if world.rank == 0:
         yield
         return
@@ -166,7 +166,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
 
 
 def _how_paired(views: list[str], world: Ranks) -> str:
-    """By name where all graphs have names of vertices, else by number."""
+    """Landmarks by name if all graphs have names of vertices, else by number."""
     from cotherm.graphs.sharded.store import ShardedGraph
 
     with together(world):
@@ -178,7 +178,7 @@ def _how_paired(views: list[str], world: Ranks) -> str:
 
 
 def _some_names(graphs: list[ShardedGraph], columns: int) -> list[set[str] | None]:
-    """For every column of landmarks some of the names its cells may be, None where vertices have numbers only."""
+    """For every column of landmarks, some of the names its cells may hold; None if vertices have only numbers."""
     names: list[set[str] | None] = [
         set(map(str, graph.read_vertices("vertex_names", 0, min(graph.n, _NAMES)).tolist()))
         if graph.has("vertex_names")

@@ -1,6 +1,6 @@
 """SIGTERM and SIGHUP end a command as an interrupt does: whatever it was doing cleans up after itself.
 
-An interrupt itself may be answered with what there is, which takes a moment; people are told.
+After an interrupt the best result so far may still be delivered, which takes a moment; the user is told so.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-# Those that ask a program to end; a system without hang-ups has one of them less.
+# The signals that ask a program to end; some systems have no SIGHUP.
 _ASKED = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-# Seconds in which cleaning up is not disturbed by further signals; what goes on after that has lost the first.
+# Seconds for cleaning up, in which further signals are ignored; code still running afterwards has lost the first.
 _PATIENCE = 5.0
 # Seconds after which a signal that is known to be lost is sent again: by then the code that lost it has returned.
 _AGAIN = 0.05
@@ -25,7 +25,7 @@ _HEARD = b"\ncotherm: interrupted: ending with the best so far, if there is any.
 
 
 class _Ended(SystemExit):
-    """The end of the program, asked for by a signal."""
+    """A signal asked the program to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -33,7 +33,7 @@ class _Ended(SystemExit):
 
 
 class _Ending:
-    """Raises at a signal; again at one that comes when the first must have been lost."""
+    """Raises at a signal, and again at a later signal when the first must have been lost."""
 
     def __init__(self) -> None:
         self._quiet_until = -float("inf")

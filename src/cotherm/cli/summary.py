@@ -1,4 +1,4 @@
-"""What a file or a result is, for machines and for people."""
+"""Summaries of files and results, for machines and for people."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _coupled_text(place: Path, report: dict[str, Any]) -> str:
 def _about_plain_file(place: Path, header: Header) -> Described:
     suffix = place.suffix.lower()
     if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
-        result = read_result(str(place), told=False)  # its status is in what is printed
+        result = read_result(str(place), told=False)  # the summary already tells its status
         return about_coupling(result, settings=True) if isinstance(result, Coupling) else about_graph(result)
     if suffix in MESH_SUFFIXES:
         mesh = read_mesh(place)
@@ -107,7 +107,7 @@ def about_graph(graph: Graph) -> Described:
 
 
 def about_shards(graph: ShardedGraph) -> Described:
-    """What the headers of shards tell; the edges themselves are not read."""
+    """A summary from the headers of shards, without reading the edges."""
     header = graph.header
     edges, cut = header.edges.tolist(), int(header.mirrors.sum())
     size = sum(size for size, _ in header.files.values())

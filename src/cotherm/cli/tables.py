@@ -1,4 +1,4 @@
-"""How tables of points are read: the options of it, the tables of all views, and what their scales suggest."""
+"""How tables of points are read: the options, the tables of all views, and hints about their scales."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
 
-# From this ratio of standard deviations on, the largest columns decide nearly all distances alone.
+# From this ratio of standard deviations on, the largest columns alone decide nearly all distances.
 _UNLIKE = 100.0
-# Of many columns the few that vary least say little.
+# In wide tables, the few columns that vary least say little.
 _LEAST = 0.1
 # The word that says that no column holds ids.
 _NONE = "none"
@@ -71,7 +71,7 @@ def add_tables(parser: argparse.ArgumentParser) -> None:
 
 
 def request_of(options: argparse.Namespace, files: int) -> Request:
-    """What the options say about so many files; a column that one of several lacks may be in another."""
+    """What the options say about ``files`` files; if there are several, a column need not be in all of them."""
     said = {name: getattr(options, name, None) for name in ("missing", "decimal", "sheet", "rep", "modality")}
     columns, drop = getattr(options, "columns", None), getattr(options, "drop_columns", None)
     label = getattr(options, "label_column", None)
@@ -98,7 +98,7 @@ def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, r
 
 
 def require_no_shared_ids(tables: Sequence[tuple[Path, Found]], new: Sequence[tuple[Path, Found]]) -> None:
-    """Refuse columns of two tables that hold the same whole numbers, all different: ids would pass for agreement."""
+    """Refuse columns of distinct whole numbers that two tables share: ids would look like agreement."""
     for (place, one), (other, two) in product(tables, new):
         with as_options(place, other, recipe=True):
             refuse_shared(_suspects(place, one), _suspects(other, two))
@@ -109,7 +109,7 @@ def _suspects(place: Path, found: Found) -> Suspects:
 
 
 def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]) -> None:
-    """Refuse what was asked for and concerns none of the files."""
+    """Refuse options that concern none of the files."""
     for option, value, suffixes in (
         ("--decimal", request.decimal, (*kinds.TEXT, *kinds.PACKED)),
         ("--sheet", request.sheet, kinds.SHEETS),
@@ -129,7 +129,7 @@ def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]
 
 
 def hint_of_scales(points: Floats, titles: Sequence[str] | None) -> str:
-    """A hint where a few columns decide nearly all distances by their units alone; else nothing."""
+    """A hint if a few columns decide nearly all distances by their units alone; otherwise empty."""
     with np.errstate(over="ignore", invalid="ignore"):  # numbers past the square root of the largest
         spread = points.std(axis=0)
     varied = np.flatnonzero((spread > 0.0) & np.isfinite(spread))

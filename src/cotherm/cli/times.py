@@ -1,4 +1,4 @@
-"""The times a command works at: those that were asked for, or some that suit the graphs."""
+"""The times a command works at: those asked for, or defaults that suit the graphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.result import Coupling
 
-# By default heat has made about so many moves along edges: it has left its neighborhood and is not yet everywhere.
+# Default times, in moves along edges: heat has left its neighborhood and is not yet everywhere.
 _MOVES = (5.0, 10.0, 20.0)
 
 
@@ -17,7 +17,7 @@ def comparison_times(given: Sequence[float] | None, result: Coupling | Graph, op
     if given is not None:
         return validation.times(option, given).tolist()
     graphs = [result] if isinstance(result, Graph) else list(result.originals)
-    # Two digits: they are printed, and may be passed to the next command.
+    # Two digits, because times are printed and may be passed to the next command.
     return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
 
 

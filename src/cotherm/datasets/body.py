@@ -19,7 +19,7 @@ from cotherm.progress import track
 
 # Points further apart than this along the body (it is some 165 units tall) should not be neighbors.
 _FAR = 40.0
-# A bump covers this part of the points in excess of so many.
+# A bump covers ``_BUMP`` times the number of points beyond ``_FEW``.
 _FEW, _BUMP = 500, 0.04
 # Most ends are close to each other, which a search up to this distance finds out.
 _CLOSE = 3.0

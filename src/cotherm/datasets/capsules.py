@@ -13,7 +13,7 @@ from cotherm.arrays import Floats
 
 # Width of the smoothing where capsules join, in the units of the body.
 _SMOOTH = 2.0
-# Newton steps to the surface: so many reach rounding error from anywhere within the distance below.
+# Newton steps to the surface: enough to reach rounding error from anywhere within the distance below.
 _STEPS = 20
 # Largest distance of random points from the surface that they are moved to.
 _SHELL = 3.0
@@ -30,7 +30,7 @@ class Capsules:
 
 
 def surface_points(body: Capsules, seeds: int, rng: np.random.Generator) -> Floats:
-    """Random points of the surface: of ``seeds`` points in a box those close to it, moved onto it.
+    """Random points of the surface: those of ``seeds`` points in a box that are close to it, moved onto it.
 
     They are uniform in the box, so the density on the surface is nearly uniform.
     """

@@ -36,7 +36,7 @@ _HALF: tuple[Part, ...] = (
 _SHOULDER = np.array([17.0, 0.0, 136.0])
 # Upper arm, forearm and hand: their lengths, and the radii at both ends.
 _ARM = ((29.0, 5.0, 4.2), (25.0, 4.2, 3.2), (17.0, 4.8, 4.4))
-# Where they point in the two poses. Joined, the fingers press together in front of the chest, clear of it.
+# Their directions in the two poses. Joined, the fingers press together in front of the chest, clear of it.
 _APART = ((0.78, 0.05, -0.62), (0.72, 0.25, -0.65), (0.70, 0.30, -0.65))
 _JOINED = ((0.605, 0.55, -0.70), (-0.87, 0.45, 0.15), (-0.40, 0.70, 0.50))
 # The fingers touch this far along the hand.

@@ -22,20 +22,20 @@ from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of
 from cotherm.graphs.graph import Graph
 
-# Edges below this part of the largest weight were cut, for what can be seen.
+# Edges below this fraction of the largest weight look cut.
 _FAINT = 1e-3
 _ELEVATION = 8.0
-# Where light comes from, seen from the front: right, up, towards the reader; and what is left in the shade.
+# The direction of light, seen from the front: right, up, towards the reader; and the brightness in shade.
 _LIGHT = np.array([0.4, 0.5, 0.77])
 _SHADE = 0.45
-# Edges that are marked: heat is red, so they are not.
+# The color of marked edges: not red, which is heat.
 _MARK = "#0571b0"
 # Height of a body in inches.
 _TALL = 3.4
 
 
 class _Drawn(NamedTuple):
-    """A graph as it is seen: across, up, and towards the reader."""
+    """A graph's positions as seen: across, up, and towards the reader."""
 
     graph: Graph
     places: Floats
@@ -185,7 +185,7 @@ def _faces(argument: str, value: Any, n: int) -> Ints:
 
 
 def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
-    """(3, 3), to be multiplied from the right: the directions that are across, up, and towards the reader."""
+    """The directions across, up and towards the reader, (3, 3), to be multiplied from the right."""
     extent = np.ptp(_points(graph), axis=0)
     top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
     one, other = (top + 1) % 3, (top + 2) % 3
@@ -209,7 +209,7 @@ def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
     ends = np.column_stack([body.graph.i, body.graph.j])
     palette = matplotlib.colormaps[colors]
     places = body.places
-    if 2 * len(np.unique(shown)) < body.graph.n:  # no surface: its edges hold it together for the eye
+    if 2 * len(np.unique(shown)) < body.graph.n:  # without a surface, edges make the shape visible
         live = body.graph.w > _FAINT * body.graph.w.max(initial=0.0)
         ax.add_collection(LineCollection(list(places[ends[live]][:, :, :2]), colors="0.7", linewidths=0.4, zorder=1))
     corners = places[shown]
@@ -238,7 +238,7 @@ def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
 
 
 def _light(corners: Floats) -> Floats:
-    """How bright each face is. Which side is outside is not known, but only that towards the reader is seen."""
+    """The brightness of each face. Its outside is unknown, but only the side towards the reader is seen."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normals, axis=1)
     unit = normals / np.where(length > 0.0, length, 1.0)[:, np.newaxis]

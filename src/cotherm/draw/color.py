@@ -18,7 +18,7 @@ from cotherm.errors import CothermError
 # Perceptually uniform, and distinct for color-blind readers; red and blue on both sides of white where signs matter;
 # and one that begins bright, which shading needs.
 COLORS, SIGNED, ON_SURFACES = "viridis", "RdBu_r", "OrRd"
-# Values below minus this part of the largest are negative, not rounding.
+# Values below minus this fraction of the largest count as negative, not as rounding.
 _ROUNDING = 1e-6
 # If the smallest of the panels' maxima is below this part of the largest, small values get more of the colors.
 _FAR_APART = 0.25
@@ -42,12 +42,12 @@ class Scale(NamedTuple):
 
     @property
     def mappable(self) -> ScalarMappable:
-        """What a color bar is made of."""
+        """The source of a color bar."""
         return ScalarMappable(self.norm, self.colors)
 
 
 def scale_of(panels: Sequence[ArrayLike], colors: str = COLORS) -> Scale:
-    """A scale that holds all panels: from 0 up, or alike on both sides of 0 where there are negative values.
+    """A scale for all panels: from 0 up, or symmetric around 0 if there are negative values.
 
     Values that are all far from 0 have a scale from the smallest on.
     """
@@ -73,7 +73,7 @@ def add_color_bar(figure: Figure, axes: Any, scale: Scale, quantity: str) -> Non
 
 
 class Classes:
-    """The classes of all views, with a color each. Where there are too many, the rarest share a gray."""
+    """The classes of all views, each with a color. If there are too many, the rarest share a gray."""
 
     def __init__(self, labels: Sequence[ArrayLike]) -> None:
         self._names = [validation.labels(f"labels[{k}]", one).astype(np.str_) for k, one in enumerate(labels)]
@@ -95,7 +95,7 @@ class Classes:
         return [color.get(name, OTHER_COLOR) for name in names.tolist()]
 
     def legend(self) -> list[tuple[str, str]]:
-        """Colors and names, last those of the classes that have no color of their own and of the unknown."""
+        """Colors and names; classes without a color of their own and the unknown come last."""
         entries = list(zip(CLASS_COLORS, self.names, strict=False))
         if self.others:
             entries.append((OTHER_COLOR, f"and {self.others:,} more classes"))
@@ -105,7 +105,7 @@ class Classes:
 
 
 def _sorted(names: list[str]) -> list[str]:
-    """Numbers in names count as numbers, so that 10 comes after 9."""
+    """Sort numbers in names as numbers, so that 10 comes after 9."""
 
     def key(name: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isascii() and part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]

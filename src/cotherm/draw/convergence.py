@@ -1,4 +1,4 @@
-"""How a coupling was found: the views come to agree, step by step, and move for it."""
+"""How a coupling was found: step by step, the views come to agree while their weights move."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def draw_convergence(
 
 
 def _steps(history: Any) -> Sequence[Mapping[str, Any]]:
-    """The steps, with all that is drawn of them; a search that had nothing to do has none."""
+    """The steps with all that is drawn of them; empty if the search had nothing to do."""
     steps = validation.items("history", history, least=0)
     for k, row in enumerate(steps):
         if not isinstance(row, Mapping) or not {"route", "stage", "cost", "coupling"} <= set(row):
@@ -106,13 +106,13 @@ def _steps(history: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _root(values: Sequence[float]) -> Floats:
-    """Square roots of what can be drawn; other values are left out."""
+    """Square roots of the values that can be drawn; others are left out."""
     array = np.asarray(values, dtype=np.float64)
     return np.sqrt(np.where((array > LEAST) & (array < LARGEST), array, np.nan))
 
 
 def _moved(rows: Sequence[Mapping[str, Any]], alpha: float) -> Floats:
-    """The distance, which is what coupling leaves of the cost."""
+    """The distance: the cost without the coupling term."""
     with np.errstate(all="ignore"):
         gaps = np.array([float(row["cost"]) - alpha * float(row["coupling"]) for row in rows])
     return np.sqrt(np.where((gaps >= 0.0) & (gaps < LARGEST), gaps, np.nan))
@@ -124,7 +124,7 @@ def _shade(axes: Any, last: Any) -> None:
         return
     for ax in axes:
         ax.axvspan(-0.5, first - 0.5, color="0.93", zorder=0)
-    # In the lower panel, if there is one, nothing is drawn there.
+    # The last panel has nothing there, so the text goes into it.
     where = {"xycoords": axes[-1].get_xaxis_transform(), "fontsize": 8, "color": "0.4", "ha": "center", "va": "center"}
     axes[-1].annotate("on the way,\neasier problems", (0.5 * first - 0.5, 0.5), **where)
 

@@ -21,7 +21,7 @@ _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _STYLES = ("-", "--", "-.", ":")
 # Beyond these the limits of the axes would overflow.
 LEAST, LARGEST = 1e-300, 1e300
-# Curves of so few points show them: a single one has no line.
+# Curves of at most this many points show them: a single point has no line.
 _FEW = 12
 
 
@@ -87,7 +87,7 @@ def draw_curves(
             marker="o" if np.size(horizontal) <= _FEW else None,
             markersize=4,
         )
-    # A logarithmic scale needs something to show: a coupling of equal graphs has no error above zero.
+    # A logarithmic scale needs positive values: a coupling of equal graphs has no error above zero.
     if "x" in log and any(np.isfinite(line.get_xdata()).any() for line in lines):
         ax.set_xscale("log")
     if "y" in log and any(np.isfinite(line.get_ydata()).any() for line in lines):

@@ -1,4 +1,4 @@
-"""Edges in the plane: weights as width and gray, and what became of them in color."""
+"""Edges in the plane: weights as width and gray, changes in color."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# No more plain edges than this in a panel, and no more of each marked kind: more would be a gray cloud, and slow.
+# The most plain edges in a panel, and the most of each marked kind: more would be a gray cloud, and slow.
 MOST_EDGES, MOST_MARKED = 8_000, 2_000
 # Above this many lines and dots a panel is a picture within a .pdf or .svg.
 MOST_VECTORS = 4_000
 _WIDEST, _THINNEST = 2.2, 0.3
-# Width of a panel, in inches, that dots and lines have their usual size in.
+# The width of a panel, in inches, in which dots and lines have their usual size.
 PANEL = 4.8
 # Edges with less than this part of the largest weight do not show.
 _FAINT = 1e-3
 _HEAVY = 0.95
-# Part of the edges that are marked from which on the others are pale.
+# From this fraction of marked edges on, the others are pale.
 _MANY = 0.1
 
 
@@ -34,7 +34,7 @@ class _Style(NamedTuple):
     color: str
     line: Any
     fixed: bool  # one width for all, or by weight
-    least: float = 0.5  # opacity of the lightest; new edges are often many and hardly weigh
+    least: float = 0.5  # opacity of the lightest; new edges are often many and light
 
 
 # Red for less and blue for more, dashed for what is gone; and green for what was not there. Told apart with every kind
@@ -51,7 +51,7 @@ KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
 def checked_marks(argument: str, value: ArrayLike, m: int) -> NDArray[np.str_]:
-    """For each edge what became of it; truth values mean marked or not."""
+    """The mark of each edge; truth values mean marked or not."""
     marks = validation.as_array(argument, value)
     if marks.shape == (m,) and marks.dtype == np.bool_:
         return np.where(marks, "marked", "plain")
@@ -62,7 +62,7 @@ def checked_marks(argument: str, value: ArrayLike, m: int) -> NDArray[np.str_]:
 
 
 def marks_of(argument: str, value: Any, graphs: Sequence[Graph]) -> list[NDArray[np.str_] | None]:
-    """The marks of each graph: None where there are none, and for all where nothing is given."""
+    """The marks of each graph, None for graphs without; all None if nothing is given."""
     if value is None:
         return [None] * len(graphs)
     listed = enumerate(validation.items(argument, value, len(graphs), each="graphs"))
@@ -77,7 +77,7 @@ def marks_of_grid(argument: str, value: Any, graphs: Sequence[Sequence[Graph]]) 
 
 
 def heaviest(graph: Graph) -> float:
-    """The weight that is drawn widest and darkest. A few that are heavier are drawn like it, not the others fainter."""
+    """The weight drawn widest and darkest. A few heavier ones look the same, so that the others stay visible."""
     live = graph.w[graph.w > 0.0]
     return float(np.quantile(live, _HEAVY)) if len(live) else 1.0
 
@@ -91,7 +91,7 @@ def add_edges(
     drawn = _thinned(np.arange(graph.m), MOST_EDGES)
     widest = float(np.clip(_WIDEST * np.sqrt(400.0 / max(len(drawn), 1)), 0.5, _WIDEST)) * np.sqrt(inches / PANEL)
     drawn = drawn[plain[drawn] & (shade[drawn] > _FAINT)]
-    # Among many that changed, what stayed is pale.
+    # If many edges changed, the others are pale.
     pale = float(np.mean(plain)) < 1.0 - _MANY if graph.m else False
     ink = (0.3 if pale else 0.75) * float(np.clip(np.sqrt(2_000.0 / max(len(drawn), 1)), 0.4, 1.0))
     grays = np.repeat((0.94 if pale else 1.0) - ink * shade[drawn, np.newaxis], 3, axis=1)
@@ -116,12 +116,12 @@ def _add(ax: Any, graph: Graph, points: Floats, chosen: NDArray[Any], **options:
 
 
 def _thinned(chosen: NDArray[Any], most: int) -> NDArray[Any]:
-    """Evenly fewer: before and after a change of weights the same edges."""
+    """Thin out edges evenly, choosing the same edges before and after a change of weights."""
     return chosen[:: -(-len(chosen) // most)] if len(chosen) > most else chosen
 
 
 def legend_entries(marks: NDArray[np.str_], words: Mapping[str, str] | None) -> list[tuple[Any, str]]:
-    """A line and a text with a count for every kind that there is, and what is left out."""
+    """A line and a text with a count for every kind of edge drawn, and what is left out."""
     entries = []
     for kind in (*KINDS, "marked"):
         count = int(np.sum(marks == kind))
@@ -139,10 +139,10 @@ def legend_entries(marks: NDArray[np.str_], words: Mapping[str, str] | None) -> 
 
 
 def word(kind: str) -> str:
-    """What a kind of edges is called in a legend."""
+    """The name of a kind of edges in a legend."""
     return "new" if kind == "switched on" else kind
 
 
 def left_out(m: int) -> str:
-    """Which part of the edges is drawn, where it is not all."""
+    """Say which part of the edges is drawn, if not all."""
     return f" (1 in {-(-m // MOST_EDGES)} drawn)" if m > MOST_EDGES else ""

@@ -1,4 +1,4 @@
-"""What pictures are made of, checked: texts, graphs, grids of either, and numbers for curves."""
+"""Checked input for figures: texts, graphs, grids of either, and numbers for curves."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def graphs(argument: str, value: Any, count: int | None = None, *, each: str = "
 
 
 def grid(argument: str, value: Any, lengths: list[int]) -> list[list[Any]]:
-    """Rows of so many entries each."""
+    """Check rows whose lengths must be ``lengths``."""
     rows = validation.items(argument, value, len(lengths), each="rows of graphs")
     return [validation.items(f"{argument}[{r}]", row, lengths[r], each="graphs") for r, row in enumerate(rows)]
 
 
 def curve(argument: str, value: Any, length: int | None = None) -> Floats:
-    """A vector of numbers, or one of them; what is not finite leaves a gap in the curve."""
+    """A vector of numbers, or a single number; values that are not finite leave a gap in the curve."""
     array = np.atleast_1d(validation.as_array(argument, value))
     if array.ndim > 1 or (length is not None and len(array) != length):
         needed = "a vector of numbers" if length is None else f"a vector of {length} numbers"

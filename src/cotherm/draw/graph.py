@@ -112,7 +112,7 @@ def put_graph(
     top: float | None = None,
     **colors: Any,
 ) -> Any:
-    """A graph at points in the plane, in a panel so many inches wide.
+    """Draw a graph at points in the plane, in a panel of the given width in inches.
 
     Edges are as wide as their weights are beside ``top``, by default the heaviest.
     """
@@ -129,7 +129,7 @@ def put_graph(
 
 
 def dot_size(n: int, inches: float = PANEL) -> float:
-    """Area of a dot in points squared, with which so many of them leave room for edges in a panel."""
+    """Area of a dot in points squared, small enough that ``n`` of them leave room for edges in a panel."""
     return float(np.clip(5_000.0 / n, 0.8, 36.0)) * inches / PANEL
 
 

@@ -20,7 +20,7 @@ from cotherm.draw.names import beside, distinct, title, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Panels are so wide, or wider where graphs are flat, so that they are not too low.
+# The width of panels; flat graphs get wider ones, so that panels are not too low.
 _WIDTH, _WIDEST, _LOWEST = 2.1, 3.4, 1.1
 
 

@@ -1,4 +1,4 @@
-"""Names in figures, drawn literally: they come from files, and a $ in them is no mathematics."""
+"""Names in figures, drawn literally: they come from files, and a $ in them does not begin a formula."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from cotherm.errors import visible
 
-# Longer lines would leave no room for what they name, wherever they are.
+# Longer lines would leave no room for what they name.
 _LONGEST = 60
 # Width of a character of the default font, in units of its size.
 _WIDTH = 0.6
@@ -16,7 +16,7 @@ SIZE, _SMALLER, _MOST_LINES = 11.0, 9.0, 3
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
-    """A text of at most so many characters: the middle gives way, since names often differ in their ends."""
+    """Shorten a text to ``most`` characters: the middle is cut out, since names often differ in their ends."""
     if len(text) <= most:
         return text
     end = (most - 1) // 2
@@ -39,7 +39,7 @@ def title(ax: Any, name: str, *, inches: float) -> None:
 
 
 def beside(axes: Any, names: Sequence[str], inches: Sequence[float]) -> None:
-    """Names to the left of the rows of a figure, written upwards, all in one size; on more lines where one is short."""
+    """Names to the left of the rows of a figure, written upwards in one size, broken into lines if too long."""
     fits = all(len(name) <= room(height) for name, height in zip(names, inches, strict=True))
     size = SIZE if fits else _SMALLER
     for ax, name, height in zip(axes, names, inches, strict=True):
@@ -51,12 +51,12 @@ def _lines(name: str, most: int) -> list[str]:
     lines = [piece for line in name.split("\n") for piece in textwrap.wrap(visible(line), most) or [""]]
     if len(lines) <= _MOST_LINES:
         return lines
-    # The middle of all of it gives way; lines that break at spaces are not full.
+    # The middle of the whole name is cut out; lines that break at spaces are not full.
     return textwrap.wrap(shortened(" ".join(lines), (_MOST_LINES - 1) * most), most)[:_MOST_LINES]
 
 
 def distinct(numbers: Sequence[float]) -> list[str]:
-    """Numbers in as few digits as tell them apart, three at least."""
+    """Numbers in the fewest digits that tell them apart, at least three."""
     for digits in range(3, 18):
         texts = [f"{number:.{digits}g}" for number in numbers]
         if len(set(texts)) == len(set(map(float, numbers))):

@@ -16,8 +16,8 @@ _DOTS = 72
 
 
 def show_figures() -> None:
-    """Have IPython, if it runs, show figures as pictures; what it was told before stays."""
-    with suppress(Exception):  # any: IPython is not loaded, or is another than the one we know
+    """Make IPython, if it runs, show figures as pictures; its other settings stay."""
+    with suppress(Exception):  # IPython is not loaded, or is an unknown version
         formatter: Any = sys.modules["IPython"].get_ipython().display_formatter.formatters["image/png"]
         if Figure not in formatter.type_printers:
             formatter.for_type(Figure, _png)

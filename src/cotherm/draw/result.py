@@ -1,4 +1,4 @@
-"""A coupling in one picture: its graphs, its heat, how far the views agree, or the way there."""
+"""A coupling in one picture: its graphs, its heat, how far the views agree, or the search."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _MARK_NAMES = {
     "strengthened": "strengthened (above twice)",
     "switched on": "new (no weight before)",
 }
-# More times than these are not drawn, nor two that are nearly the same.
+# The most times that are drawn, and the least ratio between two of them.
 _MOST_TIMES, _NEARLY = 5, 1.05
-# Cut edges are marked in pictures of heat where they are no more than this part of all, else they would cover it.
+# Cut edges are marked in pictures of heat only if they are at most this fraction of all edges; more would hide it.
 _FEW_CUT = 0.1
 _TOLERANCE = 0.02
 
@@ -103,7 +103,7 @@ def draw_result(
 
 
 def _convergence(result: Coupling) -> Figure:
-    """The way there; what its last step does not bear out, where weights of views or a stop changed it, is left out."""
+    """The search; leaves out what disagrees with its last step, if view weights or a stop changed it."""
     before, after = (float(np.linalg.norm(errors)) for errors in (result.coupling_before, result.coupling))
     rows = best_route(result.history)
     if not rows:
@@ -161,7 +161,7 @@ def _heat(result: Coupling, function: int) -> Figure:
 
 
 def _cut(result: Coupling) -> list[Any]:
-    """For each view which edges were cut, where they are few; else nothing for all views."""
+    """For each view, which edges were cut, if they are few; otherwise None for all views."""
     cut = [change.kind == "cut" for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)]
     if any(mask.mean() > _FEW_CUT for mask in cut if mask.size):
         return [None] * len(cut)
@@ -169,7 +169,7 @@ def _cut(result: Coupling) -> list[Any]:
 
 
 def places(graph: Graph) -> Floats:
-    """(n, 2): where the vertices are, or where their diffusion distances would have them."""
+    """Positions of the vertices, (n, 2), as given or from their diffusion distances."""
     given = graph.coordinates
     if given is None or given.shape[1] < 2:
         return layout(graph)
@@ -177,14 +177,14 @@ def places(graph: Graph) -> Floats:
 
 
 def _widest(coordinates: Floats) -> Floats:
-    """(n, 2): points in space on their two widest axes, the longest one vertical."""
+    """Points in space projected on their two widest axes, (n, 2), the longest one vertical."""
     extent = np.ptp(coordinates, axis=0)
     long, broad = np.argsort(-extent, kind="stable")[:2]
     return coordinates[:, [broad, long]]
 
 
 def _few(times: Sequence[float]) -> list[float]:
-    """The start and some of the times, none of them nearly twice."""
+    """The start and some of the times, without near duplicates."""
     chosen: list[float] = []
     for t in sorted(t for t in times if t > 0.0):
         if not chosen or t > _NEARLY * chosen[-1]:

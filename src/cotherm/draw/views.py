@@ -20,7 +20,7 @@ from cotherm.draw.names import beside, room, title, write_legend
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
-# Size of the letters of legends, and the longest name of a class in them.
+# Font size of legends, and the longest class name in them.
 _LEGEND, _LONGEST_CLASS = 8.5, 28
 
 
@@ -135,7 +135,7 @@ def _words(value: Any) -> dict[str, str]:
 
 
 def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Mapping[str, str] | None) -> None:
-    """What is drawn, in words below it."""
+    """Add a legend below the panel that counts the edges drawn."""
     if marks is None:
         live = int(np.sum(graph.w > 0.0))
         entries = [(Line2D([], [], color="0.6", linewidth=1.5), f"{live:,} edges{left_out(graph.m)}")]

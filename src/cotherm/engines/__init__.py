@@ -25,14 +25,14 @@ def default_engine() -> Engine:
 
 
 def get_engine(engine: object) -> Engine:
-    """Return the engine with a name, or check an object that is to be one.
+    """Return the engine with a name, or check an object that should be one.
 
     Parameters
     ----------
     engine : {"auto", "cpu", "gpu", "petsc"} or Engine
         The name of an engine, or an object with the methods of :class:`Engine`. "petsc" is for programs of which
-        mpiexec starts several: all of them call the same functions with the same arguments. "auto" is the processor
-        here, where there are no arrays to go by.
+        mpiexec starts several: all of them call the same functions with the same arguments. "auto" means the
+        processor here, since there are no arrays to choose by.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def get_engine(engine: object) -> Engine:
 
 
 def engine_for(engine: object, *arrays: object) -> Engine:
-    """Return the engine for arrays: where they live, unless one is asked for.
+    """Return the engine for arrays: the one where they live, unless another is asked for.
 
     Parameters
     ----------
@@ -90,13 +90,13 @@ def resolved(engine: object, *arrays: object) -> object:
     """What is meant by "auto", without loading it; other engines as they are given. See :func:`engine_for`."""
     if not isinstance(engine, str) or engine != "auto":
         return engine
-    # Without CuPy nothing runs there: arrays of PyTorch and Numba are then copied, as all others are.
+    # The GPU needs CuPy: without it, arrays of PyTorch and Numba are copied like all others.
     is_there = any(map(validation.lives_on_gpu, arrays)) and optional.is_installed("cupy")
     return "gpu" if is_there else "cpu"
 
 
 def handed_over(asked: str, engine: Engine) -> dict[str, str]:
-    """Return a notice for the settings of a result, where another engine ran than was asked for.
+    """Return a notice for the settings of a result if another engine ran than was asked for.
 
     Parameters
     ----------

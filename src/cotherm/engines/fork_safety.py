@@ -1,4 +1,4 @@
-"""A process may be forked while other threads of it compute.
+"""Make it safe to fork a process while its other threads compute.
 
 The child has the thread that forked only. A lock that another thread held at that moment stays locked in it for ever:
 
@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, NamedTuple
 
-# Seconds to wait for imports that are under way, and for calls of compiled code.
+# Seconds to wait for imports in progress, and for calls of compiled code.
 _IMPORTS, _CALLS = 10.0, 2.0
 # The interpreter's lock is not asked for by other threads within this time, which is longer than all the waiting.
 _KEPT = 2.0 * _CALLS
@@ -49,7 +49,7 @@ _interval: list[float] = []
 
 
 def hold_at_fork(lock: Any) -> None:
-    """No fork while another thread holds the lock; it must be one that a thread may take twice."""
+    """Prevent forks while another thread holds the lock, which must be reentrant."""
     _locks.append(lock)
 
 
@@ -89,28 +89,28 @@ def _after() -> None:
 
 
 def _come_to_rest() -> bool:
-    """Wait for other threads that compute; whether all of them have left compiled code."""
+    """Wait for other threads that compute; return whether all have left compiled code."""
     if not _inside():
         return True
     _wait_for_imports()
     _interval.append(sys.getswitchinterval())
     sys.setswitchinterval(_KEPT)
-    # Threads that had asked for the interpreter's lock with the old interval get it; from here on it is kept.
+    # Threads that asked for the interpreter's lock with the old interval get it; from here on we keep it.
     time.sleep(2.0 * _interval[-1])
     return _wait_for_sleep([t.native_id for t in threading.enumerate() if t.ident in _inside()])
 
 
 def _wait_for_imports() -> None:
-    """A module that another thread imports could not be imported by the child."""
+    """Wait for imports in other threads: the child could not import a module that is half imported."""
     end = time.monotonic() + _IMPORTS
     while any(map(_imports, _inside().values())) and time.monotonic() < end:
         time.sleep(_STEP)
 
 
 def _wait_for_sleep(threads: Iterable[int | None]) -> bool:
-    """Without giving up the interpreter's lock, which Python's own functions for files and for sleep would."""
+    """Wait without releasing the interpreter's lock, as Python's own functions for files and sleep would do."""
     library = ctypes.PyDLL(None)
-    if not sys.platform.startswith("linux"):  # which alone says who sleeps: short calls end, no more is known
+    if not sys.platform.startswith("linux"):  # only /proc tells which threads sleep; elsewhere, wait for short calls
         library.usleep(50_000)
         return False
     places = [f"/proc/self/task/{thread}/stat".encode() for thread in threads]
@@ -123,7 +123,7 @@ def _wait_for_sleep(threads: Iterable[int | None]) -> bool:
 
 
 def _sleeps(library: Any, place: bytes) -> bool:
-    """The state is the letter after the name of the program, which is in brackets; a thread may have gone."""
+    """Whether a thread sleeps or is gone; its state is the letter after the program's name in brackets."""
     file = library.open(place, os.O_RDONLY)
     if file < 0:
         return True
@@ -134,7 +134,7 @@ def _sleeps(library: Any, place: bytes) -> bool:
 
 
 def _inside() -> dict[int, FrameType]:
-    """Other threads that are inside this package, and where."""
+    """The other threads inside this package, and where they are."""
     package, me = __name__.partition(".")[0], threading.get_ident()
     frames = {thread: frame for thread, frame in sys._current_frames().items() if thread != me}
     return {thread: frame for thread, frame in frames.items() if any(_of(f, package) for f in _stack(frame))}

@@ -36,7 +36,7 @@ class Pattern(Protocol):
 
     @property
     def n(self) -> int:
-        """How many rows vectors over the vertices have here."""
+        """The number of rows that vectors over the vertices have on this rank."""
 
     @property
     def i(self) -> Array: ...
@@ -53,7 +53,7 @@ class Laplacian(Protocol):
 
     @property
     def n(self) -> int:
-        """How many vertices there are in all."""
+        """The number of vertices on all ranks."""
 
     @property
     def bound(self) -> float:
@@ -64,7 +64,7 @@ class Laplacian(Protocol):
         """Row r of the layout belongs to vertex ``order[r]``. Only kernels of local heat see it."""
 
     def work(self, columns: int) -> float:
-        """Multiply-adds of one product with a block of so many columns."""
+        """Multiply-adds of one product with a block of ``columns`` columns."""
 
 
 class ColumnSums(NamedTuple):
@@ -102,23 +102,23 @@ class Engine(Protocol):
 
     @property
     def overhead(self) -> float:
-        """How many times the memory of all arrays is needed, for copies on the way and for blocks that do not fit."""
+        """The factor on the memory of all arrays that covers temporary copies and fragmentation."""
 
     @property
     def waiting(self) -> float:
-        """What an iteration takes however small it is, in multiply-adds of dense algebra: launches, and answers."""
+        """The fixed cost of an iteration, such as kernel launches, in multiply-adds of dense algebra."""
 
     @property
     def joins(self) -> bool:
-        """Whether graphs with many functions are worked on all at once, as parts of one, rather than one by one."""
+        """Whether graphs with many functions are joined into one graph and worked on together, not one by one."""
 
     def serving(self, n: int, columns: int, /) -> Engine:
-        """The engine for a problem of so many vertices and functions in all: itself, or a faster one for small ones."""
+        """The engine for a problem of ``n`` vertices and ``columns`` functions: itself, or one faster at small ones."""
 
     # Arrays in and out, and the resources of a run
 
     def holds(self, x: object) -> bool:
-        """Whether what a caller gives is an array that lives with the engine, which is not where NumPy's do."""
+        """Whether a caller's array lives in the engine's own memory rather than NumPy's."""
 
     def asarray(self, x: Any) -> Array:
         """Move a NumPy array to the engine; arrays already there are returned as they are."""
@@ -130,25 +130,25 @@ class Engine(Protocol):
         """Free bytes where the engine's arrays live; None if unknown."""
 
     def memory_in_use(self) -> int:
-        """Bytes that are used there already, by this process; 0 if unknown."""
+        """Bytes of that memory that this process uses already; 0 if unknown."""
 
     def session(self, n: int, memory: float, budget: int | None = None) -> AbstractContextManager[None]:
-        """Set up threads and memory for a long computation, with dense algebra of up to n rows and so many bytes.
+        """Set up threads and memory for a long computation, with dense algebra of up to n rows and ``memory`` bytes.
 
-        An engine with memory of its own takes no more of it than the budget, what is in use already included.
+        An engine with memory of its own takes at most the budget, including what is in use already.
         """
 
     def guarded(self) -> AbstractContextManager[None]:
-        """For short computations: a lack of memory where the engine's arrays live is an error that says so."""
+        """For short computations: turn a lack of memory where the engine's arrays live into an error that says so."""
 
     def return_free_memory(self) -> None:
-        """Within a session, return memory that is free to the system: sizes of arrays are about to change."""
+        """Within a session, return unused memory to the system, because array sizes are about to change."""
 
     def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:
         """Call the task for each graph, side by side where that pays for graphs of up to n vertices."""
 
     def at_once(self, n: int, count: int) -> int:
-        """How many of so many graphs :meth:`for_each` works on at the same time, for estimates of memory."""
+        """How many of ``count`` graphs :meth:`for_each` works on at the same time, for estimates of memory."""
 
     # Rows that are spread over ranks; where they are not, see :mod:`cotherm.engines.one_place`.
 
@@ -165,37 +165,37 @@ class Engine(Protocol):
         """How many ranks share the memory of this machine."""
 
     def checking(self) -> AbstractContextManager[None]:
-        """Work of each rank alone, after which all wait for each other; if one has failed, all raise its error."""
+        """Each rank works alone, then waits for the others; if one has failed, all raise its error."""
 
     def require_equal(self, argument: str, /, *values: Any) -> None:
         """Refuse values of an argument that are not the same on all ranks."""
 
     def share(self, count: int, /) -> int:
-        """About how many of so many rows a rank has."""
+        """About how many of ``count`` rows a rank has."""
 
     def total(self, part: T, /) -> T:
         """Add up over all ranks a count of rows, or an array on the host."""
 
     def most(self, number: float, /) -> float:
-        """Return the largest number that a rank gives."""
+        """Return the largest of the numbers that the ranks give."""
 
     def small_zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
         """Zeros, for a small array that every rank has whole: a result over all rows."""
 
     def small_array(self, x: NDArray[Any], /) -> Array:
-        """Such an array, moved to the engine."""
+        """Move an array that every rank has whole to the engine."""
 
     def all_rows(self, x: Array, /) -> NDArray[Any]:
         """Move all rows to the host of every rank, one rank's after the other's: for small problems."""
 
     def own_rows(self, X: NDArray[Any], count: int, /) -> Array:
-        """Of such rows those of this rank, which has so many."""
+        """Of rows X as :meth:`all_rows` returns them, the ``count`` rows of this rank."""
 
     def edge_rows(self, pattern: Any, x: NDArray[Any], /) -> Array:
         """Move an array with a row for each edge, as given to :meth:`pattern`, to the engine."""
 
     def edge_numbers(self, pattern: Any, edges: NDArray[np.intp], /) -> Array:
-        """Of some edges, by ascending number among those given to :meth:`pattern`, the numbers of those here."""
+        """Which of some edges are on this rank; edges are numbered as given to :meth:`pattern`, ascending."""
 
     def edges_to_numpy(self, pattern: Any, x: Array, /) -> NDArray[Any]:
         """Move an array with a row for each edge back to the host."""
@@ -215,10 +215,10 @@ class Engine(Protocol):
         """Apply a formula of NumPy's elementwise functions to vectors of one length."""
 
     def elementwise_sum(self, formula: Callable[..., Any], /, *vectors: Array) -> float:
-        """Sum what a formula makes of the vectors; the formula itself sums over the block that it is given."""
+        """Sum a formula over the vectors, block by block; the formula itself sums over the block it is given."""
 
     def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
-        """Sums over the columns of F, each in units of its own where they are given."""
+        """Sums over the columns of F, each in its own unit if units are given."""
 
     # Tall matrices: a row for every edge, few columns, float64 or float32. Vectors over the columns are on the host.
 
@@ -287,13 +287,13 @@ class Engine(Protocol):
         """2I + C_F C_Fᵀ as a small dense matrix."""
 
     def dense_signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
-        """The same as :meth:`signless_solver` by the factors of that matrix, exactly: for small graphs."""
+        """Like :meth:`signless_solver`, but exact, by factors of that matrix: for small graphs."""
 
     def edge_gram(self, pattern: Any, free: Array, /) -> Array:
-        """C_FᵀC_F of float32, for few edges of this rank: how many ends each two of them share."""
+        """C_FᵀC_F in float32 for a few edges of this rank: the number of ends that each two edges share."""
 
     def signless_panel(self, columns: int, /) -> int:
-        """How many of so many right-hand sides that solver works on at a time, for estimates of memory."""
+        """How many of ``columns`` right-hand sides that solver works on at a time, for estimates of memory."""
 
     # Dense algebra
 
@@ -304,13 +304,13 @@ class Engine(Protocol):
         """Add EᵀE, or subtract it, for some rows of E, to G of float32; what is below its diagonal need not count."""
 
     def add_multiple(self, G: Array, W: Array, factor: float, /) -> None:
-        """Add so many times W to G, both of float32, in place."""
+        """Add ``factor`` times W to G, both of float32, in place."""
 
     def row_gram(self, E: Array, /) -> Array:
         """E Eᵀ for E of float32; what is below the diagonal need not count."""
 
     def add_columns_square(self, G: Array, E: Array, first: int, last: int, factor: float, /) -> None:
-        """Add so many times EᵀE to the rows from ``first`` to ``last`` of G, from column ``first`` on, in float32."""
+        """Add ``factor`` times EᵀE to rows ``first`` to ``last`` of G, from column ``first`` on, in float32."""
 
     def factor_definite(self, G: Array, /) -> Array:
         """Factor G of float32 by its upper triangle; it may be overwritten. Else ``numpy.linalg.LinAlgError``."""
@@ -342,7 +342,7 @@ class Engine(Protocol):
         """Add ‖Y[rows[a]] − Y[others[a, k]]‖² to squares[a, k]."""
 
     def compares(self, n: int, count: int, /) -> bool:
-        """Whether :meth:`candidate_search` pays for so many points and candidates: if not, the processor searches."""
+        """Whether :meth:`candidate_search` pays for n points and ``count`` candidates; else the processor searches."""
 
     def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
         """Prepare to find, for a slice of the rows, ``count`` rows near to each: their numbers, and squared distances.
@@ -353,10 +353,10 @@ class Engine(Protocol):
         """
 
     def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:
-        """(e^{−tL})_pp for some rows p of the layout, and how many moves along edges that took."""
+        """(e^{−tL})_pp for some rows p of the layout, and the number of moves along edges it took."""
 
     def local_kernel_rows(self, L: Any, t: float, rows: Any, /) -> Floats:
         """Rows of e^{−tL}, computed only where heat reaches."""
 
     def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
-        """For each row p the k rows q ≠ p with the least h_p + h_q − 2(e^{−tL})_pq, h being ``heat``, and these."""
+        """For each row p, the k rows q ≠ p with least h_p + h_q − 2(e^{−tL})_pq, and these values; h is ``heat``."""

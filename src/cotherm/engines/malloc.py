@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Where less is asked for in all, hardly a block is so large.
+# If less than this is needed in all, hardly any block is so large.
 _WORTH_KEEPING = 150e6
 
-# Options of mallopt. While memory is kept no block is mapped, and the heap never shrinks.
+# Options of mallopt. While memory is kept, blocks are not mapped and the heap does not shrink.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 _KEEPING = {_MMAP_MAX: 0, _TRIM_THRESHOLD: -1}
 _USUAL = {_TRIM_THRESHOLD: 2**26, _MMAP_THRESHOLD: 2**25, _MMAP_MAX: 65_536}
@@ -33,7 +33,7 @@ _in_use: list[Any] = []
 
 @contextmanager
 def kept_memory(size: float) -> Iterator[None]:
-    """Within, memory is kept for reuse, if about ``size`` bytes are worth it; afterwards it returns to the system.
+    """Keep memory for reuse in this context, if about ``size`` bytes are worth it; return it to the system afterwards.
 
     An allocator that is set up in the environment is left alone.
     """
@@ -53,7 +53,7 @@ def kept_memory(size: float) -> Iterator[None]:
 
 
 def return_free_memory() -> None:
-    """Give what is free back to the system now, while memory is kept: blocks to come may not fit the ones that went."""
+    """Return free memory to the system now, while memory is kept: later blocks may not fit the freed ones."""
     for library in _in_use:
         library.malloc_trim(0)
 
@@ -64,7 +64,7 @@ def _set(library: Any, options: dict[int, int]) -> None:
 
 
 def _glibc() -> Any:
-    """The C library, or None where it is another or is set up already."""
+    """The C library; None if it is not glibc, or is set up already."""
     if not sys.platform.startswith("linux") or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", ""):
         return None
     if any(name.startswith("MALLOC_") for name in os.environ):

@@ -1,4 +1,4 @@
-"""For engines all of whose arrays are in one place: what others, whose rows are spread over ranks, must do more for."""
+"""For engines with all arrays in one place: simple forms of methods that are harder if ranks share the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class OnePlace:
-    """The part of :class:`cotherm.engines.interface.Engine` that is about rows that are elsewhere: there are none."""
+    """The methods of :class:`cotherm.engines.interface.Engine` about rows on other ranks, for a single rank."""
 
     is_distributed = False
     is_first = True
@@ -99,7 +99,7 @@ class OnePlace:
     def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
         raise NotImplementedError
 
-    # What the engine itself has.
+    # Methods that the engine itself provides.
 
     @property
     def xp(self) -> Any:

@@ -36,13 +36,13 @@ def limited_blas(n: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread for everything foreign, OpenMP included: small problems of other libraries only wait with more."""
+    """One thread for all foreign libraries, OpenMP included: with more, small problems only wait."""
     with _blas.one(), _openmp.one():
         yield
 
 
 class _Library(NamedTuple):
-    """A library that has threads; ``shared``: their number is one for the whole process."""
+    """A library with threads; ``shared``: one number of threads holds for the whole process."""
 
     place: str
     shared: bool
@@ -51,7 +51,7 @@ class _Library(NamedTuple):
 
 
 class _Stay:
-    """One call within a limit: its thread, and what it has lowered there, with the number before."""
+    """One call within a limit: its thread, and the limits it has lowered there, with their former values."""
 
     def __init__(self) -> None:
         self.thread = get_ident()
@@ -65,13 +65,13 @@ class _Limit:
         self._interface = interface
         self._libraries: list[_Library] = []
         self._inside: set[_Stay] = set()
-        # Numbers of the whole process from before the first call, which the last restores.
+        # Thread numbers of the process before the first call; the last call restores them.
         self._owed: dict[str, tuple[_Library, int]] = {}
-        # At a fork: what keeps the child at one thread, which calls go on in the child, and what they owe.
+        # At a fork: limits that keep the child at one thread, calls that go on in the child, and what these restore.
         self._fork = _Stay()
         self._of_child: set[_Stay] = set()
         self._owed_in_child: dict[str, tuple[_Library, int]] = {}
-        # A signal's handler may come back in the thread that holds it.
+        # A signal handler may reenter in the thread that holds it.
         self._lock = RLock()
         hold_at_fork(self._lock)
         act_at_fork(AtFork(self._before_fork, self._in_parent, self._in_child))
@@ -87,7 +87,7 @@ class _Limit:
 
     def _enter(self, stay: _Stay) -> None:
         with self._lock:
-            if not self._inside:  # more may have been loaded since the last time
+            if not self._inside:  # more libraries may have been loaded since
                 self._libraries = _loaded(self._interface)
             self._inside.add(stay)
             for library in self._libraries:
@@ -131,13 +131,13 @@ class _Limit:
         self._leave(self._fork)
 
     def _in_child(self) -> None:
-        """Calls in other threads will never leave."""
+        """Forget the calls of other threads, which never end in the child."""
         self._inside, self._owed = self._of_child, self._owed_in_child
 
 
 def _restore(lowered: Iterable[tuple[_Library, int]]) -> None:
     for library, before in lowered:
-        if library.get() == 1:  # else others have set it since
+        if library.get() == 1:  # otherwise somebody else has set it since
             library.set(before)
 
 
@@ -149,7 +149,7 @@ def _loaded(interface: str) -> list[_Library]:
 
 
 def _library(controller: Any) -> _Library:
-    """Where it is not known whether a number is shared, no is taken: if wrong, that costs time but lowers nothing."""
+    """If it is unknown whether a number is shared, assume not: if wrong, that costs time but lowers nothing."""
     if controller.internal_api == "openblas" and controller.threading_layer != "openmp":
         return _Library(controller.filepath, True, *_openblas(controller))
     shared = controller.internal_api == "mkl"

@@ -61,7 +61,7 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
 
 
 def _closer(D: Floats, true: Floats) -> float:
-    """Over all rows, the number of entries below that of the true match, and half of those equal to it but itself."""
+    """Over all rows, the number of entries below that of the true match, plus half of the others equal to it."""
     below = np.sum(true[:, np.newaxis] > D)
     equal = np.sum(true[:, np.newaxis] == D) - len(D)
     return float(below + 0.5 * equal)

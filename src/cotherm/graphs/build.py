@@ -27,7 +27,7 @@ from cotherm.graphs.validation import (
 )
 from cotherm.indexed import index_of
 
-# Points in at most this many dimensions can be drawn where they are.
+# Points in at most this many dimensions can be drawn as they are.
 _DRAWABLE = 3
 
 
@@ -163,7 +163,7 @@ def scaled_knn_graph(
     vertex_names: ArrayLike | None = None,
     name: str | None = None,
 ) -> tuple[Graph, Floats]:
-    """The same, and σ of every point, by which points that come later can be joined to the graph."""
+    """The same, with σ of every point, which is needed to join later points to the graph."""
     k = validation.integer("k", k, least=1)
     scale = checked_scale(scale, ("self-tuning", "median"))
     scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
@@ -329,7 +329,7 @@ def mesh_graph(
 
 
 def _without_edges(X: Any, n: int, labels: ArrayLike | None, vertex_names: ArrayLike | None, name: str | None) -> Graph:
-    """The graph's vertices; made before the search, so that wrong labels do not cost the time of one."""
+    """The graph's vertices; checked before the search, so that wrong labels are found early."""
     drawable = not sp.issparse(X) and np.shape(X)[1] <= _DRAWABLE
     rows = index_of(X)
     names = names_of_rows(X) if vertex_names is None else checked_vertex_names(vertex_names, n, rows)
@@ -363,7 +363,7 @@ def _to_neighbors(found: Neighbors, k: int) -> tuple[Ints, Ints, Floats]:
 
 def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, Ints, Floats]:
     """The edges of W, sorted, from the entries of A."""
-    # The formula is symmetric: where a_ij and a_ji are both there they agree, and only their number matters.
+    # The formula is symmetric: if a_ij and a_ji are both stored they agree, and only their number matters.
     key, first, times = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True, return_counts=True)
     w = a[first]
     if how == "mean":

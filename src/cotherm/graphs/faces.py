@@ -1,4 +1,4 @@
-"""Faces of a graph in space: those of a mesh found again from its edges, or a surface through sampled points."""
+"""Faces of a graph in space: those of a mesh, recovered from its edges, or a surface through sampled points."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy.spatial import cKDTree
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 
-# Paths of two edges for each vertex; a graph with more of them is no surface.
+# Paths of two edges for each vertex; a graph with more of them cannot be a surface.
 _MOST_PATHS = 200
-# Part of the edges of a mesh that belong to one or two triangles. Nearest neighbors on a surface leave many with none.
+# The fraction of a mesh's edges in one or two triangles. Nearest-neighbor graphs of a surface have many in none.
 _MESH = 0.95
-# Neighbors among which triangles close a surface without holes, and the most points this is done for.
+# Neighbors that triangles need to close a surface without holes, and the most points this is done for.
 _NEAREST, _MOST_SAMPLES = 8, 10_000
 
 
@@ -41,13 +41,13 @@ def _mesh(graph: Graph) -> tuple[Ints, bool]:
 
 
 def triangles(n: int, i: ArrayLike, j: ArrayLike) -> tuple[Ints, Ints]:
-    """All threes of vertices that edges (i, j), i < j, join to each other; for each edge in how many of them it is.
+    """All triangles of edges (i, j), i < j; and for each edge the number of triangles it is in.
 
     Of a mesh these are its faces, and sometimes a ring of three edges around a thin neck.
     """
     keys = np.sort(np.asarray(i, dtype=np.int64) * n + np.asarray(j))
     low, high = np.divmod(keys, n)
-    # From every edge (i, j) on to all (j, k), i < j < k: a triangle where (i, k) is an edge too.
+    # Extend every edge (i, j) by all (j, k), i < j < k: a triangle if (i, k) is an edge too.
     first = np.searchsorted(low, np.arange(n + 1))
     onward = np.diff(first)[high]
     if not 0 < onward.sum() <= _MOST_PATHS * n:

@@ -24,14 +24,14 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-# For every suffix, from bytes and to bytes. A parser names a place in the file; the path is added here.
+# Parser and writer of every suffix. A parser's errors name a place in the file; the path is added here.
 _GRAPHS: Mapping[str, tuple[Callable[[bytes], Graph], Callable[[Graph], bytes]]] = {
     ".csv": (edge_list.parse, edge_list.render),
     ".graphml": (graphml.parse, graphml.render),
     ".mtx": (matrix_market.parse, matrix_market.render),
     ".npz": (npz.parse, npz.render),
 }
-# Edge lists with tabs are read and never written.
+# Edge lists with tabs are read but never written.
 _READABLE_GRAPHS = {**_GRAPHS, ".tsv": _GRAPHS[".csv"]}
 _MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] = {
     ".obj": (obj.parse, obj.render),
@@ -123,7 +123,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool =
 
 
 def graph_bytes(graph: Graph, place: Path) -> bytes:
-    """What a file of this name holds for the graph."""
+    """The content of a file of this name for the graph."""
     if not isinstance(graph, Graph):
         raise CothermError("graph", validation.describe(graph), "a Graph")
     _, render = _format(place, _GRAPHS)
@@ -217,7 +217,7 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
 
 
 def _format(path: Path, formats: Mapping[str, T], suffixes: Iterable[str] | None = None) -> T:
-    """The format of a file; ``suffixes`` are all to choose from, where there are more."""
+    """The format of a file; ``suffixes`` lists all choices for the error, if there are more."""
     suffix = path.suffix.lower()
     if suffix in formats:
         return formats[suffix]

@@ -17,7 +17,7 @@ def gaussian(d: Floats, i: Ints, j: Ints, sigma: Floats, factor: float) -> Float
 def common_sigma(d: Floats, scale: str | float | None) -> float:
     """The given σ, or for "median" the median of the distances.
 
-    A median of 0 is no scale: the smallest distance > 0 takes its place, or 1 where all distances are 0.
+    A median of 0 cannot be a scale: it is replaced by the smallest distance > 0, or by 1 if all distances are 0.
     """
     if not isinstance(scale, str):
         return 1.0 if scale is None else scale
@@ -38,7 +38,7 @@ def self_tuned_sigma(distances: Floats, neighbor: int) -> Floats:
 
 
 def own_sigma(distances: Floats, neighbor: int) -> Floats:
-    """The same as far as the rows of the points themselves tell: infinite where they hold copies only."""
+    """σ from the rows of the points alone: infinite if a row holds only copies."""
     sigma = distances[:, neighbor - 1].copy()
     copies = np.flatnonzero(sigma == 0)
     table = distances[copies]

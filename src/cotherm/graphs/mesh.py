@@ -1,4 +1,4 @@
-"""Mesh, what a shape file holds: points in space and the triangles between them."""
+"""Mesh, the content of a shape file: points in space and the triangles between them."""
 
 from __future__ import annotations
 
@@ -99,6 +99,6 @@ def _faces(value: ArrayLike, n: int) -> Indices:
         return np.empty((0, 3), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 3:
         raise CothermError("faces", f"shape {array.shape}", "shape (f, 3), the corners of triangles")
-    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # spares a copy of eight bytes a number
+    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # saves a copy of eight bytes a number
         return array.astype(np.int32)
     return validation.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Triangles turned so that all show the same side outwards, for a surface that is lit.
+"""Triangles oriented consistently outwards, for a lit surface.
 
 A normal for every vertex comes from its nearest neighbors: the direction in which they extend least. Which of its two
 directions is outwards is carried from a vertex that lies outermost along a tree of near vertices whose normals are
@@ -16,14 +16,14 @@ from scipy.spatial import cKDTree
 
 from cotherm.arrays import Floats, Ints
 
-# Neighbors that a normal is found from.
+# Number of neighbors from which a normal is found.
 _NEAREST = 7
-# Triangles that stand up from the surface by more, in cosines, run through the body.
+# Triangles with a smaller cosine than this between their normal and the surface's run through the body.
 _UPRIGHT = 0.1
 
 
 def oriented(points: Floats, faces: Ints, *, only_flat: bool = False) -> Ints:
-    """The same triangles, turned outwards; where asked, without those that stand up from the surface."""
+    """The triangles turned outwards; on request, without those that stand up from the surface."""
     normals = outward_normals(points)
     a, b, c = (points[faces[:, corner]] for corner in range(3))
     across = np.cross(b - a, c - a)
@@ -34,7 +34,7 @@ def oriented(points: Floats, faces: Ints, *, only_flat: bool = False) -> Ints:
 
 
 def outward_normals(points: Floats) -> Floats:
-    """(n, 3), of unit length."""
+    """Unit normals, (n, 3)."""
     k = min(_NEAREST, len(points) - 1)
     found: Any = cKDTree(points).query(points, k=k + 1)
     near = found[1]
@@ -44,10 +44,10 @@ def outward_normals(points: Floats) -> Floats:
 
 
 def _signs(points: Floats, normals: Floats, near: Ints) -> Floats:
-    """1 or −1 for every vertex."""
+    """The sign of every vertex's normal, 1 or −1."""
     n = len(points)
     i, j = np.repeat(near[:, 0], near.shape[1] - 1), near[:, 1:].ravel()
-    # Nearly parallel normals first; a little more than zero, since a zero is no edge of a sparse matrix.
+    # Nearly parallel normals first; a little more than zero, since a sparse matrix does not store zeros as edges.
     crooked = 1.0 + 1e-9 - np.abs(np.einsum("ed,ed->e", normals[i], normals[j]))
     tree = minimum_spanning_tree(sp.coo_array((crooked, (i, j)), shape=(n, n)).tocsr())
     signs = np.ones(n)

@@ -1,4 +1,4 @@
-"""What graphs are made of, checked: edges, weights, adjacency matrices, points, faces, scales of kernels."""
+"""Checks of what graphs are made of: edges, weights, adjacency matrices, points, faces, scales of kernels."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def checked_labels(value: ArrayLike | None, n: int, names: NDArray[Any] | None =
 
 
 def checked_vertex_names(value: ArrayLike | None, n: int, rows: Any = None) -> NDArray[Any] | None:
-    """Names, strings or integers, a different one for every vertex; an index is matched with that of ``rows``."""
+    """Names, unique strings or integers for all vertices; an index is matched with that of ``rows``."""
     if value is None:
         return None
     array = validation.labels("vertex_names", value, rows)
@@ -121,7 +121,7 @@ def checked_vertex_names(value: ArrayLike | None, n: int, rows: Any = None) -> N
 
 
 def names_of_rows(X: Any, argument: str = "X") -> NDArray[Any] | None:
-    """The index of a pandas data frame, where it says more than the numbers of the rows; else None."""
+    """The index of a pandas data frame, if it says more than row numbers; else None."""
     index = getattr(X, "index", None)
     if index is None or not hasattr(X, "iloc"):
         return None
@@ -258,7 +258,7 @@ def _checked_sparse(argument: str, X: Any) -> sp.csr_array:
     if d > max(len(data), 1):
         used, column = np.unique(column, return_inverse=True)
         d = max(len(used), 1)
-    # Repeated entries are added up, as SciPy does everywhere.
+    # Repeated entries are summed, as everywhere in SciPy.
     return sp.csr_array(sp.coo_array((data, (coo.row, column)), shape=(n, d)))
 
 

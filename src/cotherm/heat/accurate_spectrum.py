@@ -37,7 +37,7 @@ _WEAK = 1e-10
 
 
 def refined(graph: Graph, values: Floats, vectors: Floats, doubtful: int, small: int) -> tuple[Floats, Floats]:
-    """The eigenpairs of a dense decomposition, the first ones, which are inaccurate, computed again.
+    """The eigenpairs of a dense decomposition, with the inaccurate first ones computed again.
 
     The first ``doubtful`` ones, at least one per component, may be rounding altogether. Of the others up to ``small``
     the vectors, or their span, are accurate, and give better eigenvalues than the decomposition did.
@@ -74,9 +74,9 @@ def pairs_by_differences(graph: Graph, block: Floats, P: Any, k: int) -> tuple[F
 
 
 def part_pairs(graph: Graph, parts: Parts) -> tuple[Floats, Floats]:
-    """Eigenvalues ascending and eigenvectors of the graph whose vertices are the parts, whose masses are their sizes.
+    """Eigenvalues, ascending, and eigenvectors of the graph whose vertices are the parts, with their sizes as masses.
 
-    Multiplied by ``part_vectors`` the eigenvectors are functions on the graph.
+    Multiplied by ``part_vectors``, the eigenvectors become functions on the graph.
     """
     a, b = parts[graph.i], parts[graph.j]
     sizes = np.bincount(parts).astype(np.float64)
@@ -111,7 +111,7 @@ def _from_factors(G: Floats) -> tuple[Floats, Floats]:
         return np.empty(0), np.empty((len(G), 0))
     # joba 'C': columns of very different sizes; jobu 'U', jobv 'N': left vectors only; jobr 'N': tiny columns count.
     sizes, U, _, work, _, info = dgejsv(np.asfortranarray(G), joba=0, jobu=0, jobv=3, jobr=0, jobt=0, jobp=0)
-    if info:  # not seen to happen
+    if info:  # never observed
         raise scipy.linalg.LinAlgError(f"dgejsv stopped with info = {info}")
     return (sizes[::-1] * (work[0] / work[1])) ** 2, U[:, ::-1]
 
@@ -124,7 +124,7 @@ def widest_gap(graph: Graph, low: float, high: float) -> float:
 
 
 def _weakest_cut(graph: Graph, count: int) -> Parts:
-    """The parts, ``count`` of them, that are left when the weakest edges of a strongest spanning tree are cut."""
+    """The ``count`` parts that remain when the weakest edges of a strongest spanning tree are cut."""
     tree = _strongest_tree(graph)
     kept = np.argsort(-tree.data)[: graph.n - count]
     strong = csr_array((tree.data[kept], (tree.row[kept], tree.col[kept])), shape=(graph.n, graph.n))
@@ -132,7 +132,7 @@ def _weakest_cut(graph: Graph, count: int) -> Parts:
 
 
 def _strongest_tree(graph: Graph) -> coo_array:
-    """A spanning tree of every component, of the largest weights possible."""
+    """A maximum spanning tree of every component."""
     live = np.flatnonzero(graph.w > 0)
     order = live[np.argsort(-graph.w[live], kind="stable")]
     # The tree depends only on the order of the weights; ranks, unlike tiny weights, are never taken for zero.

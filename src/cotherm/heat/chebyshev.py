@@ -33,9 +33,9 @@ _ROUNDING = 1e-15
 _COARSEST = 0.1
 # Sizes whose squares neither vanish nor overflow.
 _SQUARABLE = (1e-140, 1e140)
-# Bessel functions lose their digits beyond; the degree would be past 100,000 anyway.
+# Bessel functions lose their digits beyond this; the degree would exceed 100,000 anyway.
 _LARGEST_ARGUMENT = 1e9
-# Multiply-adds, of a second or so, after which a deadline is looked at.
+# Multiply-adds, about a second of them, between two looks at a deadline.
 _UNINTERRUPTED = 5e8
 # The recurrence divides by the bound, which must not overflow.
 _SMALLEST_BOUND = 1e-290
@@ -60,7 +60,7 @@ def chebyshev_flow(matrix: Laplacian, F: Array, times: Floats, tolerance: float)
 
 
 def usual_rounding(n: int, degree: float, times: Floats) -> Floats:
-    """For each time how much of ‖f‖ rounding is sure to allow in e^{−tL}f, on n vertices, the largest degree given."""
+    """For each time, a bound on the rounding in e^{−tL}f relative to ‖f‖, for n vertices and the largest degree."""
     with np.errstate(over="ignore"):
         return np.asarray(_EPSILON * (16.0 + np.sqrt(n) + 4.0 * np.sqrt(times * degree)))
 
@@ -76,7 +76,7 @@ def apply_exponential(matrix: Laplacian, F: Array, times: Floats, tails: Floats)
 
 
 def _sums(matrix: Laplacian, F: Array, coefficients: Floats) -> Array:
-    """Of all columns at once; of some at a time where there is a deadline to look at and much to do."""
+    """The flow of all columns at once, or of some at a time if there is a deadline and much to do."""
     engine, count = matrix.engine, F.shape[1]
     width = max(1, int(_UNINTERRUPTED / (len(coefficients) * matrix.work(1))))
     if not deadline.is_set() or count <= width:
@@ -91,7 +91,7 @@ def _sums(matrix: Laplacian, F: Array, coefficients: Floats) -> Array:
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:
     """c_k for every time as columns (degree + 1, times), zero past each time's own degree."""
-    # Python's own numbers: products past the largest become inf without a word.
+    # Python floats: products that overflow become inf without a warning.
     series = [_series(0.5 * float(t) * float(bound), tail) for t, tail in zip(times, tails, strict=True)]
     table = np.zeros((max(map(len, series)), len(series)))
     for column, c in enumerate(series):

@@ -22,7 +22,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.low_rank_kernel import LowRankKernel, decays, low_rank_kernel
 
-# Terms in memory at once.
+# Number of terms in memory at once.
 _TERMS_AT_ONCE = 40
 
 
@@ -72,9 +72,9 @@ class Batch:
         return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
 
     def write(self, engine: Engine, x: Array, i: Array, j: Array, scale: Floats, out: Array) -> None:
-        """From the terms applied to F, (n, terms, q), the derivatives by the weights of the edges (i, j), pairs scaled.
+        """Turn the terms applied to F, (n, terms, q), into the derivatives by the weights of the edges (i, j).
 
-        They go to the columns of their times in ``out``, (edges, times · pairs) or wider, contiguous.
+        Pairs are scaled. Columns go to their times in ``out``, (edges, times · pairs) or wider, contiguous.
         """
         pairs = x.shape[2] * (x.shape[2] + 1) // 2
         start = 0
@@ -86,9 +86,9 @@ class Batch:
 def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: float) -> list[Batch]:
     """All times t > 0 in batches of not too many terms; the derivative at t = 0 is zero.
 
-    The bound is rounded up to a power of ``grid``, so that the same few kernels serve over and over.
+    The bound is rounded up to a power of ``grid``, so that the same few kernels can be reused.
     """
-    if bound <= 0.0:  # no weight: heat stays where it is, and every term is a multiple of F
+    if bound <= 0.0:  # without weight heat stays in place, and every term is a multiple of F
         bound = 1.0 / float(times.max(initial=1.0))
     bound = float(grid ** np.ceil(np.log(bound) / np.log(grid)))
     batches: list[Batch] = []

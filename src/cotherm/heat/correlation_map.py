@@ -19,12 +19,12 @@ from cotherm.lazy import lazy
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
-# Additions to and from places in no order take about so many times as long as those of dense algebra.
+# Scattered additions take about this many times as long as those of dense algebra.
 SCATTERED = 4.0
 
 
 class Filtered(NamedTuple):
-    """Of one time t the terms applied to F, contiguous (n, terms, q), and −t times their signs."""
+    """The terms of one time t applied to F, contiguous (n, terms, q), and −t times their signs."""
 
     x: Array
     weights: Floats
@@ -64,7 +64,7 @@ class CorrelationMap:
         return 2.0 * terms * (n * q**2 + SCATTERED * edges * q)
 
     def derivative(self, v: Array) -> Floats:
-        """Of the values in the direction v, which has an entry for each edge that counts."""
+        """The derivative of the values in the direction v, which has an entry for each edge that counts."""
         engine, (a, b) = self._engine, self._pairs
         weights = engine.xp.zeros(len(self._pattern.i))
         weights[self._edges] = v
@@ -75,7 +75,7 @@ class CorrelationMap:
         return np.ravel(out)
 
     def gradient(self, slopes: Floats) -> Array:
-        """Of the sum of values times ``slopes``."""
+        """The gradient of the sum of values times ``slopes``."""
         engine = self._engine
         total = engine.xp.zeros(len(self._i))
         for slope, part in zip(symmetric(slopes, self._pairs, self._scale), self._terms, strict=True):

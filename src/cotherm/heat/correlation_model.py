@@ -27,11 +27,11 @@ Terms = Callable[[Batch], Array]
 # Writes the derivatives by the weights of some edges, by their numbers among those asked for, into an array.
 RowWriter = Callable[[Array, Array], None]
 
-# Relative errors of Q, by which steps are judged, and of its derivative by filters, which only leads to them.
+# Relative errors of Q, which judges steps, and of its derivative by filters, which only proposes them.
 EXACT, DERIVATIVE = 1e-12, 1e-10
 # Up to this t·λ_max rounding in eigenvalues and eigenvectors does no harm.
 _LONG = 1e3
-# By this t·λ all heat that λ belongs to is gone.
+# From this t·λ on, the heat in the mode of λ has vanished.
 _FOREVER = 1e14
 
 
@@ -46,13 +46,13 @@ class Correlation(Protocol):
         """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
 
     def write_derivative(self, edges: Array, out: Array) -> None:
-        """Of that vector by the weights of some edges, into the first columns of (edges, times · pairs) or wider."""
+        """Its derivative by some edge weights, into the first columns of an array (edges, times · pairs) or wider."""
 
     def row_writer(self, edges: Array) -> RowWriter:
-        """The same, row by row as they are needed; what they are computed from is computed now, and kept."""
+        """The derivative, row by row on demand; its inputs are computed now and kept."""
 
     def derivative_map(self, edges: Array) -> CorrelationMap:
-        """The same as a linear map that is not formed; what it is applied by is computed now, and kept."""
+        """The derivative as a linear map that is not formed; its inputs are computed now and kept."""
 
 
 class CorrelationModel:
@@ -126,21 +126,21 @@ class CorrelationModel:
 
 
 class _SpectralCorrelation:
-    """By the dense eigendecomposition, which is made on the host."""
+    """Q by a dense eigendecomposition on the host."""
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
         self._model = model
         weights = model.engine.edges_to_numpy(model.pattern, u)
         L = _dense_laplacian(model.graph, weights)
-        # NumPy's, unlike SciPy's, releases the interpreter lock: the other graphs' decompositions run meanwhile.
+        # NumPy's, unlike SciPy's, releases the interpreter lock, so that other graphs are decomposed meanwhile.
         values, vectors = np.linalg.eigh(L)
         longest = float(model.times.max(initial=0.0))
         if longest * float(values[-1]) > _LONG:
-            # What rounding left in small eigenvalues and in constant eigenvectors would grow with the time.
+            # Rounding in small eigenvalues and in constant eigenvectors would grow with the time.
             spectrum = fit_spectrum(model.graph.with_weights(weights), values, vectors, longest)
             self._values, self._vectors = spectrum.values, spectrum.vectors
         else:
-            # What is rounding beside the largest is zero: conserved heat must not decay.
+            # Eigenvalues that are rounding beside the largest become zero: conserved heat must not decay.
             self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
             self._vectors = vectors
         self._coefficients = self._vectors.T @ model.F
@@ -165,7 +165,7 @@ class _SpectralCorrelation:
         return self._model.derivative_map(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
-        # After so long nothing changes any more, and rounding, which the derivative multiplies by t, must not either.
+        # Past these times nothing changes any more; they are cut, since the derivative multiplies rounding by t.
         smallest = float(np.min(self._values, where=self._values > 0.0, initial=np.inf))
         times = np.minimum(self._model.times, _FOREVER / smallest) if np.isfinite(smallest) else self._model.times
         return derivative_batches(times, float(self._values[-1]), EXACT, grid=4.0)
@@ -178,7 +178,7 @@ class _SpectralCorrelation:
 
 
 class _ChebyshevCorrelation:
-    """By Chebyshev series, on the engine."""
+    """Q by Chebyshev series on the engine."""
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
         self._model = model

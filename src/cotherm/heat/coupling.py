@@ -92,7 +92,7 @@ def coupling_error(
     checked = validation.times("times", times)
     tolerance = validation.real("tolerance", tolerance, positive=True)
     run_by = engine_for_views(engine, functions)
-    # In units in which no square vanishes beside the others or overflows; a power of two, so that no digit changes.
+    # Scaled so that squares neither vanish nor overflow, by a power of two, so that no digit changes.
     unit = 2.0 ** int(np.clip(np.frexp(max(float(np.abs(F).max(initial=0.0)) for F in columns))[1], -1_000, 1_000))
     columns = [F / unit for F in columns]
     if correspondence is None:
@@ -110,7 +110,7 @@ def coupling_error(
 
 
 def _in_units(errors: Floats, *units: float) -> Floats:
-    """The errors times all units, if that is a number."""
+    """The errors times all units; refuses overflow."""
     with np.errstate(over="ignore", under="ignore"):
         for unit in units:
             errors = errors * unit
@@ -139,7 +139,7 @@ def coupling_terms(Q: Floats, importance: Floats) -> Floats:
     It is Σ_k π_k times the sum of π_k ‖Q_k − Q̄‖², Q̄ the weighted mean.
     """
     shares = (importance / importance.sum())[:, np.newaxis, np.newaxis, np.newaxis]
-    # From the first graph, not from zero: where all graphs agree to many digits these count.
+    # Deviations from the first graph, not from zero: if all graphs agree to many digits, the other digits count.
     apart = Q - Q[:1]
     deviations = apart - np.sum(shares * apart, axis=0)
     return np.asarray(importance.sum() ** 2 * np.sum(shares * deviations**2, axis=(0, 2, 3)))
@@ -153,9 +153,9 @@ def functions_mismatch(functions: Sequence[Floats]) -> float:
 
 
 def relative_mismatch(Q: Floats) -> float:
-    """The root mean square of ‖Q_k − Q_l‖ over all pairs of graphs, relative to that of ‖Q_k‖; Q is one for each graph.
+    """The root mean square of ‖Q_k − Q_l‖ over all pairs of graphs, relative to that of ‖Q_k‖; Q[k] is Q_k.
 
-    In units of a power of two, so that squares of small or large numbers are numbers.
+    Scaled by a power of two, so that squares neither vanish nor overflow.
     """
     Q = np.ldexp(Q, -np.frexp(np.abs(Q).max(initial=0.0))[1])
     size = np.sum(Q**2) / len(Q)

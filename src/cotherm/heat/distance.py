@@ -22,7 +22,7 @@ from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential
 from cotherm.heat.spectrum import full_spectrum, lowest
 from cotherm.heat.validation import require_dense, require_graph, require_two
 
-# Modes that have decayed to less than this do not change a distance in double precision.
+# Modes that have decayed below this do not change a distance in double precision.
 _NEGLIGIBLE = 1e-17
 # Beyond this 2tλ_max heat has spread too far for the local route.
 _LONG = 1_000.0
@@ -217,7 +217,7 @@ def diffusion_distance(
 
 
 def _require_size(graph: Graph, rows: Ints | None, nearest: int | None, method: str) -> None:
-    """Refuse what would not fit into memory."""
+    """Refuse results that would not fit into memory."""
     count = graph.n if rows is None else len(rows)
     if method == "exact":
         require_dense(graph)
@@ -366,7 +366,7 @@ def diffusion_map(graph: Graph, t: float, k: int = 2) -> Floats:
 
 
 def signs(vectors: Floats) -> Floats:
-    """±1 for every column: times it, its entry of largest absolute value is positive."""
+    """The sign of every column, ±1, that makes its entry of largest absolute value positive."""
     largest = np.abs(vectors).argmax(axis=0)
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
@@ -384,7 +384,7 @@ def without_constant(values: Floats, vectors: Floats) -> Floats:
 
 
 def _all_pairs(graph: Graph, t: float, engine: Engine) -> Floats:
-    if t == 0.0:  # all vertices are equally far from each other, which rounding must not blur
+    if t == 0.0:  # all vertices are equally far apart, and rounding must not blur that
         return np.sqrt(2.0) * (1.0 - np.eye(graph.n))
     if graph.n <= limits.DENSE:
         spectrum = full_spectrum(graph, longest=t)

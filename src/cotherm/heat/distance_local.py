@@ -39,7 +39,7 @@ def rows(matrix: Laplacian, t: float, sources: Ints) -> Floats:
     places = _places(matrix)[sources]
     heat = _self_heat(matrix, t)
     squares = matrix.engine.local_kernel_rows(matrix, 2.0 * t, places)
-    squares *= -2.0  # in place, as below: there may be many rows
+    squares *= -2.0  # in place, here and below: there may be many rows
     squares += heat
     squares += heat[places][:, np.newaxis]
     squares[np.arange(len(places)), places] = 0.0

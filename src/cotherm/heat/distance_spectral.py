@@ -41,7 +41,7 @@ def rows(modes: Floats, sources: Ints) -> Floats:
 
 def nearest(modes: Floats, sources: Ints, k: int) -> tuple[Ints, Floats]:
     """The k nearest of each source."""
-    # In units of its own: heat at late times is small everywhere, and the search refuses tiny numbers.
+    # Rescaled, because heat at late times is small everywhere, and the search refuses tiny numbers.
     scale = float(np.abs(modes - modes.mean(axis=0)).max()) or 1.0
     found = nearest_neighbors((modes - modes.mean(axis=0)) / scale, k, search="exact")
     return found.indices[sources].astype(np.int64), scale * found.distances[sources]

@@ -22,9 +22,9 @@ from cotherm.heat.validation import require_dense, require_graph
 
 log = logging.getLogger("cotherm")
 
-# A smaller tolerance asks for what rounding allows: no warning that it is not reached.
+# A tolerance below this asks for the best that rounding allows, and missing it gives no warning.
 _FINEST = 1e-10
-# Sums of products of larger numbers may overflow.
+# Sums of products of numbers larger than this may overflow.
 _HUGE = 1e290
 # Sizes whose squares neither vanish nor overflow.
 _SQUARABLE = (1e-140, 1e140)
@@ -129,7 +129,7 @@ def heat_flow(
 
 
 def _functions_there(F: Array, n: int, engine: Engine) -> Array:
-    """Functions that live with the engine, checked there."""
+    """Check functions that live with the engine, in its memory."""
     with engine.guarded():
         return validation.functions_array("F", engine.asarray(F), n)
 
@@ -137,10 +137,10 @@ def _functions_there(F: Array, n: int, engine: Engine) -> Array:
 def _warn_of_rounding(
     bound: float, F: Array, times: Floats, result: Array, tolerance: float, column_sums: Callable[..., ColumnSums]
 ) -> None:
-    """Say so where rounding may have left more in a column than the tolerance allows.
+    """Warn if rounding may have left more in a column than the tolerance allows.
 
-    The sum of a column is conserved. How far it is off tells what rounding did to the slowest mode, to which it does
-    most; elsewhere it is taken to be what it usually is, for a degree of the spectral bound, which none exceeds.
+    The sum of a column is conserved. Its error shows what rounding did to the slowest mode, which suffers
+    most; for other modes usual rounding is assumed, with the spectral bound as the degree, which none exceeds.
     """
     n = len(F)
     units = _units(column_sums(F).largest)

@@ -21,8 +21,8 @@ from cotherm.heat.correlation_map import SCATTERED, Filtered
 from cotherm.heat.correlation_model import DERIVATIVE, EXACT, CorrelationModel
 from cotherm.lazy import lazy
 
-# Into so many pieces the rows of a graph are split, the first that divides them: short sums leave more of them to be
-# computed at the same time.
+# Numbers of pieces into which the rows of a graph are split, the first that divides them: short sums allow more of them
+# to be computed at the same time.
 _PIECES = (16, 10, 8, 7, 6, 5, 4, 3, 2, 1)
 
 # Writes rows of the derivative, by the numbers of edges, into an array.

@@ -1,7 +1,7 @@
 """e^{−tL}F for a large graph with a few vertices of huge degree: hubs, or ends of heavy edges.
 
 The degree of a Chebyshev series is about √(tλ_max), whatever the other eigenvalues are. Lanczos iteration finds the few
-that are far out in a few steps, and then needs as many as the series of the others would have terms. With V its
+that are far out in a few steps, and then takes one for each term that the series of the others would have. With V its
 vectors, V_0 = f/‖f‖, and T = VᵀLV, which is tridiagonal,
 
     e^{−tL}f ≈ ‖f‖ V e^{−tT} e_0.

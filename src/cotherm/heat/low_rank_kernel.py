@@ -49,7 +49,7 @@ class LowRankKernel:
     def series(self) -> Floats:
         """Chebyshev coefficients of all φ_r on [0, stiffness], (degree + 1, terms)."""
         tail = _SERIES_PART * self.tolerance
-        # The φ_r are no steeper than e^{−x}: as many terms as its series needs, with some margin, are enough.
+        # The φ_r are not steeper than e^{−x}: the number of terms of its series, with some margin, is enough.
         count = len(exponential_coefficients(np.ones(1), self.stiffness, np.array([1e-3 * tail]))) + 4
         angles = (np.arange(count) + 0.5) * (np.pi / count)
         values = self.at(0.5 * self.stiffness * (1.0 + np.cos(angles)))

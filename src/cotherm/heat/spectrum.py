@@ -75,7 +75,7 @@ class Spectrum(ArraysInShort):
         ndarray of shape (..., k)
             The factor of every mode, along the last axis.
         """
-        with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
+        with np.errstate(over="ignore"):  # where tλ overflows, no heat is left
             return np.exp(-t * self.values)
 
 

@@ -19,7 +19,7 @@ def median_degree(*graphs: Graph) -> float:
 
 
 def diffusion_time(moves: float, *graphs: Graph, without_edges: float = 0.0) -> float:
-    """The time in which heat makes about so many moves along edges: moves / median degree.
+    """The time in which heat makes about ``moves`` moves along edges: moves / median degree.
 
     Where no vertex has neighbors, heat never moves and it is ``without_edges``.
     """

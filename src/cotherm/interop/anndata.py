@@ -213,7 +213,7 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit_n
 
 
 def _cell_names(adata: Any) -> list[str] | None:
-    """The names of the cells; None where AnnData has let some be given twice."""
+    """The names of the cells; None if they are not unique, which AnnData allows."""
     names = adata.obs_names.astype(str).tolist()
     return names if len(set(names)) == len(names) and all(names) else None
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from mudata import MuData
 
 _COORDINATES = 10
-# Every entry written here has the version of cotherm under this name; only such entries are written over.
+# Every entry written here has the version of cotherm under this name; only such entries are overwritten.
 _MARK = "cotherm_version"
-# And the names that were written beside it, of which the same holds.
+# The names written beside it, which may be overwritten, too.
 _WRITTEN = "written"
 
 
@@ -73,7 +73,7 @@ def to_anndata(
     key : str, default "cotherm"
         Name to use in place of "cotherm".
     k : int, optional
-        Number of coordinates in the embedding. By default 10, or as many as there are.
+        Number of coordinates in the embedding. By default 10, or all if there are fewer.
     t : float, default 0.0
         Time of the embedding, whose columns are multiplied by e^{−tλ}.
     clusters : int, optional
@@ -122,7 +122,7 @@ def to_anndata(
     entries = _entries(result, embedding, together, clusters)
     whole = _whole(together, adatas, clusters) if is_mudata(adatas) else None
     if whole is not None:
-        # Weights of modalities would be pulled into those of the whole, with NaN for cells that a modality lacks.
+        # Weights of modalities would be merged into those of the whole, with NaN for cells that a modality lacks.
         entries = [replace(entry, weights=None) for entry in entries]
         _require_free("adatas", adatas, key)
     elif is_mudata(adatas):
@@ -135,7 +135,7 @@ def to_anndata(
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is written into one object."""
+    """The data written into one object."""
 
     X: Floats
     graph: Graph | None
@@ -169,7 +169,7 @@ def _entries(
 
 
 def _whole(together: CommonCells | None, mdata: Any, clusters: int | None) -> _Entry | None:
-    """What a MuData gets beside its modalities."""
+    """The data that a MuData gets beside its modalities."""
     found = None if together is None else together.of_mudata(mdata)
     if found is None:
         return None
@@ -215,7 +215,7 @@ def _names(key: str) -> dict[str, str]:
 
 
 def _places(adata: Any, key: str) -> list[tuple[str, Any, str]]:
-    """Everything that may be written beside ``uns[key]``: where, and under which name."""
+    """Everything that may be written beside ``uns[key]``: the place and the name."""
     names = _names(key)
     places = [("obsm", adata.obsm, "embedding"), ("obsm", adata.obsm, "common")]
     places += [("obsp", adata.obsp, "connectivities"), ("obsp", adata.obsp, "distances")]
@@ -224,7 +224,7 @@ def _places(adata: Any, key: str) -> list[tuple[str, Any, str]]:
 
 
 def _weight_names(adata: Any, key: str) -> list[str]:
-    """Where weights of modalities are: as ``muon.pp.neighbors`` names them, unless another key was given."""
+    """The key of modality weights: as ``muon.pp.neighbors`` names it, unless another key was given."""
     name = "mod_weight" if key == "cotherm" else f"{key}_mod_weight"
     return [f"{modality}:{name}" for modality in adata.mod] if is_mudata(adata) else [name]
 
@@ -291,7 +291,7 @@ def _representation(mdata: Any, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _remove(adata: Any, key: str) -> None:
-    """Take out an earlier answer, which may have had what this has not."""
+    """Remove an earlier answer, which may have entries that this one lacks."""
     ours = _written(adata, key)
     if ours is None:
         return
@@ -313,13 +313,13 @@ def _matrices(graph: Graph) -> tuple[Any, Any]:
     W = sp.csr_matrix(graph.adjacency())
     W.eliminate_zeros()
     lengths = W.copy()
-    with np.errstate(over="ignore"):  # the inverse of the very smallest floats is past the largest
+    with np.errstate(over="ignore"):  # the inverse of the smallest floats overflows
         lengths.data = np.minimum(1.0 / W.data, np.finfo(np.float64).max)
     return W, lengths
 
 
 def _note(result: JointResult) -> dict[str, Any]:
-    """Everything about the answer that is a number, a word, a vector or a setting: graphs and modes are elsewhere."""
+    """All numbers, words, vectors and settings of the answer; graphs and modes are elsewhere."""
     found: dict[str, Any] = {"method": type(result).__name__, _MARK: __version__}
     for field in fields(result):  # type: ignore[arg-type]  # all answers are dataclasses
         value = getattr(result, field.name)
@@ -341,7 +341,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """What an h5ad file can hold: words, numbers, vectors of either and mappings of those; no None, nothing nested."""
+    """Convert to what h5ad files can hold: words, numbers, vectors and flat mappings of these, without None."""
     if isinstance(value, Mapping):
         pairs = {str(name): _plain(one) for name, one in value.items()}
         return {name: one for name, one in pairs.items() if one is not None}

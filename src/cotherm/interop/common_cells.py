@@ -25,7 +25,7 @@ class CommonCells:
 
     @classmethod
     def of(cls, common: CommonGraph, k: int, t: float, count: int | None) -> CommonCells:
-        """The coordinates are as many as those of the modalities."""
+        """Use as many coordinates as the modalities have."""
         with known_as("k", "clusters"):
             clusters = None if count is None else common.clusters(count)
         return cls(common, common.embedding(k, t=t), clusters)
@@ -52,7 +52,7 @@ class CommonCells:
 
 
 def pairs_note(report: PairReport) -> dict[str, Any]:
-    """What a file can hold of the report: the table stays in the result."""
+    """The part of the report that a file can hold; the table stays in the result."""
     agreement = {
         field.name: np.array([getattr(one, field.name) for one in report.agreement]) for field in fields(Agreement)
     }
@@ -68,14 +68,14 @@ def pairs_note(report: PairReport) -> dict[str, Any]:
 
 
 def _items_of(mdata: Any, common: CommonGraph) -> Ints | None:
-    """The item that each cell of a MuData is; None if a cell is two of them, or two cells are one.
+    """The item of each cell of a MuData; None if a cell is two items, or two cells are one.
 
     A MuData takes cells of the same name for the same, whatever the pairs were.
     """
     found = np.full(mdata.n_obs, -1)
     for k, (name, adata) in enumerate(mdata.mod.items()):
         rows = np.asarray(mdata.obsmap[name]).astype(np.int64) - 1
-        if len(rows) != mdata.n_obs or rows.max(initial=-1) >= adata.n_obs:  # cells were left out since it was made
+        if len(rows) != mdata.n_obs or rows.max(initial=-1) >= adata.n_obs:  # cells were removed since it was made
             return None
         here = rows >= 0
         own = common.of_view(k)[rows[here]]

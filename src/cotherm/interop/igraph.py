@@ -24,7 +24,7 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     """Convert an igraph graph, with the same vertices and edges in the same order.
 
     The vertex attribute "name" becomes ``vertex_names``; where it is missing vertices have no names. The vertex
-    attributes "x", "y" and "z", as many as there are,
+    attributes "x", "y" and "z", where the graph has them,
     become coordinates. The graph attribute "name" is kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
 
     Parameters

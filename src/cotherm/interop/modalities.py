@@ -11,7 +11,7 @@ from cotherm.interop.validation import is_mudata, require_anndata
 
 
 def modalities(adatas: Any) -> list[tuple[str | None, Any]]:
-    """Every modality with its name, which only a MuData knows, in the order given."""
+    """Every modality in the order given, with its name if it comes from a MuData."""
     items: list[tuple[str | None, Any]]
     if is_mudata(adatas):
         items = list(adatas.mod.items())
@@ -27,5 +27,5 @@ def modalities(adatas: Any) -> list[tuple[str | None, Any]]:
 
 
 def argument_of(k: int, name: str | None) -> str:
-    """How messages call a modality: by its name, if it has one."""
+    """The word for a modality in messages: its name, if it has one."""
     return f"adatas[{k if name is None else repr(name)}]"

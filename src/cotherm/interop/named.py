@@ -1,4 +1,4 @@
-"""Vertices with names: what is wrong with their edges is said in those names."""
+"""Vertices with names, which errors about their edges use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: 
 
 
 def kept_names(names: Names) -> list[Any]:
-    """The names as a graph can hold them: all integers, or all strings; of other objects what repr writes."""
+    """The names as a graph can hold them: all integers, or all strings, by repr for other objects."""
     if all(
         isinstance(name, int | np.integer) and not isinstance(name, bool) and abs(int(name)) < 2**63 for name in names
     ):
@@ -41,12 +41,12 @@ def kept_names(names: Names) -> list[Any]:
 
 
 def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
-    """Pairs of numbers as an array (m, 2), also where there are none."""
+    """Pairs of numbers as an array (m, 2), also for m = 0."""
     return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
 
 
 def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
-    """The weights, 1 for all edges where none has one; None stands for an edge that has none."""
+    """The weights, all 1 if no edge has one; None means an edge without weight."""
     if all(value is None for value in values):
         return np.ones(len(values))
     absent = [edge for edge, value in zip(edges, values, strict=True) if value is None]
@@ -61,7 +61,7 @@ def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
 
 
 def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:
-    """What every vertex has, or None where none has; an error where only some have."""
+    """The values of all vertices; None if no vertex has one, and an error if only some have."""
     absent = [name for name, value in zip(names, values, strict=True) if value is None]
     if len(absent) == len(values):
         return None

@@ -158,7 +158,7 @@ def _column(frame: Any, argument: str, name: Hashable) -> Any:
 
 
 def _weights(column: Any) -> Any:
-    # Types of pandas' own, such as Int64, become those of NumPy; nothing is missing any more.
+    # pandas' own types, such as Int64, become NumPy's, since missing values were refused before.
     plain = column.to_numpy(dtype=column.dtype.numpy_dtype) if hasattr(column.dtype, "numpy_dtype") else column
     return validation.numeric("weight", np.asarray(plain), ndim=(1,))
 

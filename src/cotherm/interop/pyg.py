@@ -174,23 +174,23 @@ def _labels(data: Any, name: str | None, n: int) -> NDArray[Any] | None:
     return values.reshape(n)
 
 
-# Which torch to take depends on the machine: the extra does not choose.
+# The right torch depends on the machine, so the extra does not choose one.
 def _torch() -> Any:
     return require("torch", "pyg", also="torch")
 
 
 def _data_room() -> Any:
-    _torch()  # without it the other cannot be imported
+    _torch()  # the other cannot be imported without it
     return require("torch_geometric.data", "pyg", also="torch")
 
 
 def _values(data: Any, name: str | None) -> NDArray[Any] | None:
-    """A tensor of the data as an array, on the host; None where there is none."""
+    """A tensor of the data as an array on the host; None if it is missing."""
     tensor = None if name is None else data.get(name)
     if tensor is None:
         return None
     if not isinstance(tensor, _torch().Tensor):
         raise CothermError(f"data.{name}", validation.describe(tensor), "a torch.Tensor")
-    # NumPy has no word for some of torch's floats.
+    # NumPy lacks some of torch's float types.
     host = tensor.detach().cpu()
     return np.asarray((host.double() if host.is_floating_point() else host).numpy())

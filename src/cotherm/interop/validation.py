@@ -1,4 +1,4 @@
-"""What other libraries' objects must be to become graphs: their types, the names of their vertices, their edges."""
+"""Checks of other libraries' objects that become graphs: their types, names of vertices, and edges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int) -> list[
 
 
 def named(argument: str, value: Any, what: str = "an attribute") -> Any:
-    """What can name an attribute or a column: anything that can be hashed."""
+    """Require a hashable object, which can name an attribute or a column."""
     try:
         hash(value)
     except TypeError:
@@ -79,7 +79,7 @@ def refuse_negative(names: Names, low: Ints, high: Ints, w: Floats) -> None:
 
 
 def require_anndata(argument: str, adata: Any) -> None:
-    """Refuse what is no AnnData; without anndata nothing is one."""
+    """Refuse objects that are not AnnData; this needs the package anndata."""
     if not isinstance(adata, require("anndata", "anndata").AnnData):
         needed = "an anndata.AnnData"
         advice = "Take its modalities one by one: mdata.mod." if is_mudata(adata) else ""
@@ -87,7 +87,7 @@ def require_anndata(argument: str, adata: Any) -> None:
 
 
 def is_mudata(value: object) -> bool:
-    # Whoever has a MuData has imported the library; whoever has none need not have it.
+    # A caller with a MuData has imported the library; others need not have it installed.
     library = sys.modules.get("mudata")
     return library is not None and isinstance(value, library.MuData)
 

@@ -1,6 +1,6 @@
 """Named arrays in one uncompressed zip archive of .npy files: what ``numpy.load(path, allow_pickle=False)`` opens.
 
-Compression and overlap are refused on the way in, so that all arrays together are no larger than the file; the
+Compression and overlap are refused on the way in, so that all arrays together fit in the size of the file; the
 checksums of the archive reveal any damage, and no objects are ever made.
 """
 
@@ -38,12 +38,12 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack(data: bytes, require: Callable[[list[str]], None]) -> dict[str, NDArray[Any]]:
-    """The arrays by name; ``require`` sees the names first, each once, and raises where they are not as expected."""
+    """The arrays by name; ``require`` gets the names first, without repetition, and raises if they are unexpected."""
     return {field: npy.parse(field, member) for field, member in _members(data, require).items()}
 
 
 def located(path: Path, require: Callable[[list[str]], None]) -> dict[str, ArrayFile]:
-    """The same of a file that is not read whole: where each array is in it. Checksums are compared in pieces."""
+    """The place of each array in a file that is not read whole. Checksums are compared in pieces."""
     try:
         with opened(path) as file, zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
@@ -64,14 +64,14 @@ def located(path: Path, require: Callable[[list[str]], None]) -> dict[str, Array
 
 
 def _begin(file: IO[bytes], entry: zipfile.ZipInfo) -> int:
-    """The first byte of a member: behind its local header, whose name and extra field have lengths of their own."""
+    """The first byte of a member, after its local header, whose name and extra field vary in length."""
     file.seek(entry.header_offset)
     head = file.read(_LOCAL_HEADER)
     return entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", head[26:30]))
 
 
 def require_width(arrays: Mapping[str, NDArray[Any]], least: Mapping[str, int]) -> None:
-    """Refuse numbers narrower than those stored here: made into the usual ones they take many times the file."""
+    """Refuse numbers narrower than those stored here: converted, they would take many times the file's size."""
     for field, width in least.items():
         if field in arrays and arrays[field].dtype.itemsize < width:
             given = f"dtype {arrays[field].dtype}"
@@ -79,7 +79,7 @@ def require_width(arrays: Mapping[str, NDArray[Any]], least: Mapping[str, int]) 
 
 
 def names(data: bytes) -> list[str]:
-    """The names of the arrays; none where the data are no archive that can be read."""
+    """The names of the arrays; empty if the data are not a readable archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return [_field(entry) for entry in archive.infolist()]
@@ -116,7 +116,7 @@ def _require_stored(entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _require_apart(entries: list[zipfile.ZipInfo], size: int) -> None:
-    """No byte of the file belongs to two arrays, so that all of them together are no larger than the file.
+    """No byte of the file belongs to two arrays, so that all of them together fit in the size of the file.
 
     An archive may list the same bytes under many names, or one array within another, and so unfold a small file into
     more than memory holds.

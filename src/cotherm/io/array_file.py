@@ -24,7 +24,7 @@ from cotherm.io.atomic import synchronize, writing
 
 # Bytes read at a time where all of a file is looked at.
 _BLOCK = 2**22
-# The description of an array is shorter.
+# The description of an array is shorter than this.
 _LONGEST_DESCRIPTION = 2**16 + 12
 
 
@@ -54,12 +54,12 @@ class ArrayFile(NamedTuple):
         return array
 
     def read_all(self) -> NDArray[Any]:
-        """The whole array, which may have no dimensions; for small ones."""
+        """The whole array, of any number of dimensions; for small arrays."""
         flat = ArrayFile(self.path, (math.prod(self.shape),), self.dtype, self.offset)
         return flat.read().reshape(self.shape)
 
     def blocks(self, start: int, stop: int, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The same, some rows at a time: where they begin, and the rows."""
+        """Some rows at a time: the first row's number, and the rows."""
         for at in range(start, stop, rows):
             yield at, self.read(at, min(at + rows, stop))
 
@@ -93,7 +93,7 @@ def opened(path: Path) -> Any:
 
 
 def describe(path: Path) -> ArrayFile:
-    """The array in a file, as it describes itself; its size must be what it says."""
+    """The array in a file by its own description; the file's size must agree."""
     with opened(path) as file:
         size = file.seek(0, os.SEEK_END)
     found = describe_within(path, 0, size)

@@ -17,7 +17,7 @@ from cotherm.errors import CothermError
 # Bytes of a path and of a name in it, as on Linux and nearly everywhere.
 _LONGEST_PATH, _LONGEST_NAME = 4_095, 255
 _ADVICE = "Pass overwrite=True to replace the file."
-# What file systems say that know no second names of a file, and those where nothing can be waited for.
+# Errors of file systems without hard links, and of those without fsync.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
 _NO_FSYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -36,7 +36,7 @@ def as_path(value: object) -> Path:
 
 
 def load(path: Path, *, most: int = -1) -> bytes:
-    """Everything in a file, which must hold something; its first bytes with ``most``, the number of them."""
+    """The content of a file, which must not be empty; with ``most``, at most its first ``most`` bytes."""
     try:
         if path.exists() and not path.is_file():
             given = "a directory" if path.is_dir() else "not a plain file"
@@ -80,14 +80,14 @@ def save(path: Path, data: bytes | Sequence[Any], *, overwrite: bool, advice: st
 
 
 def require_free(path: Path, *, overwrite: bool, advice: str = _ADVICE) -> Path:
-    """Where a file of this name would be, links followed; what can be no target of it is refused.
+    """The path where a file of this name would be, links followed; refuses paths that cannot be written.
 
     ``advice`` is what to do about a file that exists.
     """
     overwrite = validation.boolean("overwrite", overwrite)
     try:
         target = real_path(path)
-        if target.is_symlink():  # what is left of links that could not be followed to an end
+        if target.is_symlink():  # an unresolved link remains
             raise CothermError(str(path), "a symbolic link that leads back to itself", "the name of a file to write")
         if target.is_dir():
             raise CothermError(str(path), "a directory", "the name of a file to write")
@@ -103,13 +103,13 @@ def require_free(path: Path, *, overwrite: bool, advice: str = _ADVICE) -> Path:
 
 
 def real_path(path: Path) -> Path:
-    """The path with all links followed as far as they lead; unlike ``Path.resolve``, this never raises."""
+    """The path with links followed as far as possible; unlike ``Path.resolve``, this never raises."""
     return Path(os.path.realpath(path))
 
 
 def same_place(first: str | Path, second: str | Path) -> bool:
     """Whether two paths are one file, or will be: links are followed, and case counts where the file system has it."""
-    with suppress(OSError, ValueError):  # one of them does not exist yet, or can name no file
+    with suppress(OSError, ValueError):  # one of them does not exist yet, or cannot name a file
         return Path(first).samefile(second)
     try:
         a, b = real_path(Path(first)), real_path(Path(second))
@@ -121,7 +121,7 @@ def same_place(first: str | Path, second: str | Path) -> bool:
 
 
 def _ignores_case(directory: Path) -> bool:
-    """Whether the file system finds a directory under its name in other letters, too."""
+    """Whether the file system ignores case: whether it finds the directory under its name in other case."""
     named = next((one for one in (directory, *directory.parents) if one.name.swapcase() != one.name), None)
     if named is None:
         return False
@@ -131,7 +131,7 @@ def _ignores_case(directory: Path) -> bool:
 
 
 def require_writable(directory: Path) -> None:
-    """Refuse a directory in which no file can be made, by making one: rights alone do not tell."""
+    """Refuse a directory in which a file cannot be made, by trying: permissions alone do not tell."""
     probe = _temporary(directory)
     try:
         probe.touch(exist_ok=False)
@@ -143,7 +143,7 @@ def require_writable(directory: Path) -> None:
 
 
 def require_room(directory: Path, size: int) -> None:
-    """Refuse a directory on a file system with less space than a file of so many bytes takes."""
+    """Refuse a directory on a file system without space for a file of ``size`` bytes."""
     try:
         free = shutil.disk_usage(directory).free
     except OSError:  # some file systems do not tell
@@ -156,7 +156,7 @@ def require_room(directory: Path, size: int) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Within, what the system says against writing, such as that the disk is full, is an error that names the path."""
+    """Turn the system's errors on writing, such as a full disk, into errors that name the path."""
     try:
         yield
     except OSError as error:
@@ -172,7 +172,7 @@ def _require_memory(path: Path) -> None:
 
 
 def _is_too_long(name: str) -> bool:
-    """Longer than file systems can name; asking them whether such a file is there is an error."""
+    """Whether a path is longer than file systems allow; asking whether it exists would raise."""
     longest = max((len(os.fsencode(part)) for part in Path(name).parts), default=0)
     return longest > _LONGEST_NAME or len(os.fsencode(name)) > _LONGEST_PATH
 
@@ -213,7 +213,7 @@ def _temporary(directory: Path) -> Path:
 
 
 def _take_name(temporary: Path, target: Path) -> None:
-    """Give a file a second name, which must be free: the system sees to it that of several processes one succeeds."""
+    """Give a file a second name, which must be free: the system lets only one of several processes succeed."""
     try:
         os.link(temporary, target)
     except OSError as error:
@@ -229,7 +229,7 @@ def _take_name(temporary: Path, target: Path) -> None:
 
 
 def synchronize(descriptor: int) -> None:
-    """Wait until the disk has what was written, so that a power failure leaves no name without content."""
+    """Wait until the data are on the disk, so that a power failure leaves no name without content."""
     try:
         os.fsync(descriptor)
     except OSError as error:

@@ -17,13 +17,13 @@ from cotherm.io.cells import MISSING
 
 # Bytes of text that pyarrow parses at a time, whole rows.
 _BLOCK = 2**20
-# How numbers are mostly said to be missing; what is written otherwise is left to slower readers.
+# The usual spellings of missing numbers; others are left to slower readers.
 _MISSING = sorted({change(word) for word in MISSING for change in (str.lower, str.upper, str.title, str.capitalize)})
 _MISSING += ["NaN", "-NaN"]
 
 
 class NotPlainError(Exception):
-    """The text holds something that pyarrow does not take, or takes for something else than ``cells`` does."""
+    """The text holds something that pyarrow refuses, or reads differently than ``cells`` does."""
 
 
 def parse_plain(
@@ -74,7 +74,7 @@ def parse_plain(
 
 
 def plain_rows(text: bytes, columns: int, delimiter: str | None) -> Floats | None:
-    """The numbers of whole lines, of which each is a row; None where some line is not plain."""
+    """The numbers of whole lines, one row each; None if a line is not plain."""
     if not text.endswith(b"\n") or b'"' in text:
         return None
     values = np.empty((text.count(b"\n"), columns))

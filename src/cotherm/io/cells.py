@@ -14,7 +14,7 @@ _OTHER_NUMBER = re.compile(r"[+-]?(?:\d+,\d+|\d{1,3}(?:[,' \u2009\u202f]\d{3})+)
 # Numbers with a decimal comma; the first may have thousands marked by a comma instead: 1,234.
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PERHAPS_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
-# More digits name no row of any file, and int() refuses thousands of them.
+# Row numbers never have more digits than this, and int() refuses thousands of digits.
 _WHOLE = re.compile(r"[0-9]{1,18}")
 # As pandas, R and spreadsheets write them, in small letters.
 MISSING = (
@@ -36,7 +36,7 @@ _NAME_TITLES = (
     re.compile(r".*[a-z]I[dD]"),
 )
 _ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I), _REGISTERS)
-# A tumor sample or a patient is a name, a white cell a count: numbers under such a title may be either.
+# A tumor sample or a patient is a name, white cells are a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
 
 
@@ -66,17 +66,17 @@ def with_point(cell: str, decimal: str) -> str:
 
 
 def is_numeral(cell: str) -> bool:
-    """Whether a cell is a number or says, as nan and inf do, that it is none."""
+    """Whether a cell is a number, or nan or inf."""
     return is_number(cell) or _NOT_FINITE.fullmatch(cell) is not None
 
 
 def looks_numeric(cell: str) -> bool:
-    """Whether a cell is meant for a number, though it may be written otherwise: 1_000, 1,5, digits of other scripts."""
+    """Whether a cell is meant as a number, also in other notation: 1_000, 1,5, digits of other scripts."""
     return is_numeral(cell) or _OTHER_NUMBER.fullmatch(cell) is not None or _is_float(cell)
 
 
 def whole_number(cell: str) -> int | None:
-    """The number a cell of digits holds; None for everything else."""
+    """The number in a cell of digits; None for all other cells."""
     return int(cell) if _WHOLE.fullmatch(cell) else None
 
 

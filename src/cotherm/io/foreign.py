@@ -1,4 +1,4 @@
-"""Files of others: unpacked and read in proportion; what other libraries raise about them becomes one error of ours."""
+"""Foreign files: unpacked within limits; what other libraries raise about them becomes a CothermError."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PIECE = 2**20
 
 @contextmanager
 def readable(path: Path, needed: str, library: str = "", advice: str = "The file may be damaged.") -> Iterator[None]:
-    """Within, whatever a damaged file makes a library raise says that the file is not what is needed."""
+    """Turn whatever a library raises about a damaged file into an error that the file is not what is needed."""
     try:
         yield
     except (CothermError, MemoryError):
@@ -32,7 +32,7 @@ def readable(path: Path, needed: str, library: str = "", advice: str = "The file
 
 
 def unpack(path: Path, *, most: int = -1) -> bytes:
-    """What a ``.gz`` file holds, which memory must hold, too; its first bytes with ``most``, the number of them."""
+    """The content of a ``.gz`` file, which must fit into memory; with ``most``, at most its first ``most`` bytes."""
     atomic.require_content(path)
     text = io.BytesIO()
     for piece in unpacked(path):
@@ -46,7 +46,7 @@ def unpack(path: Path, *, most: int = -1) -> bytes:
 
 
 def unpacked(path: Path) -> Iterator[bytes]:
-    """The same some bytes at a time, of a file of any length."""
+    """The same in pieces, for a file of any length."""
     packed, size = path.stat().st_size, 0
     try:
         with opened(path) as file, gzip.GzipFile(fileobj=file) as source:

@@ -1,7 +1,7 @@
-"""Names of rows: which column holds them, and what is asked of them.
+"""Names of rows: which column holds them, and what they must satisfy.
 
-The user may say which, titles and cells tell most of them (see ``cells``), and text is never a feature. What is left,
-columns of whole numbers that are all different, is judged by the numbers. Such a column in the place of ids, the first
+The user may name the column; otherwise titles and cells mostly tell (see ``cells``), and text is never a feature. The
+rest, columns of distinct whole numbers, are judged by their numbers. Such a column in the place of ids, the first
 of a table without names, is refused, unless the columns beside it are of the same kind, as counts are. Elsewhere it is
 a feature, and the reading says so. Where two tables hold the same numbers, they are refused in any place.
 """
@@ -25,26 +25,26 @@ from cotherm.spelling import shift_by_one
 
 # Advice about ids in another column than the first.
 LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
-# Whole numbers of so many digits are exact.
+# Whole numbers of at most this many digits are exact.
 _MOST_DIGITS = 15
-# Of fewer numbers it says little that they differ.
+# That fewer numbers than this all differ says little.
 _LEAST = 8
-# Rows that rule out most columns before the others are looked at.
+# Number of rows that rule out most columns before all rows are looked at.
 _TELLING = 100
-# As many columns of the same kind are no coincidence, whatever share of all they are.
+# This many columns of the same kind are not a coincidence, whatever their share of all columns.
 _COMPANY = 3
 # Numbers drawn at random are all different with a probability below e⁻⁵ where this many pairs would be equal.
 _EQUAL_PAIRS = 5.0
-# Two columns of features that differ from row to row have at most about so many numbers in common.
+# Two columns of features that differ from row to row have at most about this many numbers in common.
 _BY_CHANCE = 12
-# Ids are among so many columns of a table that may be.
+# Number of columns of a table that are checked for ids.
 _COMPARED = 20
-# From here on all numbers are whole, as far as a double tells.
+# From here on all doubles are whole numbers.
 _LARGE = 2.0**53
 
 
 def name_cell(path: Path, title: str | None, column: Sequence[str], selection: Selection, width: int) -> int | None:
-    """Which cell of a row of numbers is its name, where the user does not say it: perhaps the first."""
+    """Which cell of a row is its name, if the user does not say: the first or none."""
     if selection.ids == () or width == 1:
         return None
     return 0 if _named(path, title, column, selection) else None
@@ -55,7 +55,7 @@ def _named(path: Path, title: str | None, column: Sequence[str], selection: Sele
     if selection.keeps_out(title):
         return False
     if title is not None and selection.columns is not None and not is_name_title(title):
-        # It is asked for, or it is left out unless it can be nothing else than names.
+        # The column is asked for, or left out unless it can only hold names.
         return title not in selection.columns and is_column_of_names(column) and len(set(column)) == len(column)
     return is_name_column(path, title, column)
 
@@ -77,7 +77,7 @@ def is_name_column(path: Path, title: str | None, column: Sequence[str]) -> bool
 
 
 def _must_be_names(column: Sequence[str]) -> bool:
-    """Whether cells of digits are no numbers: they begin with 0, or have more digits than a number holds."""
+    """Whether cells of digits must be names: they begin with 0, or have more digits than a number holds."""
     odd = [cell for cell in column if len(cell) > _MOST_DIGITS or (cell[:1] == "0" and len(cell) > 1)]
     return bool(odd) and all(cell.isascii() and cell.isdigit() for cell in column) and len(set(column)) == len(column)
 
@@ -94,7 +94,7 @@ def checked_names(
     *,
     nameless: bool = False,
 ) -> tuple[str, ...]:
-    """A name of its own for every row, whose place is for messages; empty if one is missing and that is allowed."""
+    """Require a unique name for every row; missing ones are empty if allowed. ``place_of`` is for messages."""
     names = tuple("" if is_missing(cell) else cell for cell in cells)
     missing = [k for k, name in enumerate(names) if not name]
     if missing and not nameless:
@@ -117,7 +117,7 @@ def checked_names(
 
 
 def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> None:
-    """Refuse names of rows under one of these titles, of columns that are not the first or that of the ids."""
+    """Refuse titles of row names on columns other than the first or the one of the ids."""
     for title in titles:
         if is_id_title(title):
             raise CothermError(
@@ -129,7 +129,7 @@ def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> 
 
 
 def refuse_other_count(path: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
-    """Rows counted from 0 and rows counted from 1 have names in common, of different rows."""
+    """Refuse rows counted from 0 beside rows counted from 1: equal names would mean different rows."""
     counted = is_count(names) and is_count(others) and names[0] != others[0]
     shifts = [shift_by_one(names, others), shift_by_one(others, names)]
     if counted or any(found is not None and found.evident for found in shifts):
@@ -149,7 +149,7 @@ def _by_number(name: str) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class Suspects:
-    """Columns of a table that may be ids: what to call the table, its numbers, which columns, and all titles."""
+    """Columns of a table that may be ids: the table's name, its numbers, the columns, and all titles."""
 
     place: str
     values: Floats
@@ -162,7 +162,7 @@ class Suspects:
 
 
 def distinct_whole(values: Floats) -> Ints:
-    """The columns that hold whole numbers from 0, all different; missing ones, NaN, are not looked at."""
+    """The columns that hold distinct whole numbers ≥ 0; missing ones, NaN, are ignored."""
     head = values[:_TELLING]
     candidates = np.flatnonzero(np.all(np.isnan(head) | _is_whole(head), axis=0))
     return np.array(
@@ -171,7 +171,7 @@ def distinct_whole(values: Floats) -> Ints:
 
 
 def note_of(columns: Ints, titles: Sequence[str] | None) -> str:
-    """What the reading of a table says about such columns that are features."""
+    """The part of a table's reading about such columns taken as features."""
     if not len(columns):
         return ""
     named = [repr(titles[c]) if titles else f"column {c + 1}" for c in columns.tolist()]
@@ -209,7 +209,7 @@ def refuse_shared(first: Suspects, second: Suspects) -> None:
 
 
 def _common(some: Floats, ordered: Floats) -> int:
-    """How many of some numbers are among others, which come in order."""
+    """How many of some numbers are among others, which are sorted."""
     places = np.minimum(np.searchsorted(ordered, some), len(ordered) - 1)
     return int(np.sum(ordered[places] == some))
 
@@ -226,18 +226,18 @@ def _all_differ(column: Floats, least: int = 0) -> bool:
 
 
 def _is_whole(values: Floats) -> NDArray[np.bool_]:
-    """Whether numbers are whole and not negative; of large ones, which all are, nobody can tell."""
+    """Whether numbers are whole and not negative; excludes numbers so large that all are whole."""
     return (values >= 0.0) & (values == np.floor(values)) & (values < _LARGE)
 
 
 def _in_company(values: Floats, columns: Ints) -> bool:
-    """Whether other columns are of the same kind, and nothing but its place says that the first holds ids."""
+    """Whether other columns are of the same kind, so that only its place suggests that the first holds ids."""
     others = len(columns) - 1
     return (others >= _COMPANY or 2 * others >= values.shape[1] - 1) and not _by_design(values[:, 0])
 
 
 def _by_design(column: Floats) -> bool:
-    """Whether numbers are in order, or so close together that they cannot all differ by chance."""
+    """Whether numbers are sorted, or so close together that they cannot all differ by chance."""
     known = column[~np.isnan(column)]
     span = float(known.max() - known.min()) + 1.0
     return bool(np.all(np.diff(known) > 0.0)) or len(known) * (len(known) - 1) / (2.0 * span) > _EQUAL_PAIRS

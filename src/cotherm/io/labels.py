@@ -1,4 +1,4 @@
-"""Tables of labels, read knowing the items they are for: which rows are titles, which cells are names."""
+"""Tables of labels. The items they are for tell which rows are titles and which cells are names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_CLASSES = "Items known to be the same are landmarks, quantities are function
 
 @dataclass(frozen=True)
 class Items:
-    """The items that labels are for: how many, their names where they have any, and what to call all of them."""
+    """The items that labels are for: their number, their names if they have any, and what to call the set."""
 
     n: int
     names: tuple[str, ...] | None = None
@@ -144,7 +144,7 @@ def labels_of_sets(
 ) -> Labels:
     """Labels of several sets of items, from one file for all of them or one for each; ``header`` is for each file.
 
-    Unless they are said not to be, labels are shared by several items: those that are not are no classes.
+    With ``shared``, labels that occur once each are refused: they are names, not classes.
     """
     if len(paths) not in (1, len(sets)):
         raise CothermError("paths", f"{len(paths)} files", f"one, or one for each of {len(sets)} views")
@@ -173,7 +173,7 @@ def labels_of_sets(
 
 
 def _refuse_other_rows(table: LabelTable, sets: Sequence[Items]) -> None:
-    """One column for all sets, without names, can be read row by row only where row k of each set is the same item."""
+    """Refuse one column without names for several sets, unless row k of each set is the same item."""
     named = [items for items in sets if items.names is not None]
     if table.names is not None and not is_count(table.names):
         return
@@ -202,7 +202,7 @@ def _items(n: int | None, names: Sequence[str] | None) -> Items:
 
 
 def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool | None) -> LabelTable:
-    """Cells of labels are words as titles are: what is known of the items tells them apart."""
+    """Whether the first row holds titles. Labels are words like titles, so the items have to tell them apart."""
     source = open_text_table(path)
     n = max(items.n for items in sets)
     if source.width == 1 and source.count > n + 1:
@@ -226,7 +226,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     )
     if titled and not named:
         refuse_late_names(path, rows[0][1:], "Put it first.")
-    kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names an empty row is nobody's
+    kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names, an empty row belongs to no item
     if named:
         checked_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
     skipped = 1 if named else 0
@@ -239,13 +239,13 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
 
 
 def _shared(rows: Iterable[list[str]]) -> list[tuple[str, ...]]:
-    """The rows, with every label in memory once."""
+    """The rows; equal labels share one string in memory."""
     seen: dict[str, str] = {}
     return [tuple(seen.setdefault(cell, cell) for cell in row) for row in rows]
 
 
 def _columns(table: LabelTable, sets: Sequence[Items], column: str | None) -> list[tuple[str | None, Sequence[str]]]:
-    """A column for every set: its own where the titles name the sets or nothing else can be meant, else the only."""
+    """A column for every set: its own, by title or as the only possible reading; else the only column for all."""
     stems = [items.title for items in sets]
     if column is None and table.titles is not None and len(set(stems) & set(table.titles)) == len(sets):
         return [(stem, table.column(stem)) for stem in stems]
@@ -272,7 +272,7 @@ def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Seq
 
 
 def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: int) -> tuple[Words, str]:
-    """By name, where both have names; else row by row, if names do not say that rows may come otherwise."""
+    """Labels by name if both have names; else row by row, unless names on one side suggest another order."""
     name = items.title
     if items.names is not None and table.names is not None:
         refuse_other_count(str(table.path), table.names, name, items.names)
@@ -294,7 +294,7 @@ def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: i
             DROP_NAMES,
         )
     found = list(cells)
-    # Blank lines, or what fills a shorter set's column up to the length of a longer one's.
+    # Blank lines, or padding of a shorter set's column to the length of a longer one's.
     while len(found) > items.n and (not found[-1] or (items.n < longest and is_missing(found[-1]))):
         found.pop()
     if len(found) != items.n:

@@ -1,4 +1,4 @@
-"""Missing values in tables of numbers: refused, or left out or filled in where the user says so."""
+"""Missing values in tables of numbers: refused, unless the user asks to drop or fill them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a table, NaN where they are missing, and what stands beside them; names that are missing are empty."""
+    """Numbers of a table, NaN where missing, with titles, names and labels; missing names are empty."""
 
     path: Path
     values: Floats
@@ -39,12 +39,12 @@ class Numbers:
 
 
 def completed(read: Numbers, way: str | None) -> Numbers:
-    """The same without a missing one: none may be missing unless a ``way`` is given, one of ``WAYS``."""
+    """The table without missing values: they are refused unless ``way``, one of ``WAYS``, is given."""
     holes = np.isnan(read.values)
     _refuse_infinite(read, holes)
     if not holes.any() and (read.names is None or all(read.names)):
         return read
-    if way is not None or len(holes) > 1:  # of a single row the place says it all
+    if way is not None or len(holes) > 1:  # the place of a single row says it all
         _refuse_empty(read, holes)
     if way is None:
         raise _refused(read, holes)
@@ -80,7 +80,7 @@ def _refused(read: Numbers, holes: NDArray[np.bool_]) -> CothermError:
 
 
 def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
-    """Without the rows that have holes; what remains of rows without names is named by their numbers."""
+    """Drop the rows with missing values; remaining rows without names are named by their numbers."""
     lost_rows = holes.any(axis=1)
     if read.names is not None:
         lost_rows |= np.array([not name for name in read.names])
@@ -113,7 +113,7 @@ def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
 
 
 def _median(values: Floats) -> float:
-    """The median, also where the sum of two numbers would be past the largest."""
+    """The median, even if the sum of two numbers would overflow."""
     low, high = (len(values) - 1) // 2, len(values) // 2
     ordered = np.partition(values, (low, high))
     return float(ordered[low] if low == high else 0.5 * ordered[low] + 0.5 * ordered[high])

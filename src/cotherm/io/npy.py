@@ -18,7 +18,7 @@ _LARGEST_CHARACTER = 0x10FFFF
 
 
 def parse(field: str, data: bytes) -> NDArray[Any]:
-    """The array, which shares the memory of ``data``; complaints name the ``field``."""
+    """The array, which shares the memory of ``data``; errors name the ``field``."""
     try:
         shape, fortran, dtype, start = layout(data)
     except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds, MemoryError too

@@ -1,7 +1,7 @@
 """Tables people have: comma, semicolon, tab or space separated, with or without titles, with or without names of rows.
 
-What is taken for a title or a name is reported (``TableLayout.reading``), and where it could be either, refused. The
-numbers of large tables are parsed by pyarrow (see ``bulk``): no cell of them becomes a string, but the first
+What was read as titles and names is reported (``TableLayout.reading``); what could be either is refused. The
+numbers of large tables are parsed by pyarrow (see ``bulk``): no cell of them becomes a string, except the first
 of every row. Small tables, and those with anything unusual in them, are parsed in Python, which names what is wrong.
 """
 
@@ -27,15 +27,15 @@ from cotherm.io.text_table import Row, TextTable, decimal_mark, open_text_table
 from cotherm.io.titles import TITLED, refuse_either, titles_over_numbers
 from cotherm.progress import track, working
 
-# What the user passes to say what commas are; the command line has an option for it.
+# The argument that says what commas mean; the command line has an option for it.
 COMMAS, POINTS = 'decimal=","', 'decimal="."'
-# Rows that tell which columns are words.
+# Number of rows that show which columns are words.
 _TELLING = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableLayout:
-    """What stands beside the numbers of a table: titles of the features, names of rows."""
+    """What a table holds beside its numbers: titles of the features, names of rows."""
 
     path: Path
     choice: Choice
@@ -67,7 +67,7 @@ class TableLayout:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberTable(TableLayout):
-    """A table of numbers, which are parsed when they are asked for."""
+    """A table of numbers, which are parsed on demand."""
 
     table: TextTable = field(repr=False)
     decimal: str
@@ -96,7 +96,7 @@ class NumberTable(TableLayout):
         )
 
     def _parse_in_bulk(self, values: Floats) -> list[str] | None:
-        """The labels, with all numbers put into ``values``; None for what is left to Python."""
+        """Put all numbers into ``values`` and return the labels; None if the table is left to Python."""
         table, choice = self.table, self.choice
         if len(table.text) < limits.COMPILED_TABLE_BYTES or table.width == 1:  # there a blank line is a row
             return None
@@ -173,7 +173,7 @@ class NumberTable(TableLayout):
         elif looks_numeric(cell):
             advice = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point."
         else:
-            advice = "Mend or leave out what is no number."
+            advice = "Correct the cells that are not numbers, or leave them out."
         if k == 0:
             advice = f"{advice} {self._about_top}".strip()
         return CothermError(self._place(line, c), excerpt(cell), "a finite number", advice)
@@ -188,7 +188,7 @@ def open_table(
     selection: Selection = EVERYTHING,
     nameless: bool = False,
 ) -> NumberTable:
-    """A table of numbers, perhaps with titles and with names in its first column; its numbers are not looked at yet.
+    """A table of numbers, perhaps with titles, and names in its first column; the numbers are not parsed yet.
 
     ``nameless`` says that rows without a name are left out later; else they are refused.
     """
@@ -222,13 +222,13 @@ def open_table(
         names=names,
         empty_ends=table.empty_ends,
         note=note + ", decimal commas" * (decimal == ","),
-        table=replace(table, column=[]),  # a string for every row
+        table=replace(table, column=[]),  # one string for each row
         decimal=decimal,
     )
 
 
 def chosen(path: Path, titles: list[str] | None, width: int, selection: Selection, names: int | None) -> Choice:
-    """What a selection means for a table; refused are titles of ids in another place than that of the names."""
+    """What a selection means for a table; refuses titles of ids on columns other than that of the names."""
     choice = choose(path, titles, width, selection, names)
     if titles is not None and selection.columns is None and selection.ids != ():
         refuse_late_names(path, [titles[c] for c in choice.features if c or names is not None])

@@ -1,4 +1,4 @@
-"""Tables in ``.parquet`` files, a column at a time: those that are asked for, and no other.
+"""Tables in ``.parquet`` files, read one column at a time, and only the columns asked for.
 
 The index of a data frame of pandas holds names of rows, or else the first column may, as in text.
 """
@@ -40,7 +40,7 @@ def read_parquet(path: Path, selection: Selection, *, nameless: bool = False) ->
 
 
 def layout_of(path: Path) -> TableLayout:
-    """The titles of all columns and the number of rows; nothing is taken for names."""
+    """The titles of all columns and the number of rows; no column is taken as names."""
     atomic.require_content(path)
     import pyarrow.parquet
 
@@ -138,7 +138,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _could_be_names(source: Any) -> bool:
-    """Whether the first column holds words, perhaps each stored once, or whole numbers."""
+    """Whether the first column holds words, perhaps dictionary-encoded, or whole numbers."""
     import pyarrow.types as kinds
 
     kind = source.schema_arrow.field(0).type

@@ -1,4 +1,4 @@
-"""What files of answers have in common: one .npz with a header, a mark and a JSON object, beside the arrays."""
+"""The common format of result files: one .npz with arrays and a header of a mark and a JSON object."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from cotherm.io.text import excerpt
 
 T = TypeVar("T")
 
-# However short its text, a header may hold so many lists and objects; they take 50 MB.
+# A header may hold at most this many lists and objects, however short its text; they take 50 MB.
 _MOST_BRACKETS = 500_000
 
 
 def load(path: str | os.PathLike[str], parse: Callable[[bytes], T]) -> T:
-    """What a file holds; complaints name the file."""
+    """The content of a file; errors name the file."""
     place = atomic.as_path(path)
     try:
         return parse(atomic.load(place))
@@ -64,7 +64,7 @@ def number(field: str, value: object) -> float:
     try:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
-    except OverflowError:  # an integer past the largest float
+    except OverflowError:  # an integer beyond the largest float
         pass
     raise CothermError(field, validation.describe(value), "a number")
 

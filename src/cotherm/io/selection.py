@@ -9,7 +9,7 @@ from pathlib import Path
 from cotherm.errors import CothermError
 from cotherm.io.cells import is_missing, is_text
 
-# What the user passes to choose columns; the command line has options for them.
+# The arguments that choose columns; the command line has options for them.
 TAKE, LEAVE, CLASSES = "columns=", "drop=", "label_column="
 IDS, NO_IDS = "id_column=", "id_column=False"
 CHOOSE = f"Leave out columns with {LEAVE}, take some with {TAKE}, or name the one that holds classes with {CLASSES}."
@@ -56,7 +56,7 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True)
 class Choice:
-    """What becomes of the columns, by number: the features in the order asked for, the labels, the names of rows."""
+    """The use of each column, by number: features in the order asked for, labels, names of rows."""
 
     width: int
     known: tuple[str, ...] | None  # the titles of all columns
@@ -81,7 +81,7 @@ class Choice:
 
     @property
     def reading(self) -> str:
-        """What is said about columns that are no features."""
+        """What the reading says about columns that are not features."""
         left = self.width - len(self.features) - (self.names is not None) - (self.label is not None)
         text = "" if self.label is None else f", labels from the column {self.title(self.label)!r}"
         return text + (f", {left} column{'s' * (left != 1)} left out" if left else "")

@@ -42,7 +42,7 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
         readable(path, "an .xlsx file", advice="The file may be damaged, or not be an .xlsx file."),
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # parts of a workbook that openpyxl passes over are no part of a table
+        warnings.simplefilter("ignore")  # the table does not need what openpyxl skips
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             sheet = _chosen(path, book, name)

@@ -141,7 +141,7 @@ def _representation(path: Path, place: str, cells: Any, rep: str | None) -> Any:
     found = _element(path, cells[_X] if key == _X else cells["obsm"][key])
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
     if getattr(found, "ndim", 0) != 2:
-        raise CothermError(place, f"{key}, which is no matrix", "a matrix of numbers (cells, features)")
+        raise CothermError(place, f"{key}, which is not a matrix", "a matrix of numbers (cells, features)")
     if hasattr(found, "check_format"):
         found.check_format(full_check=True)  # indices past the end would be written to
     return found

@@ -69,7 +69,7 @@ def parse(data: bytes) -> State:
 
 
 def _described(value: Any, arrays: list[NDArray[Any]], used: list[int]) -> Any:
-    """What JSON can hold; arrays go to the list, in which so many bytes are used."""
+    """Convert a value to JSON; arrays go to the list ``arrays``, whose size so far is ``used`` bytes."""
     if isinstance(value, Mapping):
         return {key: _described(item, arrays, used) for key, item in value.items()}
     if isinstance(value, list | tuple):

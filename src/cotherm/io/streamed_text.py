@@ -14,7 +14,7 @@ from cotherm.memory import words
 
 # Bytes of text at a time.
 _CHUNK = 2**21
-# A text without an end of line for so long is no table of numbers.
+# A text with a longer line than this is not a table of numbers.
 _LONGEST_LINE = 2**24
 
 
@@ -52,6 +52,6 @@ def _blocks(path: Path) -> Iterator[bytes]:
         yield from unpacked(path)
         return
     with opened(path) as file:
-        # What is there, not so many bytes: between two reads of one call a signal would go unheard until a pipe brings
-        # more.
+        # Read what is there, not a full chunk: a signal between two reads of one call would go unheard until the pipe
+        # brings more.
         yield from iter(lambda: file.read1(_CHUNK), b"")

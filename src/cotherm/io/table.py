@@ -102,7 +102,7 @@ def read_table(
 
     Text may be comma, semicolon, tab or space separated, in UTF-8, with or without titles in the first row and names in
     the first column; ``Table.reading`` says what was taken for titles and names. What could be read in two ways is
-    refused, and so is every cell that is no finite number. A first column of eight or more whole numbers that are all
+    refused, and so are cells other than finite numbers. A first column of eight or more whole numbers that are all
     different could be ids or a feature, unless half of the other columns, or three, are like it: say which with
     ``id_column``, or choose it with ``columns``.
 

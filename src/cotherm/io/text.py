@@ -194,7 +194,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def require_utf8(data: bytes, first: int = 1) -> None:
-    """Refuse bytes that are no UTF-8 text, and name the first of them; ``first`` is the number of the first line."""
+    """Refuse bytes that are not UTF-8 text, and name the first of them; ``first`` is the number of the first line."""
     if data.isascii():
         return
     decoder = codecs.getincrementaldecoder("utf-8")()

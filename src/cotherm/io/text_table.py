@@ -45,8 +45,8 @@ class Row(NamedTuple):
 class TextTable:
     """A text table, and what one look at all of its rows tells.
 
-    Blank lines are no rows, but in a single column, where a blank line is an empty cell; those at its end are again
-    none.
+    Blank lines are skipped, except in a single column, where a blank line is an empty cell unless it is at the
+    end.
     """
 
     path: Path
@@ -165,7 +165,7 @@ def _read_text(path: Path) -> bytes:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CothermError(str(path), "UTF-16 text", "UTF-8 text", "Save it as CSV UTF-8.")
     if b"\0" in data:
-        raise CothermError(str(path), "bytes that are no text", "a table of numbers or words as text")
+        raise CothermError(str(path), "bytes that are not text", "a table of numbers or words as text")
     try:
         return utf8(data)
     except CothermError as error:

@@ -62,7 +62,7 @@ def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set
 
     Parameters
     ----------
-    open_rows : so many rows at the end may be unknown labels or no rows at all.
+    open_rows : number of rows at the end that may be unknown labels or padding.
     names : the names of the items, where they have any.
     n : how many labels there must be where they are matched row by row.
     """

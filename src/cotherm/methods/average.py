@@ -151,7 +151,7 @@ def _power(value: float | str) -> float:
 
 def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
     """(Σ π_k W_k^p)^{1/p} along the first axis, for W ≥ 0; its limits at p = 0 and at zeros."""
-    # In units of the largest for p > 0, and of the smallest for p < 0, no power overflows.
+    # Divided by the largest for p > 0, or the smallest for p < 0, so that no power overflows.
     unit = W.max(axis=0) if p > 0.0 else W.min(axis=0)
     live = unit > 0.0
     result = np.zeros(W.shape[1])
@@ -167,7 +167,7 @@ def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:
 
 
 def _normalized(graph: Graph) -> Graph:
-    """w_ij / √(d_i d_j); a vertex without weight keeps none."""
+    """w_ij / √(d_i d_j); 0 at vertices without weight."""
     root = np.sqrt(graph.degrees)
     ends = root[graph.i] * root[graph.j]
     return graph.with_weights(np.divide(graph.w, ends, out=np.zeros(graph.m), where=ends > 0.0))

@@ -1,4 +1,4 @@
-"""Long runs that survive: their state in a file, from which the same call goes on to the same result.
+"""Checkpoints of long runs: a file holds the state, from which the same call goes on to the same result.
 
 A run is a sequence of descents. The file holds the answers of those that have ended, the state of the one under way
 after some step, and the result once there is one. A call that finds it makes its preparations again, takes the answers
@@ -35,17 +35,17 @@ from cotherm.ranks import ONE, Ranks, together
 log = logging.getLogger("cotherm")
 
 VERSION = 1
-# Ends after which the same call, with a checkpoint, goes on.
+# Statuses after which the same call resumes from a checkpoint.
 UNFINISHED = ("interrupted", "time limit")
-# Seconds between two files at least, and how many times as long as a file takes to write.
+# The least time between two files: in seconds, and in multiples of the time it takes to write one.
 EVERY = 5.0
 _RATIO = 100.0
 # Bytes a second, as slow disks write them.
 _SPEED = 2e8
 # Seconds until writing is tried again after it failed.
 _AGAIN = 60.0
-# A state of at most so many bytes is also taken between two files, in case that the run is asked to end: after every
-# step, unless copies of states would take more of the time than files may.
+# A state of at most this many bytes is also copied between two files, in case the run is asked to end: after every
+# step, unless copying would take a larger share of the time than writing files may.
 _CHEAP = 2**25
 _ADVICE = "Delete the file to start again, or give another name."
 _HASHED = "sha256:"
@@ -62,7 +62,7 @@ def fingerprint_of_graphs(graphs: Sequence[Graph]) -> dict[str, str]:
 
 
 def checked_place(checkpoint: object) -> Path:
-    """The path of a checkpoint; what can be none is refused."""
+    """The path of a checkpoint; refuses paths that cannot be one."""
     with known_as("path", "checkpoint"):
         return atomic.as_path(checkpoint)
 
@@ -73,7 +73,7 @@ def ranks_of(engine: Engine) -> Ranks:
 
 
 def hashed(*arrays: Any) -> str:
-    """Of numbers and their shapes."""
+    """A digest of arrays and their shapes."""
     digest = hashlib.sha256()
     for array in arrays:
         whole = np.ascontiguousarray(array)
@@ -104,7 +104,7 @@ class Checkpoint:
     # Taking up
 
     def answer(self, name: str) -> State | None:
-        """What the next descent ended with, if it has ended before; else see :meth:`begun`."""
+        """The answer of the next descent, if it ended before; otherwise see :meth:`begun`."""
         if self.is_caught_up:
             return None
         self._next += 1
@@ -116,12 +116,12 @@ class Checkpoint:
         return self._next == len(self._answers)
 
     def begun(self, name: str) -> State | None:
-        """The state of the descent that comes next, where it was under way; once."""
+        """The state of the next descent, if it was under way; returned once."""
         begun, self._begun = self._begun, None
         return None if begun is None else self._named(name, begun)
 
     def _named(self, name: str, state: State) -> State:
-        """Every descent comes in the same order again, or it would go on from the state of another one."""
+        """Require descents in the same order as before: otherwise one would resume from the state of another."""
         if state["name"] != name:
             given = f"the state of {state['name']!r}, where {name!r} comes next"
             raise CothermError(str(self._path), given, "a run that decides as the one did that wrote it", _ADVICE)
@@ -129,7 +129,7 @@ class Checkpoint:
 
     @property
     def common(self) -> State:
-        """What was stored beside the descents; empty at the first time."""
+        """What was stored beside the descents; empty at first."""
         return self._common
 
     def _load(self) -> None:
@@ -153,7 +153,7 @@ class Checkpoint:
     def _read(self, path: Path) -> State:
         data = atomic.load(path)
         if not state_file.is_state(data):
-            raise CothermError(str(path), "a file that is no checkpoint", "a new name, or a checkpoint of this run")
+            raise CothermError(str(path), "a file that is not a checkpoint", "a new name, or a checkpoint of this run")
         try:
             state = state_file.parse(data)
         except CothermError as error:
@@ -189,12 +189,12 @@ class Checkpoint:
     def step(
         self, name: str, state: Callable[[], State | None], common: Callable[[], State], copied: float = 0.0
     ) -> None:
-        """After a step: ``state`` takes that of the descent, ``common`` what is beside it; so many bytes are copied."""
+        """After a step: ``state`` copies the descent, ``common`` all else; ``copied`` is the size in bytes."""
         due = bool(self._engine.most(self._is_due()))
         if due or (copied <= _CHEAP and not self._engine.is_distributed and self._may_copy()):
             began = time.perf_counter()
             inside = state()
-            if inside is None:  # it can only begin anew
+            if inside is None:  # it can only start again
                 return
             self._latest = self._whole({**inside, "name": name}, common())
             self._copying += time.perf_counter() - began
@@ -202,21 +202,21 @@ class Checkpoint:
                 self._write()
 
     def ended(self, name: str, answer: State, common: State) -> None:
-        """A descent has ended with this answer."""
+        """Record that a descent ended with this answer."""
         self._answers.append({**answer, "name": name})
         self._next += 1
         self._begun = None
         self._latest = self._whole(None, common)
 
     def finished(self, result: State, common: State) -> None:
-        """The run has ended: the same call will find its result."""
+        """Record that the run has ended: the same call will find its result."""
         self.result, self._answers = result, []
         self._latest = self._whole(None, common)
         self._write()
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Within, whatever ends the run, its latest state is written; ranks, which end at different places, cannot."""
+        """Write the latest state whatever ends the run; not with several ranks, which end at different places."""
         try:
             yield
         except BaseException:
@@ -224,12 +224,12 @@ class Checkpoint:
             raise
 
     def flush(self, *, agreed: bool = False) -> None:
-        """Write what is new; where ranks share the work only if they have agreed to."""
+        """Write the new state; with several ranks, only if they agreed to."""
         if self._latest is not None and (agreed or not self._engine.is_distributed):
             self._write()
 
     def _is_worth_it(self) -> bool:
-        """Before the first file is written nothing is known of how long that takes but how large it will be."""
+        """Whether a file is worth its time, which is estimated from its size before the first one is written."""
         if not self._took:
             self._took = float(self._engine.most(_size(self._latest) / _SPEED))
         return bool(self._engine.most(self._is_due()))
@@ -253,7 +253,7 @@ class Checkpoint:
         }
 
     def _write(self) -> None:
-        """A file that cannot be written does not end the run: the one before it is still there."""
+        """Write the file. Failure does not end the run: the previous file is still there."""
         assert self._latest is not None
         began, generation = time.perf_counter(), self._generation + 1
         state = {**self._latest, "generation": generation}
@@ -280,7 +280,7 @@ class Checkpoint:
 
 
 def remove(path: Path, world: Ranks = ONE) -> None:
-    """Delete a checkpoint of which there is no use any more, as far as the system lets; of ranks each its part."""
+    """Delete a checkpoint that is no longer needed, if the system allows; each rank deletes its part."""
     places = [path] if not world.rank else [_part(path, world.rank, generation) for generation in (0, 1)]
     for place in places:
         with suppress(OSError):
@@ -288,7 +288,7 @@ def remove(path: Path, world: Ranks = ONE) -> None:
 
 
 def _part(path: Path, rank: int, generation: int) -> Path:
-    """The file of another rank than 0; generations alternate."""
+    """The file of a rank other than 0; generations alternate."""
     return path.with_name(f"{path.name}.{rank}-{generation % 2}")
 
 
@@ -302,7 +302,7 @@ def _size(value: Any) -> int:
 
 
 def _difference(name: str, before: str | None, now: str | None) -> str:
-    """What differs, in words; nothing if nothing does."""
+    """Say in words what differs; empty if nothing does."""
     if before == now:
         return ""
     if before is None or now is None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from cotherm.viewer.page import Page
 
-# The picture in a notebook: at most so many bytes, which are 60,000 characters of HTML, in the first of these
-# resolutions with which it has fewer.
+# The picture in a notebook has at most this many bytes, 60,000 characters of HTML. The first of these resolutions
+# that fits is taken.
 _MOST_BYTES = 45_000
 _RESOLUTIONS = (60, 45, 30)
 _COLORS = 128
@@ -50,20 +50,20 @@ def page_of(result: Any, **given: Any) -> Page:
 
 
 def small_png(result: Any) -> bytes | None:
-    """The result as a small PNG; None where it cannot be drawn: what is shown of a result must never fail."""
+    """The result as a small PNG; None if it cannot be drawn, since showing a result must never fail."""
     try:
         figure = figure_of(result)
         for dots in _RESOLUTIONS:
             png = _png(figure, dots)
             if len(png) < _MOST_BYTES:
                 return png
-    except Exception:  # any: of matplotlib, of its settings, or of a graph that has no layout
+    except Exception:  # any error of matplotlib, of its settings, or of a graph without a layout
         return None
     return None
 
 
 def _png(figure: Figure, dots: int) -> bytes:
-    """In a few colors, which takes a third of the bytes."""
+    """Draw the figure as a PNG of few colors, which takes a third of the bytes."""
     from PIL import Image  # matplotlib needs it, too
 
     drawn, few = io.BytesIO(), io.BytesIO()

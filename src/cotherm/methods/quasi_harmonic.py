@@ -27,14 +27,14 @@ from cotherm.solve.off_diagonal import OffDiagonal
 from cotherm.solve.orthogonal import OrthogonalDescent, descend_orthogonal
 
 _EPSILON = float(np.finfo(np.float64).eps)
-# How much the order of the modes counts when they are paired up, where the functions have nothing to say.
+# Weight of the modes' order when modes are paired and the functions do not decide.
 _ORDER = 1e-3
-# Modes that are looked at beyond the k-th, in case its eigenvalue is repeated.
+# Modes computed beyond the k-th, in case its eigenvalue is repeated.
 _SPARE = 4
 # Eigenvalues nearer to each other than this part of the largest count as one.
 _REPEATED = 1e-7
-# The least curvature that a step reckons with, in units of the mean over all views. Modes of eigenvalue 0 in which no
-# function has a part have none, and what is rounding there must not become a turn of any size.
+# The least curvature that a step assumes, in units of the mean over all views. Modes of eigenvalue 0 without any part
+# of a function have none, and rounding there must not turn into a large rotation.
 _LEAST_SCALE = 1e-6
 
 
@@ -289,7 +289,7 @@ def _best(problem: CoupledModes, tolerance: float, iterations: int, restarts: in
 
 
 def _turn(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
-    """Noise with rows of about unit length: as much as there is to be disturbed."""
+    """Noise with rows of about unit length, like those of the rotation that it disturbs."""
     return random.standard_normal(shape) / np.sqrt(shape[-1])
 
 
@@ -309,12 +309,12 @@ class CoupledModes:
         return CoupledModesPoint([OffDiagonal(c[np.newaxis]) for c in C], self.coefficients @ U, self.mu)
 
     def flipped(self) -> Floats:
-        """Modes as they come, with the signs in which the functions agree best with the first view's."""
+        """Modes in their order, with the signs for which the functions agree best with the first view's."""
         overlap = np.einsum("vqi,qi->vi", self.coefficients, self.coefficients[0])
         return np.where(overlap < 0.0, -1.0, 1.0)[:, np.newaxis, :] * np.eye(self.values.shape[1])
 
     def paired(self) -> Floats:
-        """Modes permuted to those of the first view with which their functions agree best: still harmonic."""
+        """Modes permuted to match those of the first view by their functions: still harmonic."""
         k = self.values.shape[1]
         away = np.abs(np.arange(k)[:, np.newaxis] - np.arange(k)) / k
         result = np.zeros((len(self.values), k, k))

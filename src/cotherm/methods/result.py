@@ -1,4 +1,4 @@
-"""What every method gives back, whichever it is: a geometry for each view, to embed, measure and cluster in."""
+"""The results of all methods: a geometry for each view, to embed, measure and cluster in."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from cotherm.notebook import Shown, Table
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-# k-means is restarted often where that costs nothing.
+# k-means is restarted often if that is cheap.
 _MANY_STARTS, _STARTS = 50, 5
-# Eigenvalues below this part of the largest are zero but for rounding.
+# Eigenvalues below this fraction of the largest are zero up to rounding.
 _ZERO = 1e-10
 _MOST_GROWTH = 600.0
 
@@ -243,7 +243,7 @@ class JointResult(Shown, ABC):
 
     @abstractmethod
     def _most_modes(self) -> int:
-        """How many modes there are in the view that has the fewest."""
+        """The number of modes in the view that has the fewest."""
 
     @abstractmethod
     def _coordinates(self, k: int, t: float) -> tuple[Floats, ...]:
@@ -273,7 +273,7 @@ class JointGraphs(JointResult):
         return once_each(self.graphs, lambda graph: diffusion_distance(graph, t, sources=sources))
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
-        """Of the normalized Laplacian: the plain one would cut off single vertices (Ng, Jordan & Weiss 2002)."""
+        """Modes of the normalized Laplacian: the plain one would cut off single vertices (Ng, Jordan & Weiss 2002)."""
         for graph in self.graphs:
             if not np.any(graph.w > 0.0):
                 raise CothermError("graphs", "a graph without weight", "edges with weight: there is nothing to go by")
@@ -331,13 +331,13 @@ class JointBases(JointResult):
         null = int(np.argmin(smooth)) if not smooth.all() else len(values)
         constant = np.full(len(vectors), len(vectors) ** -0.5)
         inside = np.linalg.norm(vectors[:, :null].T @ constant) if null > 1 else 0.0
-        if inside < 1.0 - _ZERO:  # not a mode at all, as in a normalized Laplacian
+        if inside < 1.0 - _ZERO:  # the constant is not a mode, as in a normalized Laplacian
             return vectors[:, 1:]
         others = without_constant(np.where(np.arange(len(values)) < null, 0.0, 1.0), vectors)
         return np.hstack([others[:, : null - 1] * signs(others[:, : null - 1]), others[:, null - 1 :]])
 
     def _require_decay(self, t: float) -> None:
-        """Heat of a matrix with negative eigenvalues grows; not past all numbers."""
+        """Refuse overflow: heat of a matrix with negative eigenvalues grows."""
         worst = min(float(basis.values.min(initial=0.0)) for basis in self.bases)
         if -worst * t > _MOST_GROWTH:
             raise CothermError(

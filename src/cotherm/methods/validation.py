@@ -1,4 +1,4 @@
-"""What all methods ask of their arguments, and what they note down for a methods section."""
+"""Checks of arguments that all methods share, and the settings they record for a methods section."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ROUNDING = 1e-12
 
 
 def require_same_names(argument: str, graphs: Sequence[Any]) -> None:
-    """Refuse graphs of as many vertices whose names say that they are not the same, or in another order."""
+    """Refuse graphs of equal size whose names say that vertices differ, or come in another order."""
     difference = first_difference([graph.vertex_names if isinstance(graph, Graph) else None for graph in graphs])
     if difference is not None:
         raise CothermError(
@@ -53,7 +53,7 @@ def require_same_names(argument: str, graphs: Sequence[Any]) -> None:
 
 
 def is_auto(argument: str, value: Any) -> bool:
-    """Whether a parameter is left to be chosen from the data; of all words "auto" alone says so."""
+    """Whether a parameter is to be chosen from the data, which only the word "auto" requests."""
     if isinstance(value, str) and value != "auto":
         raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
     return isinstance(value, str)
@@ -78,7 +78,7 @@ def share(argument: str, values: ArrayLike | None, count: int, of: str) -> Float
 
 
 def moderate(argument: str, value: float) -> float:
-    """A number whose powers computers can hold; zero is one of them."""
+    """Require a number whose powers neither overflow nor vanish; zero is allowed."""
     if value != 0.0 and not _LEAST <= abs(value) <= _MOST:
         raise CothermError(argument, f"{value:.3g}", f"a size between {_LEAST:.0e} and {_MOST:.0e}", "Rescale it.")
     return value
@@ -97,7 +97,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def _installed_versions() -> dict[str, str]:
-    """Read once: for small problems the files of packages take a good part of the time."""
+    """Versions, read once: for small problems reading them takes a good part of the time."""
     others = {name: _version_of(name) for name in ("numpy", "scipy", "numba")}
     return {"python": platform.python_version(), "cotherm": __version__, **others}
 

@@ -1,4 +1,4 @@
-"""Arrays in a page: compressed one by one, one behind the other, with an index that says where each is.
+"""Arrays in a page: compressed separately and joined, with an index that says where each is.
 
 The page reads them with what every browser has (``DecompressionStream("deflate")``). Numbers are little endian, in C
 order. Before compression integers may be replaced by their differences ("zlib-delta"), and floats by all their first
@@ -20,7 +20,7 @@ _LEVEL = 6
 
 
 class Blocks:
-    """Arrays by name; ``index`` is what the header says of them, ``base64()`` the arrays themselves."""
+    """Arrays by name; ``index`` describes them in the header, ``base64()`` holds the arrays themselves."""
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
@@ -28,7 +28,7 @@ class Blocks:
         self.size = 0
 
     def add(self, name: str, values: NDArray[Any], dtype: str) -> str:
-        """Store the array as numbers of this type, and give back its name."""
+        """Store the array as numbers of this type, and return its name."""
         assert dtype in _DTYPES
         assert name not in self.index
         array = np.ascontiguousarray(values, dtype=f"<{dtype}")
@@ -51,7 +51,7 @@ class Blocks:
 
 
 def _coded(array: NDArray[Any]) -> tuple[str, bytes]:
-    """How the bytes were arranged, and they themselves."""
+    """The arrangement of the bytes, and the bytes."""
     if array.dtype.kind == "f":
         as_bytes = array.reshape(-1).view(np.uint8).reshape(-1, array.dtype.itemsize)
         return "zlib-shuffle", np.ascontiguousarray(as_bytes.T).tobytes()

@@ -1,4 +1,4 @@
-"""Showing a file in a browser, where there is one to show it in."""
+"""Showing a file in a browser, if there is one."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def private_file(data: bytes) -> Path:
 
 
 def can_open() -> bool:
-    """Whether there is a screen for a browser: else Python would start one that takes over the terminal."""
+    """Whether there is a screen: without one, Python would start a browser that takes over the terminal."""
     if sys.platform in ("darwin", "win32"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def open_file(place: Path) -> bool:
-    """Show it; whether that could be tried."""
+    """Show the file; return whether that could be tried."""
     try:
         return can_open() and bool(webbrowser.open(place.resolve().as_uri()))
     except (OSError, webbrowser.Error):

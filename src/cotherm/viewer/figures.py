@@ -14,11 +14,11 @@ from cotherm.methods.coupling.routes import best_route
 from cotherm.progress import working
 from cotherm.viewer.stops import Stops, series_degree
 
-# Times of the curve, and what they may cost: multiplications and additions, and numbers in memory.
+# Number of times of the curve, and their cost limits: multiply-adds, and numbers in memory.
 _CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 3e9, 30_000_000
-# Where all times would take too long, the curve ends at this multiple of the longest time of the coupling.
+# If all times would take too long, the curve ends at this multiple of the longest time of the coupling.
 _BEYOND = 2.0
-# Errors below this part of the largest are not shown: heat is even by then.
+# Errors below this fraction of the largest are not shown: heat is even by then.
 _NEXT_TO_NOTHING = 1e-8
 _MOST_STEPS = 1_000
 
@@ -39,7 +39,7 @@ def summary_of(result: Coupling) -> dict[str, Any]:
 
 
 def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
-    """Coupling error before and after: at many times as far as that is quick, else at those of the coupling."""
+    """Coupling error before and after, at many times if that is quick, else at the times of the coupling."""
     times = np.asarray(result.times, dtype=np.float64)
     before, after = np.asarray(result.coupling_before), np.asarray(result.coupling)
     ends = [stops.most, min(stops.most, _BEYOND * float(np.max(times, initial=stops.least)))]
@@ -69,12 +69,12 @@ def _is_quick(result: Coupling, longest: float) -> bool:
 
 
 def _numbers(values: Floats, least: float) -> list[float | None]:
-    """Without those that are next to nothing: a scale from there on would show nothing else."""
+    """Drop errors close to zero: a scale that included them would show little else."""
     return [float(value) if value >= least else None for value in values]
 
 
 def agreement_of(result: Coupling) -> list[dict[str, Any]]:
-    """For every two views with pairs that were kept back."""
+    """Agreement of every two views with pairs that were kept back."""
     if result.pairs is None:
         return []
     return [
@@ -92,7 +92,7 @@ def agreement_of(result: Coupling) -> list[dict[str, Any]]:
 
 
 def history_of(result: Coupling) -> list[dict[str, float]]:
-    """The steps of the route that was taken; of very many, some in equal distances and the last."""
+    """The steps of the route taken; if they are very many, evenly spaced ones and the last."""
     steps = best_route(result.history)
     if len(steps) > _MOST_STEPS:
         steps = [steps[k] for k in np.unique(np.linspace(0, len(steps) - 1, _MOST_STEPS).astype(int))]

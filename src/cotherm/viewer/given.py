@@ -22,7 +22,7 @@ from cotherm.viewer.thumbnails import thumbnail_urls
 
 @dataclass(frozen=True)
 class Given:
-    """Checked: an entry for each view, None where there is nothing."""
+    """Checked data: an entry for each view, None if nothing was given."""
 
     labels: list[NDArray[Any] | None]
     names: list[NDArray[Any] | None]
@@ -59,7 +59,7 @@ def checked(
     thumbnails: Sequence[Any] | None,
     pairs: Any,
 ) -> Given:
-    """What was given, or else what the graphs hold."""
+    """Check what was given; what is missing comes from the graphs."""
     graphs = result.originals
     places = [
         None if one is None else _positions(f"positions[{k}]", one, graphs[k])
@@ -85,7 +85,7 @@ def checked(
 
 
 def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int, Any]]:
-    """What is given for every view, with its number."""
+    """The data given for every view, with the view's number."""
     if value is None:
         return [(k, None) for k in range(len(graphs))]
     return list(enumerate(validation.items(argument, value, len(graphs), each="graphs, None for none")))
@@ -122,7 +122,7 @@ def _at(graph: Graph, points: Floats | None) -> Graph:
 
 
 def _found_faces(graph: Graph, word: str) -> Ints | None:
-    """The faces of a mesh; where a surface is asked for, through any points in space."""
+    """The faces of a mesh, or of a surface through any points in space if asked for."""
     if word == "none" or graph.coordinates is None or graph.coordinates.shape[1] != 3:
         return None
     mesh = is_mesh(graph)
@@ -143,7 +143,7 @@ def _faces(argument: str, value: Any, n: int) -> Ints:
 
 
 def _pairs(result: Coupling, pairs: Any) -> Pairs | None:
-    """Those that were given, or that the views were coupled by."""
+    """The pairs given, or those the views were coupled by."""
     sizes = tuple(graph.n for graph in result.graphs)
     if pairs is not None:
         return checked_pairs(pairs, sizes, [graph.vertex_names for graph in result.originals])

@@ -1,4 +1,4 @@
-"""Heat by the library, for the page: frames of graphs that are shown in part, and values to check the page's own by."""
+"""Heat computed for the page: frames of graphs that are shown in part, and values that check the page's own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = 15
 LEVELS = 65_535 // _STEP + 1
 # Numbers of heat in memory at once.
 _AT_ONCE = 50_000_000
-# Values for checks: at so many times and vertices, as exactly as rounding allows.
+# Check values: the numbers of times and vertices, and the tolerance, as exact as rounding allows.
 _CHECKED_TIMES, _CHECKED_VERTICES, _CHECKED_TOLERANCE = 3, 4, 1e-11
 _SEED = 0
 
@@ -96,7 +96,7 @@ def checks_of(result: Coupling, reduced: Sequence[bool], shown: Sequence[Ints], 
 
 
 def _starts(F: Floats, vertex: int | None) -> tuple[Floats, list[int | None]]:
-    """The first function and one vertex as columns; None stands for the vertex."""
+    """The first function and one vertex as columns; None means the vertex."""
     columns: list[Floats] = []
     about: list[int | None] = []
     if F.shape[1]:
@@ -111,7 +111,7 @@ def _starts(F: Floats, vertex: int | None) -> tuple[Floats, list[int | None]]:
 
 
 def _flow(graph: Graph, F: Floats, times: Floats, tolerance: float) -> Floats:
-    """``heat_flow``, without a word about columns of which little heat is left: the page says how far it is off."""
+    """``heat_flow`` without warnings about columns with little heat left: the page says how far off it is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CothermWarning)
         return heat_flow(graph, F, times, tolerance=tolerance)

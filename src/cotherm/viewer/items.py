@@ -1,4 +1,4 @@
-"""Names, labels, weights and names of functions as the page shows them, and what to say where one was shortened."""
+"""Names, labels, weights and function names as the page shows them, and notes about shortened ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from cotherm.arrays import Floats, Ints
 from cotherm.methods.coupling.result import Coupling
 from cotherm.viewer.text import LONGEST_NAME, shown_name
 
-# Widths of names, the first with which all fit.
+# Widths of names; the first that lets all names fit is taken.
 _WIDTHS = (LONGEST_NAME, 40, 16)
 _OTHERS = "other classes"
-# Of so many views weights can tell which one is wrong about an item.
+# From this many views on, weights can tell which one is wrong about an item.
 _TELLING = 3
 
 
 @dataclass(frozen=True)
 class Names:
-    """Of the shown vertices of every view; None for a view whose vertices go by their numbers."""
+    """Names of the shown vertices of every view; None for a view whose vertices go by number."""
 
     of: list[list[str] | None]
     note: str
@@ -48,7 +48,7 @@ def names_of(names: Sequence[NDArray[Any] | None], shown: Sequence[Ints], whole:
 
 @dataclass(frozen=True)
 class Labels:
-    """Classes of all views, and of every view the number of each vertex's class, −1 for none."""
+    """Classes of all views, and for every view the class number of each vertex, −1 for none."""
 
     classes: list[str]
     codes: list[Ints | None]
@@ -76,7 +76,7 @@ def _text(label: object) -> str:
 
 
 def _by_number(text: str) -> tuple[int, float, str]:
-    """Numbers in their order, before words."""
+    """Sort numbers by value, before words."""
     try:
         return 0, float(text), text
     except ValueError:
@@ -84,7 +84,7 @@ def _by_number(text: str) -> tuple[int, float, str]:
 
 
 def weights_of(result: Coupling) -> list[Floats] | None:
-    """(vertices, views) for every view: how far each view is believed about the item that a vertex is.
+    """How far each view is believed about the item of each vertex, (vertices, views) for every view.
 
     Views weigh the same where there are but two. So rows are 0 for items in fewer than three views that are believed.
     None where all rows would be, and for graphs so large that computing weights would keep the reader waiting.
@@ -101,7 +101,7 @@ def weights_of(result: Coupling) -> list[Floats] | None:
 
 
 def function_names(result: Coupling, labels: Sequence[NDArray[Any] | None], count: int) -> list[str]:
-    """Of the first functions: the class whose vertices a function is on, if it is an indicator, else its number."""
+    """Names of the first functions: the class of an indicator function, else the function's number."""
     word = "function" if result.pairs is None else "mode"
     found = [_class(a, result.functions, labels) for a in range(count)]
     known = [name for name in found if name is not None]

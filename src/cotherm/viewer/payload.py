@@ -33,19 +33,19 @@ from cotherm.viewer.text import shown_name
 FORMAT, VERSION = "cotherm-viewer", 1
 # Stops of the time slider; fewer where the page holds a frame for each.
 _STOPS, _FRAME_STOPS = 48, 16
-# Bytes of an edge and of a number of heat after compression, about; and by how much less is shown at each attempt.
+# Approximate bytes of an edge and of a number of heat after compression; the factor by which each attempt shows less.
 _EDGE_BYTES, _FRAME_BYTES, _LESS, _ATTEMPTS = 10.0, 0.85, 0.8, 16
 # Arrays of a page that shows graphs in part, in parts of the most bytes. Base64 would leave room for three quarters,
 # but such a page opens in half the time.
 _REDUCED_PAGE = 0.45
-# Bytes that functions may take in a page.
+# The most bytes of functions in a page.
 _FUNCTION_BYTES = 6_000_000
 _FEWEST_FUNCTIONS = 4
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much of each graph goes into the page, and how."""
+    """How much of each graph goes into the page, and at which precision."""
 
     vertices: int
     edges: int
@@ -54,7 +54,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Source:
-    """What every plan starts from: computed once."""
+    """The data that every plan starts from, computed once."""
 
     result: Coupling
     given: Given
@@ -87,7 +87,7 @@ def _title(names: list[str]) -> str:
 
 
 def plans(source: Source) -> Iterator[Plan]:
-    """From everything in double precision to ever smaller parts in single precision."""
+    """Plans, from everything in double precision to ever smaller parts in single precision."""
     graphs = source.result.graphs
     if all(graph.n <= limits.VIEWER_VERTICES and graph.m <= limits.VIEWER_EDGES for graph in graphs):
         yield Plan(limits.VIEWER_VERTICES, limits.VIEWER_EDGES, single=False)
@@ -147,7 +147,7 @@ def _made_by() -> str:
 
 
 def _order(part: Part, place: Places) -> Ints:
-    """The shown vertices in the order of the page: as in the graph, or along a curve where they are a part of it."""
+    """The shown vertices in the order of the page: as in the graph, or along a curve if only a part is shown."""
     if part.whole:
         return part.vertices
     return part.vertices[along_curve(place.points[part.vertices])]
@@ -196,7 +196,7 @@ def _view(
 
 
 def _faces(add: Any, faces: Ints | None, number: Ints) -> str | None:
-    """Those whose corners are all shown."""
+    """Faces whose corners are all shown."""
     if faces is None:
         return None
     corners = number[faces]
@@ -215,7 +215,7 @@ def _thumbnails(given: Given, k: int, shown: Ints) -> list[str | None] | None:
 
 
 def _pairs(blocks: Blocks, given: Given, shown: list[Ints], sizes: list[int]) -> list[dict[str, Any]]:
-    """For every two views the items in both that are shown in both."""
+    """For every two views, the items that are shown in both."""
     found: list[dict[str, Any]] = []
     if given.pairs is None:
         return found
@@ -258,7 +258,7 @@ def _frames(
 
 
 def _notes(source: Source, plan: Plan, parts: list[Part], names: Names, functions: int) -> list[str]:
-    """What is not shown as it is, and what the result itself has to say."""
+    """Notes on what is not shown as it is, and those of the result."""
     notes = [part.note(name) for part, name in zip(parts, source.names, strict=True) if not part.whole]
     if notes:
         notes.append(

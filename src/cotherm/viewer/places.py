@@ -1,4 +1,4 @@
-"""Where the vertices of a view are in the page, before and after alike.
+"""The positions of a view's vertices in the page, the same before and after.
 
 Given coordinates in two or three dimensions are taken as they are, of more dimensions the three widest; graphs without
 are laid out in the plane so that neighbors are near. Bodies that stand, along the third coordinate, are turned so that
@@ -23,7 +23,7 @@ _BITS = 16
 
 @dataclass(frozen=True)
 class Places:
-    """(n, 2) or (n, 3), and whether they were given."""
+    """The positions, (n, 2) or (n, 3), and whether they were given."""
 
     points: Floats
     given: bool
@@ -53,11 +53,11 @@ def _places(graph: Graph, given: Floats | None) -> Places:
 
 
 def _moderate(points: Floats) -> Floats:
-    """The same picture in numbers that single precision holds: only ratios of distances are seen."""
+    """Rescale positions to the range of single precision: only ratios of distances are seen."""
     low, high = points.min(axis=0), points.max(axis=0)
     with np.errstate(over="ignore"):
         size = float(np.max(high - low))
-    if not np.isfinite(size):  # the extent of numbers near the largest
+    if not np.isfinite(size):  # an extent near the largest number
         return _moderate(points / 4.0)
     if 1e-3 < size < 1e6 and float(np.abs(points).max()) < 1e3 * size:
         return points

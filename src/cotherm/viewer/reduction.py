@@ -19,16 +19,16 @@ from cotherm.arrays import Ints
 from cotherm.pairs import Pairs
 from cotherm.viewer.edges import Edges
 
-# Vertices of a patch around a vertex that was drawn, about.
+# The approximate number of vertices in a patch around a drawn vertex.
 _PATCH = 25
-# Part of the vertices that may be ends of changed edges and their neighbors.
+# The fraction of vertices that may be ends of changed edges, or their neighbors.
 _AROUND_CHANGES = 0.7
 _SEED = 0
 
 
 @dataclass(frozen=True)
 class Part:
-    """Numbers of the vertices and edges that are shown, ascending; of how many changed edges how many are."""
+    """Numbers of the shown vertices and edges, ascending; how many edges changed, and how many of these are shown."""
 
     vertices: Ints
     edges: Ints
@@ -42,7 +42,7 @@ class Part:
         return len(self.vertices) == self.n and len(self.edges) == self.m
 
     def note(self, name: str) -> str:
-        """What is left out, in words."""
+        """Say what is left out."""
         if not self.of_changed:
             changed = "no edge changed;"
         elif self.changed == self.of_changed:
@@ -65,7 +65,7 @@ def whole(edges: Edges, n: int) -> Part:
 def parts_of(
     views: Sequence[Edges], sizes: Sequence[int], pairs: Pairs | None, most_vertices: int, most_edges: int
 ) -> list[Part]:
-    """What is shown of every view, at most so many vertices and edges of each; small ones as they are."""
+    """The part of every view to show, at most ``most_vertices`` and ``most_edges``; small views are kept whole."""
     kept = [_most_changed(edges, most_vertices // 2, most_edges // 2) for edges in views]
     parts = []
     for k, (edges, n) in enumerate(zip(views, sizes, strict=True)):
@@ -91,7 +91,7 @@ def _part(edges: Edges, n: int, rings: NDArray[np.int32], kept: Ints, most_edges
 
 
 def _most_changed(edges: Edges, most_ends: int, most_edges: int) -> Ints:
-    """The edges that changed most: no more than allowed, and with no more ends."""
+    """The edges that changed most, within the limits on edges and on their ends."""
     changed = edges.changed[:most_edges]
     ends = np.column_stack([edges.i[changed], edges.j[changed]]).ravel()
     first_seen = np.sort(np.unique(ends, return_index=True)[1])
@@ -126,7 +126,7 @@ def _patches(
 
 
 def _rings(edges: Edges, n: int, most: int, ends: Ints, patches: Ints) -> NDArray[np.int32]:
-    """How many edges every shown vertex is from the nearest of those it is shown for; −1 if it is not shown.
+    """Distance in edges of every shown vertex from the nearest vertex it is shown for; −1 if not shown.
 
     Neighbors of the ends of changed edges come before patches, with part of the room.
     """
@@ -137,7 +137,7 @@ def _rings(edges: Edges, n: int, most: int, ends: Ints, patches: Ints) -> NDArra
     ring = 1
     while growth.count < most:
         new = growth.next_ring(ring)
-        if not len(new):  # other components: from them, vertices as they come
+        if not len(new):  # other components: take vertices in order
             new = np.flatnonzero(growth.rings < 0)
         if not len(new):
             break
@@ -162,7 +162,7 @@ class _Growth:
         return np.unique(np.concatenate([self._j[(at_i == ring) & (at_j < 0)], self._i[(at_j == ring) & (at_i < 0)]]))
 
     def add(self, vertices: Ints, ring: int, most: int) -> None:
-        """These vertices, or as many of them as there is room for."""
+        """Add these vertices, or a random choice of them if there is not room for all."""
         new = vertices[self.rings[vertices] < 0]
         room = max(0, most - self.count)
         if len(new) > room:

@@ -18,7 +18,7 @@ from cotherm.heat.times import diffusion_time
 TOLERANCE = 1e-6
 # From a tenth of a move along an edge to a thousand moves; by then heat is even on most small graphs.
 _FEWEST_MOVES, _MOST_MOVES = 0.1, 1_000.0
-# Multiplications and additions on all graphs, before and after, for one source: some seconds in a browser.
+# Multiply-adds on all graphs, before and after, for one source: some seconds in a browser.
 _WORK = 2e9
 _LEAST_DEGREE, _MOST_DEGREE = 100.0, 50_000.0
 
@@ -38,7 +38,7 @@ class Stops:
 
 
 def stops_of(graphs: Sequence[Graph], coupled: Sequence[float], count: int) -> Stops:
-    """For the graphs before and after, and the times at which they were coupled."""
+    """Choose stops for the graphs before and after, and the times at which they were coupled."""
     unit = diffusion_time(1.0, *graphs, without_edges=1.0)
     unit = float(np.clip(unit, 1e-200, 1e200))
     positive = [float(t) for t in coupled if 1e-200 < t < 1e200]
@@ -50,7 +50,7 @@ def stops_of(graphs: Sequence[Graph], coupled: Sequence[float], count: int) -> S
 
 
 def _quick(graphs: Sequence[Graph]) -> float:
-    """The longest time that takes no more than so much work."""
+    """The longest time whose heat is still quick to compute."""
     step = sum(2.0 * graph.m + 10.0 * graph.n for graph in graphs)
     degree = float(np.clip(_WORK / step, _LEAST_DEGREE, _MOST_DEGREE))
     bound = 2.0 * max(float(graph.degrees.max(initial=0.0)) for graph in graphs)
@@ -58,6 +58,6 @@ def _quick(graphs: Sequence[Graph]) -> float:
 
 
 def series_degree(graphs: Sequence[Graph], t: float) -> float:
-    """About how many products with L heat at time t takes on the hardest of the graphs."""
+    """About how many products with L heat at time t takes, on the graph that needs the most."""
     bound = 2.0 * max(float(graph.degrees.max(initial=0.0)) for graph in graphs)
     return 30.0 + float(np.sqrt(min(t * bound, 1e300) * np.log(2.0 / TOLERANCE)))

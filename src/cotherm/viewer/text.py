@@ -1,4 +1,4 @@
-"""Text in a page: names come from files and from others, and nothing in them may be obeyed.
+"""Text in a page: names come from files and from others, and nothing in them may be executed.
 
 Strings reach the page in three places: its title, which is HTML; the header, which is JSON inside a script element that
 is not run; and the notes, a part of the header. The page itself only ever sets them as text.
@@ -15,12 +15,12 @@ from cotherm.errors import shortened
 
 # Longer names are shown by their beginning and their end.
 LONGEST_NAME = 120
-# What ends a script element or begins markup, and the ends of lines that JSON allows and scripts do not.
+# Characters that end a script element or begin markup, and line ends that JSON allows and scripts do not.
 _ESCAPES = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"})
 
 
 def shown_name(name: object, width: int = LONGEST_NAME) -> str:
-    """A name in at most so many characters, with everything a screen would obey written out."""
+    """A name in at most ``width`` characters, with control characters written out."""
     return shortened(str(name), width)
 
 

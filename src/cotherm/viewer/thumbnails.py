@@ -1,4 +1,4 @@
-"""Small pictures of items: PNG, JPEG or WebP, told by their bytes and not by what they are said to be.
+"""Small pictures of items: PNG, JPEG or WebP, recognized by their bytes, not by the declared type.
 
 Other kinds are refused. SVG in particular is a document that may hold scripts and links.
 """
@@ -17,7 +17,7 @@ from cotherm.errors import CothermError
 from cotherm.io import atomic
 
 _NEEDED = "a PNG, JPEG or WebP: its bytes, a path, a data URL, or None"
-# Pictures with more pixels on a side are no thumbnails, and may be made to exhaust the memory of a browser.
+# Pictures with more pixels on a side are refused: they may be made to exhaust the memory of a browser.
 _WIDEST = 1_024
 
 
@@ -51,7 +51,7 @@ def _bytes(argument: str, picture: Any) -> bytes:
 
 
 def _decoded(argument: str, url: str) -> bytes:
-    """What a data URL holds; what it says of it is not asked."""
+    """The content of a data URL; its declared type is ignored."""
     head, comma, body = url.partition(",")
     if not comma or not head.endswith(";base64"):
         raise CothermError(argument, f"the data URL {url[:40]!r}", _NEEDED)
@@ -70,12 +70,12 @@ def _kind(data: bytes) -> str | None:
 
 
 def _require_small(argument: str, data: bytes) -> None:
-    """Look at the size that the picture says it has; its pixels are not decoded."""
+    """Check the size that the picture declares, without decoding its pixels."""
     from PIL import Image  # matplotlib needs it, too
 
     try:
         width, height = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")).size
-    except Exception as error:  # any: what a damaged picture makes of its reader
+    except Exception as error:  # a damaged picture may raise anything
         raise CothermError(argument, f"a picture that cannot be read ({type(error).__name__})", _NEEDED) from None
     if max(width, height) > _WIDEST:
         raise CothermError(argument, f"a picture of {width} x {height} pixels", f"at most {_WIDEST} on a side")

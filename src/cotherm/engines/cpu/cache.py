@@ -23,30 +23,30 @@ _LENGTH = _DIGEST().digest_size
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """The compiled forms of one function; asked once for every combination of types, not at every call."""
+    """The compiled forms of one function; looked up once for every combination of types, not at every call."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        # A name of their own: releases that know no digests find their files as they left them.
+        # A separate name, so that releases without digests find their files unchanged.
         name, stamp = f"{self._impl.filename_base}-digest", self._impl.locator.get_source_stamp()
         self._cache_file = _DigestedFiles(self._cache_path, name, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception as error:  # any: what was kept does not fit this Numba, or the file cannot be read
+        except Exception as error:  # any error: the entry does not fit this Numba, or the file cannot be read
             log.info("compiled code of %s is not used: %r", self._name, error)
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
             super().save_overload(sig, data)
-        except Exception as error:  # any: the disk is full, the folder has gone, the code cannot be written out
+        except Exception as error:  # any error: the disk is full, the folder is gone, the code cannot be serialized
             log.info("compiled code of %s is not kept: %r", self._name, error)
 
 
 class _DigestedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """An index and the files it names. What is damaged is empty; the next to save writes it anew."""
+    """An index and the files it names. A damaged one counts as empty and is rewritten by the next save."""
 
     def save(self, key: Any, data: Any) -> None:
         super().save(key, (self._kernel(key), data))

@@ -33,7 +33,7 @@ from cotherm.engines.cpu.simd import (
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.progress import track
 
-# Columns are worked off in panels of at most this many, each with a kernel compiled for its width.
+# Columns are processed in panels of at most this many, each with a kernel compiled for its width.
 WIDEST = 16
 # Below this width a row is a fraction of a cache line and fetching ahead costs more than it saves.
 _PREFETCH_FROM = 8
@@ -64,7 +64,7 @@ def chebyshev_sums_by_vertex(matrix: ReorderedLaplacian, F: Floats, coefficients
 def _sums(
     matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]
 ) -> Floats:
-    """(n, times, q), put where there is room; if one panel is all and already in order, it needs no other place."""
+    """The sums as (n, times, q); a single panel that is already in order is used in place."""
     times, (n, q) = coefficients.shape[1], F.shape
     parts = panels(q, WIDEST)
     steps = len(coefficients) - 1
@@ -78,7 +78,7 @@ def _sums(
                 result = sums
                 break
             if result is None:
-                result = room(times, n, q)  # only now: the recurrence's blocks are free again
+                result = room(times, n, q)  # allocated only now, when the recurrence's blocks are free again
             pool.run(_scatter_rows, cuts, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
@@ -100,7 +100,7 @@ def _panel_sums(
     previous = np.zeros((n, width))
     sums = np.zeros((n, times, width))
     pool.run(_gather_rows, cuts, matrix.order, F, current)
-    if len(coefficients) == 1:  # degree 0: nothing but a multiple of F
+    if len(coefficients) == 1:  # degree 0: only a multiple of F
         np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
         return sums
     step = step_kernel(width)

@@ -30,8 +30,8 @@ def edge_products(
 ) -> None:
     """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, times the scale of the pair.
 
-    It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms meant are those from
-    ``first`` on, as many as there are weights. Edges come sorted, so that one end of the next edge is at hand.
+    It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms used begin at
+    ``first``, one for each weight. Edges come sorted, so that one end of the next edge is at hand.
     """
     (n, stored, q), terms = x.shape, len(weights)
     rows = x.reshape(n, stored * q)
@@ -48,7 +48,7 @@ def edge_products(
 
 @cache
 def _kernel(height: int, width: int, same: int) -> Any:
-    """For the pairs of two panels of so many functions; of one panel with itself only those a ≤ b."""
+    """The kernel for pairs of two panels of ``height`` and ``width`` functions; within one panel, only a ≤ b."""
     fingerprint = FINGERPRINT
 
     @compiled

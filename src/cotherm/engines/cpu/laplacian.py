@@ -58,7 +58,7 @@ class ReorderedLaplacian:
         return len(self.order)
 
     def work(self, columns: int) -> float:
-        """Multiply-adds of one product with a block of so many columns."""
+        """Multiply-adds of one product with a block of ``columns`` columns."""
         return float((len(self.weights) + 4 * self.n) * columns)
 
     def cuts(self, parts: int) -> list[int]:

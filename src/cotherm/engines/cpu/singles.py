@@ -32,7 +32,7 @@ def add_square(G: Singles, rows: Reals, sign: float = 1.0) -> None:
 
 
 def add_multiple(G: Singles, W: Singles, factor: float) -> None:
-    """Add so many times W, both contiguous, without a copy: these matrices may be large."""
+    """Add ``factor`` times W to G in place, both contiguous, without a copy: these matrices may be large."""
     _call("blas", "saxpy", G.size, factor, W, 1, G, 1)
 
 
@@ -46,7 +46,7 @@ def row_gram(E: Singles) -> Singles:
 
 
 def add_columns_square(G: Singles, E: Singles, first: int, last: int, factor: float) -> None:
-    """Add so many times EᵀE in the rows from ``first`` to ``last``, in the upper triangle and beside its diagonal."""
+    """Add ``factor`` times EᵀE to rows ``first`` to ``last``, in the upper triangle and beside its diagonal."""
     count, n = E.shape
     if count:
         wide, high = n - first, last - first

@@ -28,7 +28,7 @@ _LANES = 32
 
 
 def blocks(count: int, size: int = THREADS) -> tuple[int]:
-    """How many blocks of so many threads."""
+    """How many blocks of ``size`` threads cover ``count`` items."""
     return (max(1, -(-count // size)),)
 
 

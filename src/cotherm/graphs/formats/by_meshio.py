@@ -36,7 +36,7 @@ _PASSED_OVER = ("vertex", "line")
 
 
 def read(path: Path) -> Mesh:
-    """The mesh in a file that is there."""
+    """The mesh in an existing file."""
     module = _module(path.suffix.lower())
     with _quiet("content", f"a {path.suffix.lower()} file"):
         found = module.read(str(path))
@@ -49,9 +49,9 @@ def read(path: Path) -> Mesh:
 
 
 def render(mesh: Mesh, suffix: str) -> bytes:
-    """What a file with this suffix holds for the mesh."""
+    """The content of a file with this suffix for the mesh."""
     module = _module(suffix)
-    points = np.arange(len(mesh.vertices))[:, np.newaxis]  # a file without cells is none to meshio
+    points = np.arange(len(mesh.vertices))[:, np.newaxis]  # meshio refuses a file without cells
     cells = [("triangle", mesh.faces)] if len(mesh.faces) else [("vertex", points)]
     with TemporaryDirectory() as directory, _quiet("mesh", f"a mesh that a {suffix} file can hold"):
         place = Path(directory, f"mesh{suffix}")
@@ -69,7 +69,7 @@ def _module(suffix: str) -> Any:
 
 @contextmanager
 def _quiet(what: str, needed: str) -> Iterator[None]:
-    """What meshio prints is dropped; what it raises, SystemExit among it, becomes an error of ours."""
+    """Drop what meshio prints, and turn what it raises, even SystemExit, into a CothermError."""
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")

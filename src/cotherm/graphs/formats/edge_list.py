@@ -62,7 +62,7 @@ def parse(data: bytes) -> Graph:
 
 
 def begins_like_one(first: str) -> bool:
-    """Whether the first line of a table says that it holds edges: our mark, or titles of ends and weights."""
+    """Whether the first line of a table marks it as edges: our mark, or titles of ends and weights."""
     return first.removeprefix("#").strip().startswith(header.MARK) or _are_titles(_fields(first)[0])
 
 
@@ -86,18 +86,18 @@ def begins_with_a_name(rows: LineReader) -> bool:
 
 
 def header_of(words: str) -> header.Header | None:
-    """What our own first line says; None where it is not ours."""
+    """The content of our own first line; None if the line is not ours."""
     mark = words.removeprefix("#").strip()
     return header.parse(mark, "line 1", []) if words.startswith("#") and mark.startswith(header.MARK) else None
 
 
 def _begins_like_a_number(field: str) -> bool:
-    # Words such as nan are numbers to NumPy; what is no usable number is refused later, as an edge.
+    # NumPy reads words such as nan as numbers; unusable numbers are refused later, when edges are checked.
     return field[:1] in tuple("+-.0123456789") or field in ("nan", "inf", "infinity", "")
 
 
 def without_titles(content: LineReader) -> tuple[LineReader, int, str]:
-    """The rows of numbers, how many columns they have, and the mark between them."""
+    """The rows of numbers, the number of columns, and the separator."""
     first, others = content.first()
     if not first.rows:
         return content, 3, ","
@@ -110,7 +110,7 @@ def without_titles(content: LineReader) -> tuple[LineReader, int, str]:
 
 
 def _fields(row: str) -> tuple[list[str], str]:
-    """The fields of a row in small letters, and the mark between them."""
+    """The fields of a row in lower case, and the separator."""
     mark = next((mark for mark in _MARKS if mark in row), ",")
     return [field.strip(' "').lower() for field in row.split(mark)], mark
 

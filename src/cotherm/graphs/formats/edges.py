@@ -10,7 +10,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.io.text import LineReader, excerpt
 
-# A graph may have so many vertices, or so many for every edge, without anyone having said how many there are.
+# Where the number of vertices is not given, a graph may have at most this many, or this many for every edge.
 _FEW_VERTICES = 10**6
 _VERTICES_PER_EDGE = 100
 
@@ -26,7 +26,7 @@ def graph(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) 
 
 
 def require_proportion(where: str, n: int, m: int, advice: str) -> None:
-    """Refuse a number of vertices out of all proportion to the edges: everything computed later takes memory for each.
+    """Refuse a number of vertices out of all proportion to the edges, since later steps need memory for each vertex.
 
     Such a file is nearly always one that numbers its vertices otherwise. Where it is meant, a header of our own says
     how many vertices there are.

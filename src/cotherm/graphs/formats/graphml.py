@@ -79,7 +79,7 @@ def _columns(graph: Graph) -> list[tuple[str, str, list[str]]]:
 
 @dataclass
 class _Found:
-    """What has been read so far."""
+    """The parts of the file read so far."""
 
     keys: dict[str, tuple[str, str]] = field(default_factory=dict)  # by id: name and type
     nodes: dict[str, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ def parse(data: bytes) -> Graph:
             _read(element, found)
     except ElementTree.ParseError as error:
         raise CothermError("content", f"no XML ({error})", "a GraphML file") from None
-    except (LookupError, ValueError) as error:  # encodings that Python does not know, or not here
+    except (LookupError, ValueError) as error:  # encodings unknown to Python, or not allowed here
         if isinstance(error, CothermError):
             raise
         raise CothermError("content", f"an encoding that cannot be read ({error})", "a GraphML file in UTF-8") from None
@@ -119,7 +119,7 @@ def parse(data: bytes) -> Graph:
 
 
 def _elements(data: bytes) -> Iterator[Any]:
-    """The start of graphs, and whole keys, nodes and edges; what has been read is let go."""
+    """Yield the start of graphs, and complete keys, nodes and edges, which are then freed."""
     inside: list[Any] = []
     for event, element in ElementTree.iterparse(io.BytesIO(data), events=("start", "end")):
         tag = element.tag.rpartition("}")[2]
@@ -172,7 +172,7 @@ def _data(element: Any, found: _Found) -> dict[str, str]:
 
 def _node(found: _Found, name: str) -> int:
     if name not in found.nodes:
-        raise CothermError("content", f"an edge to {excerpt(name)}, which is no node", "edges between nodes")
+        raise CothermError("content", f"an edge to {excerpt(name)}, which is not a node", "edges between nodes")
     return found.nodes[name]
 
 
@@ -195,7 +195,7 @@ def _names(found: _Found) -> Any:
 
 
 def _column(found: _Found, name: str) -> Sequence[Any] | None:
-    """The values of an attribute that all nodes have; as integers where its type says so."""
+    """The values of an attribute that all nodes have, as integers if its type says so."""
     values = [one.get(name) for one in found.values]
     if any(value is None for value in values):
         return None

@@ -70,12 +70,12 @@ def parse(text: str, where: str, present: list[str]) -> Header:
 
 
 def extras(graph: Graph) -> list[str]:
-    """Which of coordinates, labels and names of vertices the graph has."""
+    """The extras a graph has, among coordinates, labels and names of vertices."""
     return [field for field in EXTRAS if getattr(graph, field) is not None]
 
 
 def refuse_extras(graph: Graph) -> None:
-    """What has no place in a file of edges is not lost silently."""
+    """Refuse to lose silently what a file of edges cannot hold."""
     for field in extras(graph):
         raise CothermError(
             f"graph.{field}",

@@ -34,7 +34,7 @@ from cotherm.io.text import (
     utf8,
 )
 
-# The largest whole number that a float holds with all before it.
+# The largest whole number up to which floats hold all whole numbers.
 _MOST_INTEGER = 2**53 - 1
 _BANNER = "%%MatrixMarket matrix coordinate real symmetric"
 ADVICE = "Leave out empty rows and columns, or say that they are meant in a second line '% cotherm graph {...}'."
@@ -81,7 +81,7 @@ def _entries(rows: LineReader, field: str, n: int) -> tuple[Indices, Floats]:
 
 
 def columns_of(field: str) -> tuple[int, str]:
-    """How many numbers an entry has, and which."""
+    """The numbers in an entry: how many, and which."""
     columns = 2 if field == "pattern" else 3
     return columns, f"{columns} numbers: row, column" + (", value" if columns == 3 else "")
 
@@ -95,7 +95,7 @@ def entries_of(lines: AnyLines, numbers: Floats, field: str, n: int) -> Ints:
 
 
 def banner(line: str) -> tuple[str, str]:
-    """Field and symmetry of the matrix, as the first line says."""
+    """Field and symmetry of the matrix, from the first line."""
     words = line.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise CothermError("line 1", excerpt(line), f"a banner such as {_BANNER!r}")
@@ -108,7 +108,7 @@ def banner(line: str) -> tuple[str, str]:
 
 
 def sizes_of(lines: Lines) -> tuple[int, int]:
-    """Numbers of rows and of entries, as the first line without a comment says."""
+    """Numbers of rows and of entries, from the first line that is not a comment."""
     needed = "the size line: rows, columns, entries"
     if not lines.rows:
         raise CothermError("content", "nothing after the banner", needed)
@@ -122,7 +122,7 @@ def sizes_of(lines: Lines) -> tuple[int, int]:
 
 
 def header_of(second: str, n: int, entries: int) -> header.Header | None:
-    """What our own second line says; None where it is not ours."""
+    """The content of our own second line; None if the line is not ours."""
     words = second.removeprefix("%").strip()
     if not second.startswith("%") or not words.startswith(header.MARK):
         return None

@@ -50,7 +50,7 @@ def parse(text: str, columns: int, mark: str) -> Graph:
 
 
 def _rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every row but the first, and its line; blank lines and comments are none."""
+    """The cells and the line of every row but the first; skips blank lines and comments."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     titled = False
     for row in reader:
@@ -63,7 +63,7 @@ def _rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _refuse(lines: list[int], i: np.ndarray, j: np.ndarray, w: np.ndarray, names: list[str]) -> None:
-    """Loops, negative weights and repeated pairs, by their lines."""
+    """Refuse loops, negative weights and repeated pairs, and name their lines."""
     for bad, what, needed in (
         (i == j, "an edge from {0!r} to itself", "two different ends for every edge"),
         (w < 0.0, "a negative weight between {0!r} and {1!r}", "a finite weight >= 0"),

@@ -41,7 +41,7 @@ def parse(data: bytes) -> Mesh:
     n = 0
     for lines in content.blocks():
         v, f = _sorted(lines)
-        # Position, and perhaps a weight or a color.
+        # A position, perhaps with a weight or a color.
         vertices.append(require_finite(v, number_rows(v, 3, "a vertex: v and three coordinates", more=True)))
         faces.append(_corners(f, v, n))
         n += len(v.rows)
@@ -56,14 +56,14 @@ def parse(data: bytes) -> Mesh:
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """The parts one below the other; they are given up."""
+    """Stack the parts, and free them."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _sorted(lines: Lines) -> tuple[Lines, Lines]:
-    """What follows v and what follows f."""
+    """The lines of vertices (v) and of faces (f)."""
     found: dict[str, Lines] = {"v": Lines([], []), "f": Lines([], [])}
     for k, (row, number) in enumerate(zip(*lines, strict=True)):
         word, *rest = row.split(None, 1)
@@ -76,7 +76,7 @@ def _sorted(lines: Lines) -> tuple[Lines, Lines]:
 
 
 def _corners(faces: Lines, points: Lines, before: int) -> Indices:
-    """Corners numbered from 0, −1 for what is no vertex number; in the file, −1 is the last vertex above the face.
+    """Corners numbered from 0, −1 for invalid vertex numbers; in the file, −1 is the last vertex above the face.
 
     ``before`` is how many vertices there are above these lines.
     """

@@ -44,7 +44,7 @@ def parse(data: bytes) -> Mesh:
 
 
 def _begin(content: LineReader) -> tuple[Lines, LineReader, bool]:
-    """The line of the counts, the lines after it, and whether vertices hold a position alone."""
+    """The line of the counts, the lines after it, and whether vertices hold only a position."""
     head, others = content.first()
     first = head.rows[0] if head.rows else ""
     word = _VARIANT.match(first)

@@ -27,7 +27,7 @@ _TYPES = {
 _ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _LONGEST_LIST = 10**6  # NumPy's records must stay below 2 GiB
 _LONGEST_RECORD = 2**31 - 1
-_LONGEST_HEADER = 10**5  # lines; no program writes a thousand
+_LONGEST_HEADER = 10**5  # lines; programs write far fewer than a thousand
 _TRIANGLE = np.dtype([("corners", "u1"), ("vertex_indices", "<i4", (3,))])
 
 
@@ -45,7 +45,7 @@ class _Element(NamedTuple):
 
 # The records of one element: a vector for a property, a matrix for a list.
 _Columns = dict[str, NDArray[Any]]
-# All that is kept of a file.
+# The properties that are kept.
 _KEPT = {"vertex": ("x", "y", "z"), "face": ("vertex_indices", "vertex_index")}
 
 
@@ -82,7 +82,7 @@ def _split(data: bytes) -> tuple[int, Lines]:
     first = re.match(rb"ply[ \t]*(\r\n|\n|\r)", data)
     if first is None:
         raise CothermError("line 1", repr(data[:20]), "the word ply, alone on its line")
-    # The first line's end holds for all: a binary record may start with the byte of another line end.
+    # All lines end like the first: a binary record may start with the byte of another line end.
     end = re.escape(first.group(1))
     last = re.search(end + rb"end_header[ \t]*" + end, data)
     if last is None:
@@ -156,7 +156,7 @@ def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> d
 
 
 def _text_columns(lines: Lines, element: _Element, starts: list[int], n: int) -> _Columns:
-    """What is kept of some records, checked line by line."""
+    """The kept part of some records, checked line by line."""
     needed = f"{starts[-1]} numbers, as in the first record of {element.name!r}"
     advice = triangles.ADVICE if element.name == "face" else ""
     numbers = number_rows(lines, starts[-1], needed, advice)
@@ -215,7 +215,7 @@ def _record(data: bytes, start: int, element: _Element, order: str) -> np.dtype[
             at += np.dtype(p.type).itemsize
             continue
         length = _length(data, at, p, element, order) if element.size else 0
-        # A space keeps the name apart: property names have none.
+        # A space makes the name unique: property names have none.
         fields += [(f"{p.name} length", order + p.length), (p.name, order + p.type, (length,))]
         at += np.dtype(p.length).itemsize + length * np.dtype(p.type).itemsize
     if at - start > _LONGEST_RECORD:

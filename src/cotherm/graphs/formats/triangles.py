@@ -1,4 +1,4 @@
-"""What every mesh format asks of its faces: three corners, all among the vertices."""
+"""Checks of faces for every mesh format: three corners, all among the vertices."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader t
 
 
 def require_three(lines: Lines, corners: Floats) -> None:
-    """Polygons are refused, not cut up."""
+    """Refuse polygons, which are not cut up."""
     lines.refuse_where(np.not_equal(corners, 3), NEEDED, ADVICE)
 
 
 def corners(lines: Lines, numbers: Floats, n: int) -> Ints:
-    """Corners numbered from 0, all below n."""
+    """Check corners numbered from 0: all must be below n."""
     return as_integers(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")

@@ -19,12 +19,12 @@ INSTALL = "pip install 'cotherm[neighbors]'"
 
 # Points whose true neighbors are found for measuring the recall.
 _SAMPLE = 200
-# With fewer the search finds too few of the true neighbors.
+# With fewer than this, the search finds too few of the true neighbors.
 _LEAST_LISTED = 30
 
 
 def remedy() -> str | None:
-    """What to do before this search can be used; None where nothing is in its way."""
+    """What to do before this search can be used; None if it can be used."""
     try:
         with warnings.catch_warnings(action="ignore"):
             import pynndescent  # noqa: F401
@@ -36,7 +36,7 @@ def remedy() -> str | None:
 
 
 def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
-    """The k nearest other rows of every row, most of them right, and their true distances, nearest first."""
+    """The k nearest other rows of every row, mostly correct, and their true distances, nearest first."""
     listed = min(points.count, max(k + 1, _LEAST_LISTED))
     found = _descend(_as_float32(points.rows), listed, seed)
     indices, distances = best(points, points, found, k, np.arange(points.count))
@@ -47,7 +47,7 @@ def nearest(points: Points, k: int, seed: int) -> tuple[Ints, Floats]:
 
 
 def recall(points: Points, distances: Floats, seed: int) -> float:
-    """The share of right neighbors in a sample: those no farther than the true k-th neighbor."""
+    """The share of correct neighbors in a sample: those no farther than the true k-th neighbor."""
     n, k = distances.shape
     sample = np.sort(np.random.default_rng(seed).choice(n, min(n, _SAMPLE), replace=False))
     farthest = nearest_of(points, sample, k)[1][:, -1:]
@@ -56,7 +56,7 @@ def recall(points: Points, distances: Floats, seed: int) -> float:
 
 def _descend(rows: Any, listed: int, seed: int) -> Ints:
     label = f"approximate neighbors of {rows.shape[0]:,} points"
-    # It warns of its own options, and of rows it did not complete, which are completed afterwards.
+    # pynndescent warns of its own options, and of incomplete rows, which are completed afterwards.
     with warnings.catch_warnings(action="ignore"), working(label):
         from pynndescent import NNDescent
 

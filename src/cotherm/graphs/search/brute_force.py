@@ -44,7 +44,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def pays(points: Points, queries: Points, k: int) -> bool:
-    """Whether scikit-learn is quicker: points are dense, there are many, and few of them are asked for.
+    """Whether scikit-learn is quicker: the points are dense and many, and few neighbors are asked for.
 
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
@@ -53,7 +53,7 @@ def pays(points: Points, queries: Points, k: int) -> bool:
 
 
 def pays_on(engine: Engine, points: Points, k: int) -> bool:
-    """Whether the engine is to compare all pairs of points: they are dense, and it says that it pays for so many."""
+    """Whether the engine should compare all pairs: the points are dense, and the engine says that it pays."""
     return _are_few(points, k) and engine.compares(points.count, _sought(k))
 
 
@@ -92,12 +92,12 @@ def nearest_to(
 def _by_sklearn(points: Points, queries: Points, table: products.Products, k: int, own: Ints | None) -> Look:
     from sklearn.neighbors import NearestNeighbors
 
-    # Rows that are contiguous in memory; for others scikit-learn has only a slower way.
+    # Contiguous rows; for others scikit-learn has only a slower way.
     rows, asked = np.ascontiguousarray(table.rows), np.ascontiguousarray(table.queries)
     search = NearestNeighbors(n_neighbors=_sought(k), algorithm="brute").fit(rows)
 
     def look(q: Ints) -> tuple[Ints, Floats]:
-        with limited_blas(1):  # the threads are those of OpenMP
+        with limited_blas(1):  # threads of OpenMP
             found = np.asarray(search.kneighbors(asked[q], return_distance=False), dtype=np.int64)
         found.sort(axis=1)
         return found, candidates.measured(points, queries, q, found, own)
@@ -113,8 +113,8 @@ def _by(engine: Engine, points: Points, table: products.Products, k: int) -> Loo
         found, s = search(slice(int(q[0]), int(q[-1]) + 1))
         d = points.from_squares(s)
         d[found == q[:, np.newaxis]] = np.inf
-        # The engine adds up in another order, and what rounding leaves decides between equal distances: there it is
-        # to be the same rounding, so that the same neighbors come out.
+        # The engine sums in another order, and rounding decides between equal distances: there rounding must be the
+        # same, so that the same neighbors are found.
         close = np.flatnonzero(_ties(points, d, k, table.rounding))
         d[close] = candidates.measured(points, points, q[close], found[close], own)
         return found, d
@@ -123,7 +123,7 @@ def _by(engine: Engine, points: Points, table: products.Products, k: int) -> Loo
 
 
 def _ties(points: Points, d: Floats, k: int, rounding: float) -> NDArray[np.bool_]:
-    """For which queries rounding may change the order of the k nearest and the one that comes after them."""
+    """The queries for which rounding may change the order of the k nearest and the next one."""
     s = points.squares_of(np.partition(d, k, axis=1)[:, : k + 1])
     s.sort(axis=1)
     return np.asarray((np.diff(s, axis=1) <= 2 * rounding * s[:, 1:]).any(axis=1))

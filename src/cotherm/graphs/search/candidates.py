@@ -1,4 +1,4 @@
-"""Candidates for neighbors, however they were found, measured properly and put in order."""
+"""Candidates for neighbors, from any search, measured accurately and sorted."""
 
 from __future__ import annotations
 

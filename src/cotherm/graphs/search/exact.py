@@ -48,7 +48,7 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
     ``own[a]`` is the row of ``points`` that query a itself is, which is left out.
     """
     if few_dimensions(points):
-        # One more than needed: a point finds itself, unless more than k copies of it come before it.
+        # One more than needed: a point finds itself, unless more than k copies come before it.
         sought = np.arange(1, min(k + 1, points.count) + 1)
         found = _by_tree(cKDTree(_dense(points)), _dense(queries), sought)
         return best(points, queries, found, k, own)
@@ -56,7 +56,7 @@ def nearest_to(points: Points, queries: Points, k: int, *, own: Ints | None = No
 
 
 def _by_tree(tree: cKDTree, queries: Floats, sought: Ints) -> Ints:
-    """The points that are so many-th nearest, for some queries after others, so that progress is known."""
+    """The points whose ranks among the nearest are ``sought``; queries go in batches, to report progress."""
     found = np.empty((len(queries), len(sought)), dtype=np.int64)
     starts = range(0, len(queries), _AT_ONCE)
     for start in track(starts, total=len(starts), label="neighbors"):
@@ -93,7 +93,7 @@ def within(points: Points, radius: float) -> tuple[Ints, Ints, Floats]:
 
 
 def _dense(points: Points) -> Floats:
-    # Few columns: about as large as the result.
+    # It has few columns and is about as large as the result.
     rows = points.rows
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray(), dtype=np.float64)
 

@@ -16,7 +16,7 @@ from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.search import approximate, exact
 from cotherm.graphs.search.points import Points
 
-# Below this recall a warning is given: the fine structure of a graph may be wrong.
+# Below this recall a warning is given, since the fine structure of a graph may be wrong.
 _GOOD_RECALL = 0.95
 
 
@@ -122,7 +122,7 @@ def search_options(search: object, seed: object) -> tuple[str, int]:
 
 
 def search_engine(engine: str | Engine, X: object, search: str) -> Engine | None:
-    """The engine that is to search among the points X; None is the processor, whose search needs none of its kernels.
+    """The engine that searches among the points X; None means the processor, whose search does not use its kernels.
 
     No other searches approximately.
     """

@@ -94,13 +94,13 @@ class Points:
         """d between row a[p] and row b[p] of others for every p, from the differences of their entries."""
         # |a|² + |b|² − 2ab would be quicker, but loses every digit for points close together.
         found = np.empty(len(a))
-        # Two gathered blocks of rows and their difference, small enough for the cache.
+        # Two gathered blocks of rows and their difference must fit into the cache.
         for part in slices(len(a), 8 * self._width()):
             found[part] = self.from_squares(squares(self.rows[a[part]] - others.rows[b[part]]))
         return found
 
     def squares_of(self, d: Floats) -> Floats:
-        """‖r_i − r_j‖² for distances d, at least the largest that is taken for the same distance."""
+        """‖r_i − r_j‖² for distances d, rounded up to the largest value that gives the same distance."""
         return d**2 if self.metric == "euclidean" else np.maximum(2 * d, self._blur() ** 2)
 
     def reach(self, radius: float) -> float:
@@ -124,7 +124,7 @@ class Points:
 
     def _width(self) -> int:
         """Numbers in a typical row."""
-        stored = self.rows.size  # SciPy counts stored entries, NumPy all
+        stored = self.rows.size  # SciPy counts stored entries, NumPy all entries
         return 1 + int(stored) // max(self.count, 1)
 
 

@@ -28,7 +28,7 @@ class Products:
         self.rows, self.queries = _centered(points.rows, queries.rows)
         self.norms = squares(self.rows)
         self.query_norms = self.norms if self.queries is self.rows else squares(self.queries)
-        # The classical bound for sums of d products, generously.
+        # A generous form of the classical bound for sums of d products.
         self.rounding = 2 * (int(self.rows.shape[1]) + 8) * EPSILON
         self.error, self.query_error = self.rounding * self.norms, self.rounding * self.query_norms
         self._transposed: Any = self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
@@ -71,7 +71,7 @@ def nearest_to(
         s = table.upper(q)
         if own is not None:
             s[np.arange(len(s)), own[q]] = np.inf
-        # k points have a true s within the bound; all that may have one too are measured properly.
+        # k points have a true s within the bound; all points that may also have one are measured accurately.
         a, b = table.maybe_below(s, q, _kth_bound(s, k))
         d = queries.distances_to(points, q[a], b)
         order = np.lexsort((d, a))  # stable: equal distances stay ordered by b

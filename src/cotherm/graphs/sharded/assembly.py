@@ -20,7 +20,7 @@ from cotherm.io import array_file
 from cotherm.progress import track
 from cotherm.ranks import Ranks, together
 
-# A mirror on its way: ``e`` is the number of the edge within the shard that owns it.
+# A mirror of an edge before it is stored: ``e`` is the number of the edge within the shard that owns it.
 CUT = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8"), ("e", "<i8")])
 # Bytes in memory for every byte of the records of a shard, while they are sorted: the records, their keys, the order
 # and the sorted records.
@@ -65,7 +65,7 @@ def assemble(
     first = np.concatenate([[0], np.cumsum(edge_counts)])
     with together(ranks):
         for shard in mine:
-            mirrors = cut.take(shard, ranks.size)  # in order: ranks, and each of them, go through shards in order
+            mirrors = cut.take(shard, ranks.size)  # in order: ranks, and each rank, go through shards in order
             counts[shard] = len(mirrors)
             mirrors["e"] += first[shard_of(starts, mirrors["i"])]
             for array, dtype in MIRROR.items():
@@ -87,7 +87,7 @@ def dealt(shards: int, ranks: Ranks) -> range:
 
 
 def _emit_cut(buckets: Buckets, own: NDArray[Any], starts: Ints, shard: int) -> None:
-    """Edges that end in a later shard go there too."""
+    """Copy edges that end in a later shard there, too."""
     away = np.flatnonzero(own["j"] >= starts[shard + 1])
     records = np.empty(len(away), CUT)
     for name in ("i", "j", "w"):
@@ -102,7 +102,7 @@ def _saved(folder: Path, shard: int, array: str, values: NDArray[Any]) -> Files:
 
 
 def _collected(ranks: Ranks, counts: dict[int, int], shards: int) -> Ints:
-    """One count for each shard, from the ranks that know them."""
+    """Collect one count for each shard from the ranks that know it."""
     known: dict[int, int] = {}
     for some in ranks.gather(counts):
         known |= some

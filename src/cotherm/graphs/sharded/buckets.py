@@ -1,4 +1,4 @@
-"""Records on their way to shards: each is appended to a file of its shard, so that none need be held.
+"""Records on their way to shards: each is appended to a file of its shard, so that none stays in memory.
 
 The records of a rank come back in the order in which it added them, those of the ranks one after the other.
 """
@@ -17,7 +17,7 @@ from cotherm.io.array_file import octets
 
 # An edge, and where in its file it was: a line, or a number. Of a matrix the entries below the diagonal have ~position.
 EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8"), ("position", "<i8")])
-# Bytes that wait in memory, in all buckets together, before they are written.
+# Bytes held in memory, over all buckets, before they are written.
 _WAITING = 2**23
 
 
@@ -42,7 +42,7 @@ class Buckets:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits; before others read."""
+        """Write what is still in memory, before others read."""
         if not self._waiting:
             return
         shard = np.concatenate([one for one, _ in self._waiting])

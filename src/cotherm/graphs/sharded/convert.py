@@ -37,7 +37,7 @@ _EDGES_AT_ONCE = 2**18
 MATRICES = (".mtx", ".mtx.gz")
 STREAMED = (".npz", *TEXT, *PACKED, *MATRICES)
 READ_WHOLE = (".graphml",)
-# Where shards and what they are made from lie until they are done, within the new directory.
+# The folder within the new directory for unfinished shards and their input.
 _SCRATCH = "scratch"
 
 
@@ -63,7 +63,7 @@ def shard_graph(
     path : str or path-like
         The directory to make, by convention with the suffix ``.shards``.
     parts : int, optional
-        Number of shards. By default as many as make shards of some eight million edges, and at least one for each
+        Number of shards. By default shards have about eight million edges each, and there is at least one for each
         rank. Any number of processes may read the result.
     order : {"given", "curve", "partition"}, default "given"
         Numbers of the vertices. "curve" renumbers them along a space-filling curve through their coordinates, which
@@ -150,7 +150,7 @@ def _source(ranks: Ranks, given: Graph | Path, scratch: Path) -> EdgeSource:
     with together(ranks):
         if suffix not in STREAMED:
             raise CothermError(str(given), f"suffix {suffix!r}", f"one of {', '.join((*STREAMED, *READ_WHOLE))}")
-    # Text is parsed by one rank; the others read the records that it leaves.
+    # One rank parses text; the others read the records it writes.
     form = matrix_form if suffix in MATRICES else edge_list_form
     whole = False
     with together(ranks), named(given):
@@ -182,7 +182,7 @@ def _spilled_elsewhere(path: Path, scratch: Path, n: int, m: int, name: str | No
 
 
 def _require_plain(path: Path) -> None:
-    """Edge lists between names are read whole, and only as they are."""
+    """Refuse edge lists between names that are packed or .txt: names are read only from whole .csv or .tsv files."""
     if suffix_of(path) in PACKED or path.suffix.lower() == ".txt":
         raise CothermError(
             str(path),
@@ -252,7 +252,7 @@ def _inverse(sequence: Ints) -> Indices:
 
 
 def _partition(ranks: Ranks, edges: EdgeSource, shards: int, scratch: Path) -> tuple[str, Partition | None]:
-    """Parts that few edges join, and what the order is: another one where PETSc has no partitioner."""
+    """Parts joined by few edges, and the name of the order: another order if PETSc has no partitioner."""
     with together(ranks):
         name = partitioner()
     if name is None:
@@ -269,7 +269,7 @@ def _partition(ranks: Ranks, edges: EdgeSource, shards: int, scratch: Path) -> t
 
 
 def _ranges(ranks: Ranks, edges: EdgeSource, shards: int, number: Indices | None) -> Ints:
-    """Where the vertices are cut; all edges are looked at for it."""
+    """Where to cut the vertices, from a pass over all edges."""
     counts = EndCounts(edges.n)
     total = 0.0
     with together(ranks):
@@ -306,7 +306,7 @@ def _stem(given: Graph | Path) -> str | None:
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Complaints about a file say which."""
+    """Add the file's path to errors about it."""
     try:
         yield
     except CothermError as error:

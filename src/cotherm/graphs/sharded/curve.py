@@ -16,7 +16,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.sharded.sources import Rows
 
 _POINTS_AT_ONCE = 2**18
-# Of points in more dimensions, those three that spread most.
+# In more dimensions, the three with the largest spread are used.
 _MOST_DIMENSIONS = 3
 _BITS = {1: 62, 2: 31, 3: 21}
 

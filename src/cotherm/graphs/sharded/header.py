@@ -37,7 +37,7 @@ VERSION = 1
 FILE = "header.json"
 MOST_SHARDS = 65_536
 
-# What the rows of a shard's vertices may hold. ``original`` are their numbers before they were put in another order.
+# Possible data of a shard's vertices. ``original`` holds their numbers before reordering.
 EXTRAS = ("coordinates", "labels", "vertex_names", "original")
 ORDERS = ("given", "curve", "cells", "partition")
 
@@ -51,14 +51,14 @@ MIRROR: dict[str, np.dtype[Any]] = {
 
 _FIELDS = {"format", "version", "n", "m", "name", "order", "extras", "starts", "edges", "mirrors", "files", "crc32"}
 _LONGEST_NAME = 10**5
-# A header of the most shards is not longer.
+# Even with the most shards, a header is not longer than this.
 _LONGEST = 2**27
 _DAMAGED = "The directory is damaged: make it again."
 
 
 @dataclass(frozen=True)
 class Header:
-    """What ``header.json`` says. ``files`` holds the bytes and the CRC-32 of every file."""
+    """The content of ``header.json``. ``files`` holds the bytes and the CRC-32 of every file."""
 
     n: int
     m: int
@@ -107,7 +107,7 @@ def render(header: Header) -> bytes:
 
 
 def parse(data: bytes) -> Header:
-    """The header in the content of a file; complaints name its fields."""
+    """Parse a header from the content of a file; errors name its fields."""
     fields = _loaded(data)
     _require_version(fields)
     if set(fields) != _FIELDS or fields["crc32"] != _checksum({k: v for k, v in fields.items() if k != "crc32"}):
@@ -133,7 +133,7 @@ def read(folder: Path) -> Header:
         raise CothermError(str(folder), f"no {FILE} in it", "the directory of a sharded graph, complete")
     try:
         with place.open("rb") as file:
-            data = file.read(min(place.stat().st_size, _LONGEST) + 1)  # not more: so much memory is taken at once
+            data = file.read(min(place.stat().st_size, _LONGEST) + 1)  # not more: read allocates it at once
     except OSError as error:
         raise CothermError(str(place), (error.strerror or str(error)).lower(), "a file that can be read") from None
     try:

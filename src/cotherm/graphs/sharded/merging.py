@@ -1,4 +1,4 @@
-"""What becomes of records of the same edge: refused, compared, or made one."""
+"""How records of the same edge are treated: refused, compared, or merged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Merge = Callable[[Records], Records]
 
 
 def each_once(place: Callable[[int], str]) -> Merge:
-    """Every edge at most once; ``place`` names a record by its position."""
+    """Require every edge at most once; ``place`` names a record by its position."""
 
     def merge(records: Records) -> Records:
         again = np.flatnonzero(_same(records))
@@ -35,7 +35,7 @@ def each_once(place: Callable[[int], str]) -> Merge:
 
 
 def both_sides(place: Callable[[int], str]) -> Merge:
-    """Every edge twice, above the diagonal of a matrix and below it (whose position is ~position), equally heavy."""
+    """Require every edge twice with equal weights, above and below a matrix's diagonal (below: ~position)."""
 
     def merge(records: Records) -> Records:
         if not _paired(records):
@@ -46,7 +46,7 @@ def both_sides(place: Callable[[int], str]) -> Merge:
 
 
 def _paired(records: Records) -> bool:
-    """Whether the records come two by two, one from each side and equally heavy, and no two pairs are the same."""
+    """Whether records come in pairs, one from each side with equal weights, and all pairs differ."""
     if len(records) % 2:
         return False
     same, upper = _same(records), records["position"] >= 0
@@ -56,7 +56,7 @@ def _paired(records: Records) -> bool:
 
 
 def _refuse_sides(records: Records, place: Callable[[int], str]) -> None:
-    """Name the first entry that has no equal one on the other side, or is there twice."""
+    """Refuse and name the first entry without an equal one on the other side, or that occurs twice."""
     key = _edge_numbers(records)
     for start in np.flatnonzero(np.diff(key, prepend=-1)):
         group = records[start : start + int(np.searchsorted(key, key[start], side="right") - start)]

@@ -23,7 +23,7 @@ from cotherm.ranks import Ranks, together
 PARTITIONERS = ("parmetis", "ptscotch")
 # An edge on its way to the rank or part that looks at it.
 _ENDS = np.dtype([("i", "<i4"), ("j", "<i4")])
-# Of the options by which PETSc is told how many parts there shall be.
+# Prefix of the PETSc options that set the number of parts.
 _PREFIX = "cotherm_"
 
 # The edges of this rank, some at a time: records with fields i and j.
@@ -38,13 +38,13 @@ class Partition(NamedTuple):
 
 
 def partitioner() -> str | None:
-    """The partitioner that the PETSc of this machine has; None where it has none."""
+    """The partitioner of this machine's PETSc; None if it has none."""
     PETSc = _petsc()
     for name in PARTITIONERS:
         one = PETSc.MatPartitioning().create(comm=PETSc.COMM_SELF)
         try:
             one.setType(name)
-        except PETSc.Error:  # PETSc was built without it
+        except PETSc.Error:  # PETSc was built without this partitioner
             continue
         finally:
             one.destroy()
@@ -53,7 +53,7 @@ def partitioner() -> str | None:
 
 
 def partitioned(ranks: Ranks, n: int, blocks: Blocks, parts: int, name: str, scratch: Path) -> Partition:
-    """Cut a graph into so many parts of about as many vertices. All ranks call this together."""
+    """Cut a graph into ``parts`` parts with about equally many vertices. All ranks call this together."""
     ranges = np.arange(ranks.size + 1) * n // ranks.size
     part = _parts(ranks, ranges, blocks, parts, name, scratch)
     sequence = np.argsort(part, kind="stable")
@@ -109,7 +109,7 @@ def _neighbors(ranks: Ranks, ranges: Ints, blocks: Blocks, scratch: Path) -> tup
 
 
 def _near_each_other(ranks: Ranks, part: Indices, sequence: Ints, starts: Ints, blocks: Blocks, scratch: Path) -> Ints:
-    """The same parts, the vertices of each in the order of reverse Cuthill–McKee."""
+    """The same parts, with the vertices of each in reverse Cuthill–McKee order."""
     parts = len(starts) - 1
     place = np.empty(len(part), dtype=np.int32)
     place[sequence] = np.arange(len(part)) - np.repeat(starts[:-1], np.diff(starts))

@@ -23,7 +23,7 @@ class EndCounts:
         self.counts += np.bincount(vertices // self._width, minlength=len(self.counts))
 
     def ranges(self, parts: int) -> Ints:
-        """Ranges with about as many vertices and ends of edges each, as if these were spread evenly within a bin."""
+        """Ranges with about equal numbers of vertices and edge ends, assuming even spread within a bin."""
         edges = np.minimum(np.arange(len(self.counts) + 1) * self._width, self._n)
         work = np.concatenate([[0.0], np.cumsum(self.counts + np.diff(edges), dtype=np.float64)])
         aims = work[-1] * np.arange(parts + 1) / parts

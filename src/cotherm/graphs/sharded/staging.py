@@ -46,13 +46,13 @@ def staged(
     try:
         yield folder
         with together(ranks):
-            pass  # all have written
+            pass  # all ranks have written
         with together(ranks):
             if ranks.rank == 0:
                 with atomic.writing(target):
                     take_name(folder, target, overwrite=overwrite, advice=advice)
     except BaseException:
-        # Whoever fails alone ends all ranks, so that each must be able to clean up.
+        # A rank that fails alone ends all ranks, so that each must be able to clean up.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -66,7 +66,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, advice: str = OVERWRITE) -> Path:
-    """Where a directory of this name would be; what is no target of it is refused."""
+    """The path where a directory of this name would be; refuses paths that cannot be its target."""
     place = atomic.as_path(path)
     overwrite = validation.boolean("overwrite", overwrite)
     target = atomic.real_path(place)
@@ -96,14 +96,14 @@ def take_name(folder: Path, target: Path, *, overwrite: bool, advice: str = OVER
     for place in (*(one for one in folder.rglob("*") if one.is_dir()), folder):
         atomic.synchronize_directory(place)
     try:
-        folder.rename(target)  # of several processes one succeeds: a directory that holds files is never replaced
+        folder.rename(target)  # only one of several processes succeeds: a directory that holds files is never replaced
     except OSError:
         if not target.is_dir():
             raise
         if not overwrite:
             raise CothermError(str(target), "the directory exists", "a new name", advice) from None
         _exchange(folder, target)
-        shutil.rmtree(folder, ignore_errors=True)  # now the old one
+        shutil.rmtree(folder, ignore_errors=True)  # now holds the old directory
     atomic.synchronize_directory(target.parent)
 
 

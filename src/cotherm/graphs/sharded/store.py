@@ -21,10 +21,10 @@ from cotherm.graphs.validation import read_only
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 
-# Edges looked at together: what is read beyond a part takes no more memory than these.
+# Edges read together: reading beyond a part takes at most the memory of these.
 _EDGES_AT_ONCE = 2**20
 
-# Processes may have so much more work than others if parts of a graph then stay whole.
+# The excess of work that a process may have if parts of a graph then stay whole.
 _UNEVEN = 0.05
 _DAMAGED = "The shard is damaged: make the directory again."
 
@@ -108,7 +108,7 @@ class ShardedGraph:
     """
 
     path: Path
-    header: Any = field(repr=False)  # a Header, which is no public name
+    header: Any = field(repr=False)  # a Header, which is not public
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> ShardedGraph:
@@ -205,7 +205,7 @@ class ShardedGraph:
         aims = total[-1] * np.arange(size + 1) / size
         if self.header.order == "partition":
             aims = _at_parts(aims, total)
-        # Within a shard work is taken to be spread evenly.
+        # Work is assumed to be spread evenly within a shard.
         ranges = np.rint(np.interp(aims, total, self.starts.astype(np.float64))).astype(np.int64)
         ranges[0], ranges[-1] = 0, self.n
         return ranges
@@ -435,7 +435,7 @@ class ShardedGraph:
                 raise CothermError(str(self.path / name), f"{found} bytes", f"{size} bytes, as written", _DAMAGED)
 
     def _require_layout(self, shard: int, array: str, file: ArrayFile) -> None:
-        """The shape and the type of an array must be what the header makes them."""
+        """Require the shape and the type of an array that the header implies."""
         if array in OWN:
             good = file.shape == (int(self.header.edges[shard]),) and file.dtype == OWN[array]
         elif array in MIRROR:
@@ -450,7 +450,7 @@ class ShardedGraph:
             raise CothermError(str(file.path), given, "as many numbers as the header says", _DAMAGED)
 
     def _shards_of(self, start: int, stop: int) -> list[int]:
-        """The shards with vertices in a range; none for an empty one."""
+        """The shards with vertices in a range; empty for an empty range."""
         if start >= stop:
             return []
         return np.flatnonzero((self.starts[:-1] < stop) & (self.starts[1:] > start)).tolist()
@@ -480,7 +480,7 @@ class ShardedGraph:
                 for array in (*OWN, *MIRROR):
                     self.verify_file(shard, array)
         first, last = self.edge_range(start, stop) if shards else (self._edge_number(start),) * 2
-        own = [np.empty(last - first, dtype) for dtype in OWN.values()]  # at once: pieces joined would take it twice
+        own = [np.empty(last - first, dtype) for dtype in OWN.values()]  # joining pieces would take it twice
         mirror: list[list[Any]] = []
         done = 0
         for shard in shards:
@@ -519,7 +519,7 @@ def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:
 
 
 def _at_parts(aims: Floats, ends: Floats) -> Floats:
-    """Where to cut work that lies in parts with few edges between them: at the end of one, if that is near enough."""
+    """Where to cut work that lies in parts joined by few edges: at the end of a part, if that is near enough."""
     after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
     before = after - 1
     near = np.where(aims - ends[before] < ends[after] - aims, ends[before], ends[after])

@@ -33,7 +33,7 @@ Ends = Callable[[AnyLines, Floats], Ints]
 
 
 class Layout(NamedTuple):
-    """How the rest of a file is to be read: what its first lines say."""
+    """How to read the rest of a file, from its first lines."""
 
     n: int | None  # None: one more than the largest number in it
     m: int | None
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 
 
 class NamedVerticesError(Exception):
-    """The ends in an edge list are names, which are not streamed."""
+    """An edge list has names as ends; these are not streamed."""
 
 
 def spilled(path: Path, scratch: Path, form: Callable[[Path, bytes], tuple[Layout, int, bytes]]) -> EdgeSource:
@@ -93,7 +93,7 @@ def _parsed(
 
 
 def _with_a_head(chunks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    """The same, joined until the first of them holds what tells how a file is to be read, and an edge behind it."""
+    """The same, joined until the first chunk shows how to read the file, and holds an edge after that."""
     number, head = next(chunks, (1, b""))
     while len(head) < _HEAD or not _CONTENT.search(head):
         found = next(chunks, None)

@@ -21,7 +21,7 @@ _KINDS = {"coordinates": "f", "labels": "biuU", "vertex_names": "biuU"}
 
 
 def check(extra: str, rows: Rows, n: int) -> None:
-    """Refuse rows that are not one for each vertex, coordinates that are not finite, names that are not different."""
+    """Require one row for each vertex, finite coordinates, and unique names."""
     width = 2 if extra == "coordinates" else 1
     if rows.shape[:1] != (n,) or len(rows.shape) != width or 0 in rows.shape or rows.dtype.kind not in _KINDS[extra]:
         given = f"an array of shape {rows.shape} and dtype {rows.dtype}"
@@ -54,7 +54,7 @@ def save(folder: Path, shard: int, extra: str, values: NDArray[Any]) -> Files:
 
 
 def taken(rows: Rows, chosen: Ints) -> NDArray[Any]:
-    """Chosen rows, found in passes over those that lie near each other: a file is read forward, block by block."""
+    """Chosen rows, read in passes over nearby ones: the file is read forward, block by block."""
     values = np.empty((len(chosen), *rows.shape[1:]), rows.dtype)
     by_place = np.argsort(chosen, kind="stable")
     place = chosen[by_place]
@@ -69,7 +69,7 @@ def taken(rows: Rows, chosen: Ints) -> NDArray[Any]:
 
 
 def _require_different(rows: Rows) -> None:
-    """Names by their hashes, 8 bytes each; where two are equal, the names themselves are compared."""
+    """Compare names by hashes of 8 bytes each; if two are equal, compare the names themselves."""
     n = rows.shape[0]
     hashes = np.empty(n, dtype=np.uint64)
     for start, block in _blocks(rows):

@@ -71,7 +71,7 @@ def write_weights(
 
 
 def _require_cover(ranks: Ranks, graph: ShardedGraph, part: GraphPart) -> None:
-    """The parts of all ranks, in order, are all vertices."""
+    """Require that the parts of all ranks, in order, cover all vertices."""
     told = ranks.gather((part.start, part.stop, part.first_edge, len(part.w)))
     vertex = edge = 0
     with together(ranks):
@@ -97,7 +97,7 @@ def _checked(u: ArrayLike, part: GraphPart) -> Floats:
 
 
 def _linked(source: Path, target: Path) -> None:
-    """The same file under another name; a copy where there can be no second name."""
+    """Link a file under another name, or copy it if the file system has no links."""
     try:
         os.link(source, target)
     except OSError:
@@ -130,7 +130,7 @@ def _gathered(folder: Path, graph: ShardedGraph, numbers: Ints) -> Floats:
         file, start = _file(folder, graph, shard), int(cuts[shard])
         low, high = np.searchsorted(numbers, cuts[shard : shard + 2])
         at = int(low)
-        while at < high:  # blocks that hold some of them, no others
+        while at < high:  # only blocks that hold some of them
             begin = int(numbers[at]) - start
             end = min(begin + _AT_ONCE, file.shape[0])
             stop = int(np.searchsorted(numbers, start + end))

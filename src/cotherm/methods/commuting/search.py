@@ -38,7 +38,7 @@ _MILD = ((1e5, 0.03), (1e6, 0.1), (1e7, 0.3))
 _STRONG = ((1e4, 0.1), (1e5, 0.3), (3e5, 0.5), (1e6, 0.7))
 # Steps of a stage without curvature.
 _PLAIN_STEPS = 300
-# From this α on they do not converge without curvature: so many steps with it follow, if there are not too many edges,
+# From this α on they do not converge without curvature: this many steps with it follow, if edges are not too many,
 # and a path on many edges ends.
 _CURVED_FROM, _CURVED_STEPS, _LAST_LARGE_ALPHA = 3e7, 20, 1e9
 # From this α on, and once the commutator is this part of that of the given weights, a cutting path ends in corrections

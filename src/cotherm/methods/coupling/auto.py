@@ -38,30 +38,30 @@ from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import STRENGTH
 
 _COUNT = 4
-# On large graphs so many times, and the last after so many moves.
+# On large graphs, the number of times, and the moves until the last.
 _FEWER, LAST_MOVES = 2, 8.0
 _MOVES = 2.0
-# Of the functions' variation, this part is left at the last time.
+# The part of the functions' variation that is left at the last time.
 _LEFT = 0.2
-# The last time is at least this many times the first, and heat is not followed past so many doublings of one move.
+# The last time is at least this many times the first, and heat is followed for at most this many doublings of one move.
 _LEAST_SPAN = 2.0
 _MOST_DOUBLINGS = 10
 # √strength times mismatch is at most this, down to the strength of equal weight (benchmark landmarks).
 _MISLED = 0.03
 _TOLERANCE = 1e-6
-# Some thousand times as long is still a number.
+# The longest move: some thousand times as long is still finite.
 _LONGEST_MOVE = 1e300
 
 
 def times_count(graphs: Sequence[Graph]) -> int:
-    """How many times will be chosen, which depends on sizes alone: memory is planned before anything is computed."""
+    """The number of times that will be chosen. It depends on sizes alone, since memory is planned first."""
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return 1
     return times_count_for(max(g.n for g in graphs))
 
 
 def times_count_for(size: int) -> int:
-    """The same for graphs with weight, of which the largest has so many vertices."""
+    """The same for graphs with weight, the largest of which has ``size`` vertices."""
     return 1 if size > limits.ONE_TIME else _FEWER if size > limits.FEWER_TIMES else _COUNT
 
 
@@ -85,25 +85,25 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
 
 
 def fewer_times(move: float) -> Floats:
-    """Those of large graphs, on which heat moves along an edge in the time ``move``."""
+    """The times for large graphs; ``move`` is the time in which heat moves along an edge."""
     return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
 
 
 def chosen_alpha(problem: CouplingProblem, strength: float = STRENGTH) -> float:
-    """α, so many times that of equal weight; 1 where no weight changes anything, so that it does not matter."""
+    """``strength`` times the α of equal weight; 1 if weights change nothing, so that α does not matter."""
     size = stiffness(problem)
     return strength / size if size > 0.0 else 1.0
 
 
 def useful_strength(mismatch: float) -> float:
-    """How many times that of equal weight α should be for functions that differ so much at t = 0."""
+    """The strength, α in units of that of equal weight, for functions that differ this much at t = 0."""
     if mismatch * np.sqrt(STRENGTH) <= _MISLED:
         return STRENGTH
     return max(1.0, (_MISLED / mismatch) ** 2)
 
 
 def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: float) -> float:
-    """When the functions have spread in all views; between doublings of the time log variation is linear in log t."""
+    """The time at which the functions have spread in all views; log variation is interpolated linearly in log t."""
     times: Floats = move * 2.0 ** np.arange(_MOST_DOUBLINGS + 1, dtype=np.float64)
     left = np.max([_variation_left(g, F, times) for g, F in zip(graphs, functions, strict=True)], axis=0)
     spread = np.flatnonzero(left <= _LEFT)
@@ -116,13 +116,13 @@ def _spreading_time(graphs: Sequence[Graph], functions: Sequence[Floats], move: 
 
 
 def _variation_left(graph: Graph, F: Floats, times: Floats) -> Floats:
-    """The mean over the functions of what is left of their variation, for every time."""
+    """The fraction of the functions' variation that is left at every time, on average."""
     part = graph.components
     F = F / column_units(F)
     means = np.array([np.bincount(part, f) for f in F.T]).T / np.bincount(part)[:, np.newaxis]
     varying = F - means[part]
     norms = np.linalg.norm(varying, axis=0)
-    # What differs from its means by rounding only says nothing about time.
+    # Functions that differ from their means only by rounding say nothing about time.
     live = np.flatnonzero(norms > 1e-12 * np.linalg.norm(F, axis=0))
     if not len(live):
         return np.zeros(len(times))

@@ -8,7 +8,7 @@ routes end with the problem itself. None is tuned to any data:
   horizon is √10 times the one before, from one over the median degree (about one move along an edge) up to the longest
   time given.
 - *alpha*: all times, α by decades from where coupling begins to weigh against distance.
-- *held*: one graph changes first, the one that changed most on the route by times, while the others are held. Where all
+- *held*: one graph changes first, the one that changed most on the route by times, while the others are held. If all
   may change, they share a small mismatch: each goes halfway, a cut begins near the functions, where they feel it first,
   and the other graphs bend to excuse it. Moving the cut to where it belongs would then take mending and cutting at the
   same time, and no descent does that. One graph alone has to explain all of the mismatch, and only the right cut does.
@@ -43,7 +43,7 @@ HELD = "held"
 _HORIZON_STEP = np.sqrt(10.0)
 _ALPHA_STEP = 10.0
 _ROBUST_FRACTION = 0.3
-# A route has no more stages than this, whatever times and α: over more decades its steps are longer.
+# The most stages of a route: over more decades its steps are longer.
 _MOST_STAGES = 40
 # Relative error of an eigenvalue by iterations.
 _EIGENVALUE = 1e-9
@@ -99,12 +99,12 @@ def robust_scale(problem: CouplingProblem) -> float:
 
 
 def first_horizon(graphs: Sequence[Graph]) -> float:
-    """One over the median degree: about one move along an edge. Infinite where there is no weight."""
+    """One over the median degree: about one move along an edge. Infinite without weight."""
     return diffusion_time(1.0, *graphs, without_edges=np.inf)
 
 
 def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
-    """The given times up to each horizon, and the horizon itself where none of them is near it."""
+    """The given times up to each horizon, and the horizon itself if none of them is near it."""
     stages = []
     for horizon in _ladder(first, max(times), _HORIZON_STEP):
         reached = tuple(t for t in times if 0.0 < t <= horizon)
@@ -114,7 +114,7 @@ def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]
 
 
 def _ladder(first: float, last: float, step: float) -> list[float]:
-    """From the first on, each so many times the one before, and below the last."""
+    """Values from ``first`` on, each ``step`` times the one before, all below ``last``."""
     if not 0.0 < first < 0.99 * last:
         return []
     factor = max(float(step), math.exp((math.log(last) - math.log(first)) / _MOST_STAGES))
@@ -127,7 +127,7 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
 def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
-    unit.restore_warm_starts([None] * len(problem.graphs))  # the answer is the same whatever came before
+    unit.restore_warm_starts([None] * len(problem.graphs))  # the answer must not depend on earlier solves
     J = unit.at(problem.center).jacobian
     if isinstance(J, ImplicitMatrix):
         return _implicit_stiffness(J, unit.metric(problem.center))
@@ -159,7 +159,7 @@ def _implicit_stiffness(J: ImplicitMatrix, metric: Metric) -> float:
 
 
 def _decades(problem: CouplingProblem) -> list[float]:
-    """α from where the coupling's part of the Hessian equals the distance's, by decades up to the one asked."""
+    """α by decades, from where the coupling's part of the Hessian equals the distance's to the α asked for."""
     size = stiffness(problem)
     if size == 0.0:
         return [problem.alpha]

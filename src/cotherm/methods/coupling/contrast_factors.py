@@ -10,7 +10,7 @@ B_k = (I − s W_k)/c_k,
 
     K⁻¹ = (I − H (B + Bπ S⁻¹ πᵀB) Hᵀ)/s,    S = (s/(aσ)) Σ_k π_k W_k.
 
-With two graphs there is a single contrast, and K itself is no larger than a G_k.
+With two graphs there is a single contrast, and K itself is as small as a G_k.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
 from cotherm.solve.rough_inverse import RoughInverse, Term, Thins, rough_inverse, rough_solver, widened
 
-# Rows of the matrix where the graphs meet that are added up at a time.
+# Number of rows of the matrix where the graphs meet that are added up at a time.
 _ROWS = 1_024
 
 # Calls a function with each of some arguments, side by side.

@@ -206,7 +206,7 @@ def couple(
             checkpoint=checkpoint,
         )
     options.require_equal_ranks()
-    with limited_blas(options.largest):  # once for all: to find the libraries takes as long as a step of small problems
+    with limited_blas(options.largest):  # done once: finding the libraries takes as long as a step of a small problem
         solution = solve(options, began)
         return report(options, solution, began)
 

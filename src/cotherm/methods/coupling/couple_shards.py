@@ -282,7 +282,7 @@ def couple_shards(
             _refuse_same_places(out, opened, checkpoint)
     processes.require_equal(world, "graphs", [_digest(one) for one in opened])
     room = _Room(chosen, opened, given)
-    room.plan(1)  # what cannot fit is refused before anything is read
+    room.plan(1)  # refuse what cannot fit before anything is read
     views = [read_view(world, chosen, one) for one in opened]
     room.count(views)
     sources = {"landmarks": landmarks, "labels": labels or None, "functions": functions, "pairs": pairs}
@@ -310,7 +310,7 @@ def couple_shards(
 def _refuse_same_places(
     out: str | os.PathLike[str], graphs: Sequence[ShardedGraph], checkpoint: str | os.PathLike[str] | None
 ) -> None:
-    """The result replaces neither a graph nor the checkpoint, which is deleted after it."""
+    """Refuse a result that would replace a graph, or the checkpoint, which is deleted after it is written."""
     place = atomic.as_path(out)
     for k, graph in enumerate(graphs):
         if atomic.same_place(graph.path, place):
@@ -401,7 +401,7 @@ def _require_equal(world: Ranks, given: _Given) -> None:
 
 
 def _digest(graph: ShardedGraph) -> str:
-    """Of the header, which has the checksums of all files."""
+    """A digest of the header, which has the checksums of all files."""
     return hashlib.sha256((graph.path / "header.json").read_bytes()).hexdigest()[:16]
 
 
@@ -427,7 +427,7 @@ class _Paired:
 
     @property
     def strength(self) -> float:
-        """Of α, in units of the one of equal weight."""
+        """The strength: α in units of the one of equal weight."""
         return choice.strength_by_own_edges(len(self.views), self.pairs.part(self.views))
 
     @property
@@ -445,7 +445,7 @@ def _paired(
         if n_modes > smallest - 1:
             needed = f"at most {smallest - 1}, one less than the smallest graph has vertices"
             raise CothermError("n_modes", str(n_modes), needed)
-    room.plan(n_modes * len(views))  # what cannot fit is refused before modes are computed
+    room.plan(n_modes * len(views))  # refuse what cannot fit before modes are computed
     scaled, units, degree = same_units(engine, views)
     return _Paired(scaled, units, degree, found, n_modes, pair_rows(world, engine, scaled, found, n_modes))
 
@@ -489,7 +489,7 @@ def _rows(argument: str, given: Any, view: ShardView) -> Floats:
 
 
 def _rows_of_file(path: Path, view: ShardView) -> Floats:
-    """Of a .npy file with a row for each vertex in the order that the graph was given in."""
+    """The rows of this rank in a .npy file with one row for each vertex, in the graph's original order."""
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
@@ -501,7 +501,7 @@ def _rows_of_file(path: Path, view: ShardView) -> Floats:
 
 
 class _Room:
-    """The memory that there is before graphs are read, for they are within the forecast."""
+    """The memory free before graphs are read, since the forecast includes them."""
 
     def __init__(self, engine: PetscEngine, graphs: Sequence[ShardedGraph], given: _Given) -> None:
         self._engine, self._given = engine, given
@@ -510,7 +510,7 @@ class _Room:
         self._largest = max(graph.n for graph in graphs)
 
     def count(self, views: Sequence[ShardView]) -> None:
-        """From now on count the vertices and edges that this rank has, and the vertices of others beside them.
+        """From now on, count this rank's vertices and edges, and adjacent vertices of other ranks.
 
         In no good order of the vertices both are more than its share.
         """
@@ -520,7 +520,7 @@ class _Room:
         ]
 
     def plan(self, q: int) -> MemoryPlan:
-        """For so many functions, with which those of pairs are made; refuses what does not fit, on all ranks."""
+        """Plan for ``q`` functions and making those of pairs; refuses what does not fit, on all ranks."""
         given, engine = self._given, self._engine
         choosing = given.times is None and not given.by_pairs
         count = 1 if given.by_pairs else times_count_for(self._largest)
@@ -548,9 +548,9 @@ class _Run:
         paired: _Paired | None = None,
     ) -> None:
         self._checkpoint, self._paired = checkpoint, paired
-        # What a chosen α was chosen by.
+        # How α was chosen.
         self._chosen: dict[str, float] = {}
-        # What the weights of the graphs were divided by.
+        # The divisors of the graphs' weights.
         self._units = np.ones(len(views)) if paired is None else paired.units
         self._world, self._engine, self._views, self._rows, self._omega = world, engine, views, rows, omega
         self._given, self.plan, self._began = given, plan, began
@@ -654,7 +654,7 @@ class _Run:
         return problem, search.run(begin), tuple(search.history)
 
     def _in_given_units(self, callback: Callable[[Step], Any]) -> Callable[[Step], Any]:
-        """The callback, for steps whose weights are those of scaled graphs."""
+        """Wrap the callback for steps whose weights are those of scaled graphs."""
 
         def called(step: Step) -> Any:
             weights = zip(step.weights, self._units.tolist(), strict=True)

@@ -37,13 +37,13 @@ _VERSION = 4
 _NUMBERS = ("cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("alpha", "status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
-# What a row of the history holds beside the name of its route.
+# The numbers in a row of the history, beside the name of its route.
 _COUNTS = ("stage", "iteration")
 _MEASURES = ("cost", "coupling", "optimality")
 _NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|new|functions|coordinates|labels|vertex_names)")
 
 
-# What writes the files that other suffixes stand for.
+# How to write files with other suffixes.
 _EDGES = (
     "write_graph(result.graphs[0], path) writes the edges of one graph, result.common_graph().graph those of all items."
 )
@@ -84,7 +84,7 @@ def render(result: Coupling) -> bytes:
 
 
 def least_size(graphs: Sequence[Graph], functions: Sequence[Floats]) -> int:
-    """Bytes the file of a coupling takes at least, known before it is made; the history and the names add some."""
+    """A lower bound on the bytes of a coupling's file, before it is made; history and names add some."""
     sizes = []
     for graph, F in zip(graphs, functions, strict=True):
         extra = sum(getattr(graph, field).nbytes for field in extras(graph))
@@ -150,7 +150,7 @@ def _complete(head: dict[str, Any]) -> bool:
 
 
 def _about_pairs(pairs: PairReport) -> dict[str, Any]:
-    """All of the report that is not an array."""
+    """All parts of the report except arrays."""
     return {
         "n_modes": pairs.n_modes,
         "strength": pairs.strength,
@@ -162,7 +162,7 @@ def _about_pairs(pairs: PairReport) -> dict[str, Any]:
 
 
 def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> PairReport | None:
-    """The report of a coupling by pairs, None of one by functions."""
+    """The report of a coupling by pairs; None for one by functions."""
     if about is None and "pairs" not in arrays:
         return None
     known = {"n_modes", "strength", "shares", "rigidity", "agreement", "notes"}

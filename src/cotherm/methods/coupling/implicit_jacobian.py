@@ -24,27 +24,27 @@ from cotherm.solve.tall_matrix import Recomputed, RowWriter
 
 T = TypeVar("T")
 
-# Waking threads takes as long as so many multiply-adds of dense algebra.
+# Waking threads takes as long as this many multiply-adds of dense algebra.
 _WORTH_THREADS = 1e8
-# Of making factors, and of applying them, in multiply-adds of dense algebra: as measured.
+# The measured costs of making factors and of applying them, in multiply-adds of dense algebra.
 _FACTORING, _SOLVING = 0.8, 4.0
 
 
 @dataclass
 class Factors:
-    """What factors of the systems may take, what they take with so many free edges of each graph, and those made."""
+    """Memory that factors of the systems may take, what they take for given free edges, and the factors made."""
 
     room: float
     needs: Callable[[list[int]], int]
     made: list[list[int]] = field(default_factory=list)
 
     def fit(self, free: list[int]) -> bool:
-        """Whether there is memory for them."""
+        """Whether the factors fit into memory."""
         return self.needs(free) <= self.room
 
 
 class ImplicitJacobian(ImplicitMatrix):
-    """Of all graphs' residuals; ``free`` are the numbers of the edges whose weights may change."""
+    """The derivative of all graphs' residuals; ``free`` numbers the edges whose weights may change."""
 
     def __init__(
         self,
@@ -124,5 +124,5 @@ class ImplicitJacobian(ImplicitMatrix):
             return None
 
     def _row_writer(self, k: int) -> RowWriter:
-        """Of the derivative of one graph's Q."""
+        """Products with the derivative of one graph's Q."""
         return self._states[k].row_writer(self._free[k])

@@ -21,7 +21,7 @@ from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix, 
 
 
 class Jacobian:
-    """Of all graphs' residuals: for each graph its edges, and the factors of its Q in the contrasts."""
+    """The Jacobian of all graphs' residuals: for each graph, its edges and the factors of its Q in the contrasts."""
 
     def __init__(
         self, engine: Engine, states: Sequence[Correlation], free: Sequence[Array], contrasts: Floats, columns: int
@@ -31,7 +31,7 @@ class Jacobian:
         self._shape = (self._cuts[-1], columns)
 
     def kept(self, plan: MemoryPlan, n: int) -> TallMatrix:
-        """As the plan says; ``n`` is the size of the largest graph."""
+        """Keep the Jacobian as the plan says; ``n`` is the size of the largest graph."""
         if plan.way == "streamed":
             return OnDisk.written(self._shape, plan.dtype, self._blocks(), self._engine)
         return self._recomputed() if plan.way == "recomputed" else self._stored(plan, n)
@@ -61,7 +61,7 @@ class Jacobian:
         return Recomputed(self._shape, write, self._engine)
 
     def _blocks(self) -> Iterator[Array]:
-        """All rows in turn; what one graph's rows are computed from is gone before the next one's."""
+        """All rows in turn; what one graph's rows are computed from is freed before the next graph."""
         xp, step = self._engine.xp, rows_per_block(self._shape[1], self._engine)
         for state, edges, factors in zip(self._states, self._free, self._factors, strict=True):
             write = state.row_writer(edges)
@@ -75,7 +75,7 @@ class Jacobian:
 
 
 def _expand(part: Array, factors: Floats) -> None:
-    """From the derivatives of Q in the first columns those of every contrast, each with its own columns."""
+    """Turn the derivatives of Q in the first columns into those of every contrast, in columns of its own."""
     size = part.shape[1] // len(factors)
     for c in range(1, len(factors)):
         np.multiply(part[:, :size], factors[c], out=part[:, c * size : (c + 1) * size])

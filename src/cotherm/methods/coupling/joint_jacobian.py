@@ -18,7 +18,7 @@ from cotherm.solve.tall_matrix import RowWriter
 
 
 class JointJacobian(ImplicitJacobian):
-    """Of all graphs' residuals; ``free`` are the numbers of the edges whose weights may change, graph by graph."""
+    """The derivative of all graphs' residuals; ``free`` numbers the edges whose weights may change, graph by graph."""
 
     def __init__(
         self,

@@ -36,8 +36,8 @@ WAYS = ("stored", "recomputed", "streamed")
 # Terms of the derivative for every time, of a graph by its spectrum and of a larger one: see
 # cotherm.heat.low_rank_kernel.
 _SPECTRAL_TERMS, _TERMS = 12, 10
-# Vectors over the edges that a step needs at a time, and bytes an edge takes in two numberings, a layout and two sets
-# of weights.
+# Vectors over the edges that a step needs at a time, and bytes of an edge in two numberings, a layout and two sets of
+# weights.
 _VECTORS, _EDGE = 8, 104
 # Beside a stored Jacobian, or one that is only applied, an edge of one rank of several takes more: its ends among all
 # vertices, and what belongs to other ranks. The other ways leave room enough for it.
@@ -46,34 +46,34 @@ _EDGE_OF_RANK = 40
 # gradients.
 _LASTING_BLOCKS, _BLOCKS, _PANELS = 2, 1, 5
 _VERTEX = 80
-# Matrices of the small system: one for each graph and so many more.
+# Matrices of the small system: one for each graph and this many more.
 _SQUARES = 4
-# Vectors over the columns of the Jacobian: one for each graph and so many more, times so many.
+# Vectors over the columns of the Jacobian: one for each graph and this many more.
 _RESIDUALS = 6
-# Where the Jacobian is only applied: vectors over all edges and over its columns, and bytes of a row of a matrix that
-# is on its way to single precision.
+# If the Jacobian is only applied: vectors over all edges and over its columns, and bytes of a row of a matrix during
+# its conversion to single precision.
 _APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
 # Matrices over the free edges of a graph while a factor is made from them.
 _FORMS = 2
 # Matrices as large as that where graphs meet while it is inverted.
 _INVERTED = 4
-# The part of the edges that is free when factors are made, where there are so many functions that it matters: 0.2 to
-# 0.45 in the runs of `python -m benchmarks many`.
+# The part of the edges that is free when factors are made, with enough functions for it to matter: 0.2 to 0.45 in
+# the runs of `python -m benchmarks many`.
 _USUALLY_FREE = 0.3
 # Terms of the derivative for every time, as products use them.
 _APPLIED_TERMS = 7
 # Dense matrices over the vertices of a graph whose heat flows by its spectrum.
 _DENSE = 5
-# Numbers of heat in memory at once while times are chosen: 64 MiB, and as much as this part of it in addition.
+# Numbers of heat in memory at once while times are chosen, 64 MiB, and the additional fraction of it.
 HEAT_AT_ONCE, _BESIDE_HEAT = 2**23, 0.5
-# Times at which heat is looked at for that, with some copies of the functions.
+# Times at which heat is computed for that, with some copies of the functions.
 _LOOKS, _COPIES = 11, 6
 # Where functions are made from pairs of sharded graphs: copies of the block of the mode iteration, which may have been
 # made wider once, and tables of all columns at the items.
 _MODE_BLOCKS, _WIDENED, _PAIR_TABLES = 6, 1.5, 4
-# What compiled code and the rest take, whatever the size.
+# Bytes of compiled code and the rest, for any size.
 _FIXED = 80_000_000
-# The part of the free memory that may be used without being asked.
+# The part of the free memory that may be used if the caller sets no limit.
 _PART = 0.9
 
 
@@ -137,13 +137,13 @@ class MemoryPlan:
     room: float = math.inf
 
     def with_factors(self, amount: int) -> MemoryPlan:
-        """What turns out to be taken: factors are smaller where few edges are free, and may not be needed at all."""
+        """The memory really taken: factors are smaller if few edges are free, and may not be needed at all."""
         way = self.way if amount else "recomputed"
         return replace(self, way=way, added=self.added - self.factors + amount, factors=amount)
 
     @property
     def description(self) -> str:
-        """In a word or two."""
+        """The way in a word or two."""
         return ("applied" if self.way == "stored" else "applied without factors") if self.applied else self.way
 
     @property
@@ -159,7 +159,7 @@ class MemoryPlan:
 def predicted(
     sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine, *, choosing: bool, modes: int = 0
 ) -> CouplingMemory:
-    """For graphs with so many vertices and free edges, q functions and p times; ``choosing``: the times are "auto".
+    """For graphs with these vertices and free edges, q functions and p times; ``choosing``: the times are "auto".
 
     Where graphs are spread over ranks, vertices and edges are those of a rank. ``modes`` is how many modes of every
     graph the functions are made of, where that is done on ranks.
@@ -182,12 +182,12 @@ def predicted(
 
 
 def factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
-    """Of factors for graphs with so many free edges and vertices, each with so many entries of Q."""
+    """Bytes of factors for graphs with ``free`` edges and ``vertices``, each with ``own`` entries of Q."""
     return int(engine.overhead * _factors_memory(free, vertices, own, engine))
 
 
 def _factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
-    """One for each graph, one where they meet, and what some of them are made from at a time.
+    """One factor for each graph, one where they meet, and what is needed to make some of them at a time.
 
     See :mod:`cotherm.solve.rough_inverse`.
     """
@@ -198,14 +198,14 @@ def _factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engi
     parts = [_inverse_memory(*sizes, own, engine) for sizes in zip(free, vertices, strict=True)]
     total, making = sum(lasting for lasting, _ in parts), at_once * max(making for _, making in parts)
     meeting = 4 * own**2
-    if engine.joins:  # where they meet is inverted, and thin ones are put into one array, after the other
+    if engine.joins:  # one after the other: inverting the one where graphs meet, joining thin ones in one array
         joined = total if all(uses_unknowns(engine, count, own) for count in free) else 0
         return total + max(_INVERTED * meeting, making, meeting + joined)
     return total + max(meeting, making)  # the one after the other
 
 
 def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, int]:
-    """What one factor takes, and what it is made from."""
+    """Bytes of one factor, and of what it is made from."""
     rows = _ROUGH_ROW * min(engine.block_size, own * free)
     if uses_unknowns(engine, free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
@@ -234,7 +234,7 @@ class _Shape:
 
     @property
     def lasting(self) -> int:
-        """What is there all the time: graphs, functions, vectors, blocks of rows of the Jacobian, and the rest."""
+        """Bytes needed all the time: graphs, functions, vectors, blocks of rows of the Jacobian, and the rest."""
         vectors = 8 * self.columns * (self.graphs + _RESIDUALS)
         blocks = 0 if self.is_applied else 2 * 8 * max(self.block_size, self.columns)
         graphs = self.vertices * (_VERTEX + 24 * self.q) + self.edges * (_EDGE + 8 * _VECTORS)
@@ -247,7 +247,7 @@ class _Shape:
 
     @property
     def applied(self) -> int:
-        """Its products: terms at two points, at one of them in both precisions, and what is made of them."""
+        """Bytes of products with it: terms at two points, at one in both precisions, and what is made of them."""
         vectors = 8 * (_APPLIED_VECTORS * self.edges + _APPLIED_RESIDUALS * self.columns)
         terms = _APPLIED_TERMS * 8 * self.p * self.q * (2 * self.vertices + self.flowing)
         spectra = 2 * 8 * self.vertices * self.largest if self.is_spectral else 0
@@ -255,7 +255,7 @@ class _Shape:
 
     @property
     def factors(self) -> int:
-        """Of those that are usual: of what may be free, much is cut where functions are many."""
+        """Bytes of the usual factors: with many functions, many of the edges that may be free are cut."""
         vertices, edges = zip(*self.sizes, strict=True)
         usual = [math.ceil(_USUALLY_FREE * m) for m in edges]
         return _factors_memory(usual, vertices, self.columns // (self.graphs - 1), self.engine)
@@ -271,12 +271,12 @@ class _Shape:
 
     @property
     def kept_terms(self) -> int:
-        """Of all graphs, from which rows are recomputed."""
+        """Bytes of all graphs' terms, from which rows are recomputed."""
         return self.terms * self.vertices
 
     @property
     def heat(self) -> int:
-        """While the Jacobian is computed; by a spectrum the terms are there twice."""
+        """Bytes while the Jacobian is computed; by a spectrum, terms are held twice."""
         return (self.terms * (2 if self.is_spectral else 1) + 24 * self.q) * self.flowing
 
     @property
@@ -289,7 +289,7 @@ class _Shape:
 
     @property
     def step(self) -> int:
-        """A step: the small systems, and heat at the point it leads to."""
+        """Bytes of a step: the small systems, and heat at the point it leads to."""
         equations = 8 * self.edges**2 if self.columns > self.edges else 0
         squares = 8 * self.rank**2 * (self.graphs + _SQUARES)
         blocks = 8 * self.rank * (_LASTING_BLOCKS * self.vertices + _BLOCKS * self.largest)
@@ -299,19 +299,19 @@ class _Shape:
 
     @property
     def learning(self) -> int:
-        """Where curvature is learned from steps: a second Jacobian, or the equations with what was learned."""
+        """Bytes for curvature learned from steps: a second Jacobian, or the equations with what was learned."""
         small = self.columns * self.edges <= limits.LEARNED_CURVATURE
         return 2 * 8 * self.columns * self.edges if small else 0
 
     @property
     def report(self) -> int:
-        """Heat of one graph, and correlations of all."""
+        """Bytes of the heat of one graph, and of the correlations of all."""
         heat = 8 * self.largest * self.q * (self.p + 4)
         return heat + 8 * self.p * self.q**2 * (4 * self.graphs + 3) + self.dense
 
     @property
     def choosing(self) -> int:
-        """Heat of some functions at a time."""
+        """Bytes of the heat of some functions at a time."""
         heat = 8 * min(HEAT_AT_ONCE, _LOOKS * self.largest * self.q)
         return int((1.0 + _BESIDE_HEAT) * heat) + 8 * _COPIES * self.largest * self.q + self.dense
 
@@ -335,8 +335,8 @@ def planned(
 ) -> MemoryPlan:
     """The fastest way that fits the budget for the whole process; refuses if none does.
 
-    Without a budget the memory that is free counts, now or when ``free`` was measured. All ranks of an engine take the
-    same way: the one with least room decides.
+    Without a budget, the memory free now counts, or ``free`` if it was measured before. All ranks of an engine take the
+    same way: the rank with the least room decides.
     """
     engine = default_engine() if engine is None else engine
     if budget is not None:

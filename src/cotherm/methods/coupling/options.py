@@ -28,7 +28,7 @@ Route = tuple[str, list[Stage] | None]
 
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
-# Largest weights whose squares, and their sums, are numbers with all their digits.
+# Bounds on the largest weight for which squares and their sums keep full precision.
 _WEIGHTS = (1e-152, 1e100)
 
 
@@ -80,7 +80,7 @@ class Options:
         engine: str | Engine,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Options:
-        """From the arguments of couple."""
+        """Check the arguments of couple."""
         graphs, columns = checked_views(graphs, functions)
         given_times = checked_times(times)
         given_alpha = None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True)
@@ -126,7 +126,7 @@ class Options:
 
     @property
     def weighted_functions(self) -> list[Floats]:
-        """The functions times the roots of their weights: their Q has the weights of all pairs in it."""
+        """The functions times the roots of their weights, so that Q contains the weights of all pairs."""
         return [F * np.sqrt(self.function_weights) for F in self.functions]
 
     @property
@@ -140,7 +140,7 @@ class Options:
         return [(g.n, len(edges)) for g, edges in zip(self.graphs, self.free, strict=True)]
 
     def require_equal_ranks(self) -> None:
-        """Where several ranks run this: all have the same arguments."""
+        """Require the same arguments on all ranks."""
         same = self.engine.require_equal
         same("graphs", *(array for g in self.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
         same("functions", *self.functions)
@@ -183,7 +183,7 @@ class Options:
         return Checkpoint(self.checkpoint, given, self.engine, ranks_of(self.engine))
 
     def require_finite(self, alpha: float) -> None:
-        """α‖Q‖² and its square must be numbers; say whether F or α is what makes them overflow."""
+        """α‖Q‖² and its square must be finite; say whether F or α makes them overflow."""
         alpha *= float(self.graph_weights.sum()) ** 2
         with np.errstate(over="ignore"):
             size = max(float(np.sum(F**2)) for F in self.weighted_functions)
@@ -240,7 +240,7 @@ def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
 
 
 def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[Route]:
-    """Names, with the stages where the caller gave them."""
+    """Names of routes, with the stages if the caller gave them."""
     if isinstance(continuation, str):
         continuation = validation.choice("continuation", continuation, ("auto", *ROUTES))
         if continuation != "auto":
@@ -280,7 +280,7 @@ def start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph])
 
 
 def require_squares(graphs: Sequence[Graph]) -> None:
-    """‖L(u) − L(w)‖² must be a number, and more than nothing."""
+    """‖L(u) − L(w)‖² must be finite and not vanish."""
     largest = max(float(g.w.max(initial=0.0)) for g in graphs)
     if largest > 0.0 and not _WEIGHTS[0] <= largest <= _WEIGHTS[1]:
         needed = f"a largest weight of {_WEIGHTS[0]:.0e} to {_WEIGHTS[1]:.0e}, whose square is a number"

@@ -68,7 +68,7 @@ class CouplingProblem:
         patterns: Sequence[Pattern] | None = None,
         first_horizon: float | None = None,
     ) -> None:
-        """``patterns`` and ``first_horizon`` are those of the graphs, where this rank has but a part of them."""
+        """``patterns`` and ``first_horizon`` belong to the whole graphs, of which this rank may have only a part."""
         self.engine = default_engine() if engine is None else engine
         self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
         self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
@@ -81,7 +81,7 @@ class CouplingProblem:
         self._joint = JointModel(self._models) if self._is_joint else None
         vertices = [self.engine.share(graph.n) for graph in graphs]
         needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
-        # The same for all problems that are made of this one.
+        # Shared by all problems made from this one.
         self.factors = Factors(plan.room, needs)
         self._first_horizon = first_horizon
         numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
@@ -108,13 +108,13 @@ class CouplingProblem:
         return problem
 
     def with_rigidity(self, rigidity: Floats) -> CouplingProblem:
-        """The same, the graphs being more or less rigid."""
+        """The same problem with other rigidities of the graphs."""
         problem = copy(self)
         problem._measure([block.C for block in self._gram.blocks], rigidity)
         return problem
 
     def warm_starts(self) -> list[Array | None]:
-        """Where the iterations of the distance's systems begin, graph by graph."""
+        """Starting points of the iterations for the distance's systems, graph by graph."""
         return self._gram.warm_starts()
 
     def restore_warm_starts(self, solutions: Sequence[Array | None]) -> None:
@@ -122,7 +122,7 @@ class CouplingProblem:
 
     @property
     def _is_joint(self) -> bool:
-        """Whether all graphs are worked on at once where there are many functions."""
+        """Whether all graphs are worked on at once if there are many functions."""
         return self.engine.joins and self.plan.applied and min(g.n for g in self.graphs) > limits.SPECTRAL_CORRELATION
 
     @property
@@ -132,19 +132,19 @@ class CouplingProblem:
 
     @property
     def first_horizon(self) -> float:
-        """One over the median degree: about one move along an edge. Infinite where there is no weight."""
+        """One over the median degree: about one move along an edge. Infinite without weight."""
         if self._first_horizon is None:
             return diffusion_time(1.0, *self.graphs, without_edges=np.inf)
         return self._first_horizon
 
     @property
     def entries(self) -> int:
-        """Of one graph's Q at all times."""
+        """The number of entries of one graph's Q at all times."""
         return self._models[0].size
 
     @property
     def constant(self) -> float:
-        """The part of the cost that no weights change: that of t = 0."""
+        """The part of the cost that weights cannot change: that of t = 0."""
         count = int(np.sum(self.times == 0.0))
         if not count:
             return 0.0
@@ -161,7 +161,7 @@ class CouplingProblem:
         return np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
 
     def free_part(self, weights: Sequence[Floats]) -> Array:
-        """Of all edge weights on the host, graph by graph, those that may change."""
+        """Those of all edge weights on the host, graph by graph, that may change."""
         models = zip(self._models, weights, strict=True)
         return self._free_part([self.engine.edge_rows(model.pattern, w) for model, w in models])
 

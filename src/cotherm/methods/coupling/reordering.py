@@ -79,5 +79,5 @@ def reordered(graph: Graph) -> Reordered:
 
 
 def unchanged(graph: Graph) -> Reordered:
-    """The graph with its own numbers, for graphs so small that renumbering gains nothing."""
+    """The graph with its own numbers, if it is so small that renumbering gains nothing."""
     return Reordered(graph, np.arange(graph.n), np.arange(graph.m))

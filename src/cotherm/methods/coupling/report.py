@@ -16,9 +16,9 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.solve import Solution
 from cotherm.methods.validation import versions
 
-# Relative error of the heat by which solutions are judged.
+# Relative error of the heat that judges solutions.
 _EXACT = 1e-12
-# Costs of the search that are further off, relative to the functions, misled it.
+# If the search's cost is further off than this, relative to the functions, the search was misled.
 _NOISE = 1e-8
 
 
@@ -59,7 +59,7 @@ def _before(options: Options, columns: list[Floats], times: Floats) -> Floats:
 
 
 def _is_misled(options: Options, solution: Solution, cost: float) -> bool:
-    """Whether the search believed in another cost than the true one, by more than rounding."""
+    """Whether the search's cost differs from the true one by more than rounding."""
     size = max(float(np.sum(F**2)) for F in options.weighted_functions)
     noise = np.sqrt(solution.alpha) * float(options.graph_weights.sum()) * _NOISE * size
     return not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)

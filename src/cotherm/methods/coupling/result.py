@@ -39,9 +39,9 @@ _ENDINGS = {
 
 STATUSES = tuple(_ENDINGS)
 
-# Functions that differ by more than this at t = 0 are worth a word.
+# Functions that differ by more than this at t = 0 get a note.
 _MISMATCH = 0.01
-# A chosen α is so many times that at which coupling and distance have equal weight, where functions are alike at t = 0.
+# "auto" makes α this many times that of equal coupling and distance, if functions are alike at t = 0.
 STRENGTH = 1e4
 
 
@@ -107,7 +107,7 @@ class Changes(Shown):
         return [(("change", "edges"), list(self.counts().items()))]
 
 
-# Names of graphs in tables are shown in so many characters at most.
+# Tables show names of graphs in at most this many characters.
 _WIDEST = 40
 _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
@@ -546,7 +546,7 @@ class Coupling(JointGraphs, HasStatus):
 
 
 def mismatch_note(mismatch: float, strength: float | None) -> str:
-    """What to know about functions that differ at t = 0, and what was done; empty where it does not matter.
+    """A note about functions that differ at t = 0, and what was done; empty if it does not matter.
 
     ``strength`` is α in units of that of equal weight, None where α was given.
     """
@@ -568,7 +568,7 @@ def _changed(change: Changes) -> int:
 
 
 def _sum(errors: Floats) -> float:
-    """The error at all times together."""
+    """The error over all times together."""
     return float(np.linalg.norm(errors))
 
 

@@ -1,4 +1,4 @@
-"""Of several routes to a coupling the one that was taken."""
+"""The route to a coupling that the search took, among several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def best_route(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The steps of the route that ends with the least cost, the first of those where they tie."""
+    """The steps of the route that ends with the least cost; if several tie, of the first."""
     routes: dict[str, list[Mapping[str, Any]]] = {}
     for row in history:
         routes.setdefault(str(row["route"]), []).append(row)

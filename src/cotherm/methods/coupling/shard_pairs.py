@@ -39,7 +39,7 @@ from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
 class ShardPairs:
     """Items that are in all graphs.
 
-    ``items`` are, graph by graph, those of the vertices of this rank's part, −1 for vertices that are no such item.
+    ``items`` are, graph by graph, those of the vertices of this rank's part, −1 for all other vertices.
     Items ``ranges[rank]`` to ``ranges[rank + 1]`` meet on a rank.
     """
 
@@ -51,13 +51,13 @@ class ShardPairs:
         return int(self.ranges[-1])
 
     def part(self, views: Sequence[ShardView]) -> float:
-        """Of the vertices of two graphs, the part that is paired: the mean over every two graphs."""
+        """The fraction of the vertices of two graphs that is paired, the mean over every two graphs."""
         sizes = [view.sharded.n for view in views]
         return float(np.mean([self.count / max(two) for two in combinations(sizes, 2)]))
 
 
 def checked_shard_pairs(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], pairs: Any) -> ShardPairs:
-    """From the word "same" or "names", index arrays or a table, as :func:`cotherm.couple_pairs` takes them."""
+    """Read the word "same" or "names", index arrays or a table, as :func:`cotherm.couple_pairs` takes them."""
     processes.require_equal(ranks, "pairs", pairs if isinstance(pairs, str) else "a table")
     if not isinstance(pairs, str):
         return _of_table(ranks, engine, views, pairs)
@@ -67,7 +67,7 @@ def checked_shard_pairs(ranks: Ranks, engine: PetscEngine, views: Sequence[Shard
 
 
 def _of_table(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], pairs: Any) -> ShardPairs:
-    """Every rank has the table, and looks for its own vertices in it."""
+    """Every rank has the table and looks up its own vertices in it."""
     with together(ranks):
         table = checked_pairs(pairs, [view.sharded.n for view in views]).table
         _require_all(int(np.sum(np.any(table == MISSING, axis=1))), len(views))
@@ -88,7 +88,7 @@ def _same(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> Shar
 
 
 def _require_same_names(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], pairs: ShardPairs) -> None:
-    """Where several graphs have names of vertices they are compared, by a digest of each."""
+    """Compare the names of vertices, if several graphs have them, by a digest of each name."""
     named = [k for k, view in enumerate(views) if view.part.vertex_names is not None]
     wrong: str | None = None
     for k in named[1:]:
@@ -104,7 +104,7 @@ def _require_same_names(ranks: Ranks, engine: PetscEngine, views: Sequence[Shard
 
 
 def _digests(engine: PetscEngine, view: ShardView, pairs: ShardPairs, k: int) -> Floats:
-    """Of the names of the items that meet here: whole numbers that floats hold."""
+    """Numbers for the names of the items that meet here: whole numbers that floats hold exactly."""
     names = np.asarray(view.part.vertex_names).tolist()
     numbers = [int.from_bytes(hashlib.blake2b(repr(name).encode(), digest_size=6).digest()) for name in names]
     route = _Route(engine.communicator, pairs.items[k], pairs.ranges)
@@ -112,7 +112,7 @@ def _digests(engine: PetscEngine, view: ShardView, pairs: ShardPairs, k: int) ->
 
 
 def _named(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> ShardPairs:
-    """Vertices with the same name. A name belongs to the rank that its checksum says, where all graphs bring it."""
+    """Pair vertices with the same name. All graphs send a name to the rank that its checksum gives."""
     with together(ranks):
         without = [k for k, view in enumerate(views) if view.part.vertex_names is None]
         if without:
@@ -164,13 +164,13 @@ def _require_all(partly: int, views: int) -> None:
 
 
 def _numbers(view: ShardView) -> Ints:
-    """Of the vertices of this rank's part, as the graph was given."""
+    """The vertices of this rank's part, numbered as the graph was given."""
     part = view.part
     return np.arange(part.start, part.stop, dtype=np.int64) if part.original is None else part.original
 
 
 def _places(column: Ints, numbers: Ints) -> Ints:
-    """Where each number is in a column of different ones, −1 where it is not."""
+    """The place of each number in a column of distinct numbers, −1 if it is missing."""
     order = np.argsort(column)
     at = np.minimum(np.searchsorted(column[order], numbers), len(column) - 1)
     return np.where(column[order[at]] == numbers, order[at], MISSING)
@@ -191,13 +191,13 @@ class _Route:
         self._halo = Halo(communicator, here, owners, found - ranges[owners])
 
     def to_items(self, X: Floats) -> Floats:
-        """Rows of vertices, to where their items meet."""
+        """Send rows of vertices to where their items meet."""
         table = np.zeros((self._halo.own, X.shape[1]))
         self._halo.put(np.ascontiguousarray(X[self._paired]), table)
         return table
 
     def to_vertices(self, table: Floats) -> Floats:
-        """Rows of items, to the vertices of this rank's part; zeros at those that are none."""
+        """Send rows of items to the vertices of this rank's part; zeros at vertices without an item."""
         X = np.zeros((self._count, table.shape[1]))
         X[self._paired] = self._halo.extended(table)[self._halo.own :]
         return X
@@ -234,7 +234,7 @@ def _modes(ranks: Ranks, engine: PetscEngine, view: ShardView, k: int) -> Floats
 
 
 def same_units(engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[ShardView], Floats, float]:
-    """Graphs scaled to the same median degree, by what their weights were divided, and that degree."""
+    """Graphs scaled to the same median degree, the divisors of their weights, and that degree."""
     degrees = np.array([median_degree(engine, [view]) or 1.0 for view in views])
     common = float(np.exp(np.mean(np.log(degrees))))
     units = degrees / common

@@ -36,7 +36,7 @@ _EXACT = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class PartOfGraph:
-    """What the solver asks of a graph: all vertices are counted, the edges are those of this rank."""
+    """A graph as the solver needs it: the number of all vertices, and the edges of this rank."""
 
     n: int
     i: NDArray[Any]
@@ -68,7 +68,7 @@ class ShardView:
         return self.part.stop - self.part.start
 
     def own_weights(self, w: Floats) -> Floats:
-        """Of weights as the solver has them those of this rank's part."""
+        """The weights of this rank's part, from weights as the solver has them."""
         first = self.part.first_edge
         return w[first : first + len(self.part.w)] if self.is_whole else w
 
@@ -82,7 +82,7 @@ class ShardView:
 
 
 def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> ShardView:
-    """All ranks together; each reads its own part."""
+    """Called by all ranks together; each reads its own part."""
     with together(ranks):
         ranges = sharded.vertex_ranges(ranks.size)
         part = sharded.part(ranks.rank, ranges=ranges)
@@ -165,7 +165,7 @@ def median_degree(engine: PetscEngine, views: Sequence[ShardView]) -> float:
 
 
 def _median(engine: PetscEngine, values: Floats) -> float:
-    """Of positive numbers on all ranks, ascending on each; 0 where there are none."""
+    """The median of positive numbers on all ranks, ascending on each; 0 if there are none."""
     count = engine.total(len(values))
     if not count:
         return 0.0
@@ -221,7 +221,7 @@ def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) ->
 
 
 def find_vertices(ranks: Ranks, graph: ShardedGraph, wanted: Sequence[str], source: str) -> Ints:
-    """Numbers of vertices by their names, or by their numbers as they were given; refuses those that are not there.
+    """Find vertices by name, or by number as given; refuses missing ones.
 
     Each rank looks through its own range of the vertices.
     """

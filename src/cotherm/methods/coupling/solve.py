@@ -50,7 +50,7 @@ class Solution:
 
 
 def solve(options: Options, began: float) -> Solution:
-    """Couple; what the search needs is freed before this returns.
+    """Couple, and free what the search needed before returning.
 
     ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count.
     """
@@ -66,7 +66,7 @@ def solve(options: Options, began: float) -> Solution:
 
 
 def _as_given(options: Options, plan: MemoryPlan) -> Solution:
-    """The solution where the time did not even suffice to prepare the search."""
+    """The solution if time ran out before the search was prepared."""
     return Solution(
         weights=[graph.w for graph in options.graphs],
         times=np.array([LAST_MOVES * first_horizon(options.graphs)]) if options.times is None else options.times,
@@ -87,16 +87,16 @@ def _solved(
     callback = _outside_overflow(options.callback)
     with until(None if options.engine.is_distributed else deadline):
         times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
-    # Where derivatives are only applied, dense algebra runs in our own threads.
+    # If derivatives are only applied, dense algebra runs in our own threads.
     session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
     with session, _refused_overflow(options.graphs, times):
-        # In a function of its own, so that its memory is free again before the session returns it to the system.
+        # A separate function, so that its memory is free before the session returns it to the system.
         return _searched(options, times, plan, callback, checkpoint, deadline, meter)
 
 
 @contextmanager
 def shown_once(engine: Engine) -> Iterator[None]:
-    """Progress is shown by one rank."""
+    """Show progress on one rank only."""
     if not engine.is_first:
         with shown(False):
             yield
@@ -105,12 +105,12 @@ def shown_once(engine: Engine) -> Iterator[None]:
 
 
 def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
-    """About how many of so many vertices and edges a rank has; of small graphs, which are there whole, all."""
+    """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small and held whole."""
     return (n, m) if n <= limits.DENSE else (engine.share(n), engine.share(m))
 
 
 def _plan(options: Options) -> MemoryPlan:
-    """Made first of all: choosing times takes memory too."""
+    """Plan memory first, since choosing times takes memory too."""
     choosing = options.times is None
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
@@ -186,7 +186,7 @@ def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
 
 
 class _CallbackError(Exception):
-    """Carries an error of the caller's own function past ``_refused_overflow``."""
+    """Carries an error of the caller's function past ``_refused_overflow``."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)

@@ -7,9 +7,9 @@ import numpy as np
 from cotherm.arrays import Floats, Ints
 from cotherm.methods.matching.modes import Modes
 
-# How much commuting with the Laplacians counts against carrying the signatures.
+# Weight of commuting with the Laplacians, relative to carrying the signatures.
 _COMMUTING = 0.1
-# Keeps the systems solvable where neither has anything to say.
+# Keeps the systems solvable where neither term determines the map.
 _RIDGE = 1e-9
 
 

@@ -23,7 +23,7 @@ _SEED = 0
 
 
 def agreement(target: Graph, matched: Matched, functions: int, splits: int) -> tuple[Floats, float]:
-    """For every vertex of the source the part of the splits in which both halves lead to one vertex or to neighbors.
+    """For every source vertex, the fraction of splits in which both halves lead to the same vertex or to neighbors.
 
     And of all vertices and splits the part in which they lead to the very same vertex.
     """

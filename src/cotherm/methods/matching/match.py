@@ -29,9 +29,9 @@ from cotherm.methods.matching.soft import round_trip, shares
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
 from cotherm.methods.validation import checked_graphs, checked_views, is_auto, versions
 
-# Modes by default: what is there in the smaller graph, a part of it, and never more than so many.
+# Modes by default: one for every ``_PART`` vertices of the smaller graph, at most ``_MODES``.
 _MODES, _PART = 150, 4
-# Of them the signatures decide the first.
+# The number of first modes that the signatures decide.
 _FIRST = 15
 # The part of the vertices at which halves of the functions must agree for a match to count as supported, and how
 # far above chance for it to count at all; clouds with more noise than structure came to 0.08 above it (benchmark).
@@ -256,7 +256,7 @@ def _checked(
 
 
 def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
-    """Whether coupling may be advised: not of graphs that were, nor by functions that would only let it be weak."""
+    """Whether to advise coupling: not for coupled graphs, nor if the functions allow only a weak coupling."""
     if isinstance(result, Coupling) or not columns:
         return False
     return useful_strength(functions_mismatch(columns)) == STRENGTH

@@ -18,7 +18,7 @@ from cotherm.methods.matching.functional_map import from_vertices
 from cotherm.methods.matching.modes import Modes
 from cotherm.progress import track
 
-# Every step has this many times the modes of the one before, and at least so many more.
+# Every step has ``_GROWTH`` times as many modes as the one before, and at least ``_LEAST`` more.
 _GROWTH, _LEAST = 1.12, 2
 
 

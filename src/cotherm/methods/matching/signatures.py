@@ -51,7 +51,7 @@ def signatures(modes: Modes, functions: Floats, times: Floats) -> Floats:
     do not see of a function is zero.
     """
     A = modes.coefficients(functions / np.maximum(np.abs(functions).max(axis=0), np.finfo(np.float64).tiny))
-    with np.errstate(over="ignore"):  # tλ past the largest number is no heat at all
+    with np.errstate(over="ignore"):  # where tλ overflows, no heat is left
         left = np.exp(-times[:, np.newaxis] * modes.values)
     heat = left[:, :, np.newaxis] * A
     size = np.linalg.norm(heat, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""How far two views agree about which items are near each other, on items that a coupling did not see as the same.
+"""How far two views agree on which items are near each other, measured on pairs that the coupling did not use.
 
 *Agreement*: how well heat in one view finds the nearest neighbors of the other. For each item that was kept back, of
 all items in both views, the few that its heat in view l reaches most are to be found, all are ranked by heat in view k,

@@ -1,4 +1,4 @@
-"""The arguments of coupling by pairs, checked; the views of it that are coupled, scaled to one median degree."""
+"""The checked arguments of coupling by pairs, and the views to couple, scaled to one median degree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cotherm.methods.pairs.relation import Link
 from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive
 from cotherm.pairs import Pairs, checked_pairs
 
-# About how many functions every view brings, to tell which engine such a problem is for.
+# About how many functions every view brings, to choose an engine for the problem.
 _COLUMNS = 10
 
 
@@ -94,7 +94,7 @@ class LinkedViews:
     engine: Engine
 
     def here(self, link: Link) -> Link:
-        """Two views by their numbers among these."""
+        """Two of these views, by their numbers."""
         a, b = (self.numbers.index(k) for k in link)
         return a, b
 

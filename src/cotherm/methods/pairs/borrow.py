@@ -1,7 +1,7 @@
-"""Weights that a view borrows from the others: edges between shared items, as far as other views bear them out.
+"""Weights that a view borrows from the others: edges between shared items, as far as other views support them.
 
-Heat kernel coupling changes the edges that a view has as little as possible. A view of few neighbors an item has no way
-to agree with another but to cut what it has, and edges that are wrong in one view are still there in the mixture of
+Heat kernel coupling changes the edges that a view has as little as possible. A view with few neighbors for each item
+can agree with another only by cutting edges, and edges that are wrong in one view remain in the mixture of
 several. So before they are coupled, views that belong together are brought nearer to each other:
 
 - An edge is *supported* by how much heat flows between its ends in the other views, each of them counted by its
@@ -15,9 +15,9 @@ several. So before they are coupled, views that belong together are brought near
   become equal. Heat leaves a vertex at the rate of its degree. With degrees that vary, a vertex with a high one is near
   to all others at short times, whatever its neighbors are.
 
-What no other view knows, edges of items that are in one view only, is not multiplied by a support.
+Edges of items that are in one view only, which no other view knows, are not multiplied by a support.
 
-All of this is a change of the view, and a view that is ρ times as rigid as the least rigid one goes 1/ρ of the way.
+All of this changes a view, and a view that is ρ times as rigid as the least rigid one goes 1/ρ of the way.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Borrowing:
         self._trust = {**trust, **{(b, a): value for (a, b), value in trust.items()}}
 
     def shares(self, share: float | None) -> list[float]:
-        """What every view borrows; ``share`` is what the caller asks for, None if it is not said."""
+        """The share that every view borrows; ``share`` is what the caller asks for, None if not given."""
         return [way * self._share(view, share) for view, way in enumerate(self._ways)]
 
     def _share(self, view: int, share: float | None) -> float:
@@ -117,7 +117,7 @@ class Borrowing:
 
 
 def _between(graph: Graph, grown: Graph, way: float) -> Graph:
-    """So much of the way from a graph to one whose edges begin with its own."""
+    """Go a fraction of the way from a graph to another whose edges begin with its own."""
     if way == 1.0:
         return grown
     before = np.concatenate([graph.w, np.zeros(grown.m - graph.m)])
@@ -125,7 +125,7 @@ def _between(graph: Graph, grown: Graph, way: float) -> Graph:
 
 
 def _relative(support: Floats, w: Floats) -> Floats:
-    """Support in units of twice the median over the edges with weight, at most 1; 1 where there is none at all."""
+    """Support in units of twice the median over the edges with weight, at most 1; all 1 if no edge has support."""
     counted = support[w > 0.0]
     unit = 2.0 * float(np.median(counted) or np.mean(counted)) if len(counted) else 0.0
     return np.minimum(1.0, support / unit) if unit > 0.0 else np.ones(len(support))

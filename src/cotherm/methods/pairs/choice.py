@@ -22,14 +22,14 @@ from cotherm.pairs import Pairs
 
 
 def trust(relation: Relation) -> float:
-    """How far two views trust each other: the correlation of their heat, as far as there is evidence for it."""
+    """How far two views trust each other: the correlation of their heat times the evidence for it."""
     if np.isnan(relation.correlation):
         return rules.UNCERTAIN
     return max(relation.correlation * relation.evidence, rules.LEAST_TRUST)
 
 
 def weights(linked: Sequence[Relation]) -> dict[Link, float]:
-    """How much the terms of linked views count: the evidence that they are related, 1 where they are coupled anyway."""
+    """Weights of the terms of linked views: the evidence that they are related, or 1 if coupled regardless."""
     return {one.views: one.evidence or 1.0 for one in linked}
 
 
@@ -47,28 +47,28 @@ def n_modes(pairs: Pairs, linked: Sequence[Link]) -> int:
 
 
 def modes_for(shared: int, smallest: int) -> int:
-    """The same for views that share so many items, of which the smallest has so many vertices."""
+    """The same for views that share ``shared`` items; the smallest view has ``smallest`` vertices."""
     return max(1, min(rules.MOST_MODES, shared // rules.ITEMS_A_MODE, smallest // 4))
 
 
 def moves(pairs: Pairs, linked: Sequence[Link]) -> float:
-    """For how many moves heat flows."""
+    """The number of moves for which heat flows."""
     parts = [pairs.count(a, b) / max(pairs.sizes[a], pairs.sizes[b]) for a, b in linked]
     part = float(np.mean(parts)) if parts else 1.0
     return min(rules.MOVES, part**rules.TIME_POWER) if part > 0.0 else rules.MOVES
 
 
 def strength(gains: Sequence[float], borrowed: float) -> int:
-    """Which of some strengths to take, by the agreement that each has gained, and borrowing alone."""
+    """Choose a strength by the agreement that each has gained, compared with borrowing alone."""
     added = np.asarray(gains) - borrowed
     most = float(added.max())
     return int(np.argmax(added >= rules.ENOUGH * most)) if most > 0.0 else 0
 
 
 def strength_by_own_edges(views: int, part: float) -> float:
-    """The strength for so many views that do not borrow and share such a part of their items.
+    """The strength for ``views`` views that do not borrow and share the fraction ``part`` of their items.
 
-    The norm of the coupling's part grows with the number of views, and the unit of strength with it.
+    The norm of the coupling term grows with the number of views, and so does the unit of strength.
     """
     return rules.OWN_STRENGTH * max(views, 2) / 2.0 * float(max(part, rules.OWN_LEAST_PART) ** rules.OWN_POWER)
 

@@ -28,7 +28,7 @@ from cotherm.methods.result import k_means, unit_row_clusters
 AUTO, HEAT, SPECTRAL, LEIDEN = "auto", "heat", "spectral", "leiden"
 METHODS = (AUTO, HEAT, SPECTRAL, LEIDEN)
 _ROUGHLY = 1e-9
-# Rows of the kernel are compared in so many dimensions, in which they vary most.
+# Rows of the kernel are compared in this many dimensions, those in which they vary most.
 _DIMENSIONS = 100
 
 
@@ -59,8 +59,8 @@ def clustering(
 ) -> Clustering:
     """k clusters of a graph, for checked arguments.
 
-    ``denser`` is a graph of the same vertices with more edges, whose clusters are tried as well: by which of the two
-    vertices are told apart better differs from case to case. All are judged by the cut of the first.
+    ``denser`` is a graph of the same vertices with more edges, whose clusters are tried as well: which of the two
+    separates vertices better differs from case to case. All are judged by the cut of the first.
     """
     if not np.any(graph.w > 0.0):
         raise CothermError("graph", "a graph without weight", "edges with weight: there is nothing to go by")
@@ -109,7 +109,7 @@ def _judged(graph: Graph, labels: Ints, words: str) -> Clustering:
 def _readings(
     graph: Graph, denser: Graph | None, k: int, method: str, seed: int, landmarks: Ints | None
 ) -> Iterator[tuple[str, Callable[[], Ints]]]:
-    """What each reading is called, and a function that makes it."""
+    """The name of each reading, and a function that computes it."""
     graphs = {"": graph, **({} if denser is None else {", second neighbors": denser})}
     at = np.arange(graph.n) if landmarks is None else landmarks
     for where, one in graphs.items():
@@ -129,7 +129,7 @@ def _by_rows(rows: Floats, k: int, seed: int) -> Ints:
 
 
 def _heat_rows(graph: Graph, landmarks: Ints, moves: Sequence[float]) -> Iterator[Floats]:
-    """For some times, the square roots of the shares of heat from every vertex that are at each of the landmarks."""
+    """For each time, the square roots of the shares of heat that flow from every vertex to each landmark."""
     times = np.array([diffusion_time(one, graph) for one in moves])
     points = np.zeros((graph.n, len(landmarks)))
     points[landmarks, np.arange(len(landmarks))] = 1.0
@@ -140,7 +140,7 @@ def _heat_rows(graph: Graph, landmarks: Ints, moves: Sequence[float]) -> Iterato
 
 
 def _reduced(X: Floats, seed: int) -> Floats:
-    """Rows in the few dimensions in which they vary most, where they have many: k-means is much quicker there."""
+    """Project long rows on the few dimensions in which they vary most, where k-means is much quicker."""
     from sklearn.decomposition import PCA
 
     if X.shape[1] <= 2 * _DIMENSIONS:

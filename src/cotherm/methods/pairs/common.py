@@ -27,9 +27,9 @@ from cotherm.methods.validation import checked_graphs, share
 from cotherm.notebook import Shown, Table
 from cotherm.pairs import MISSING, Pairs, checked_pairs
 
-# Neighbors are looked for from so many items at once.
+# Items whose neighbors are looked for at once.
 _BLOCK = 256
-# Clusters are told apart by so many landmarks each, or more.
+# Telling clusters apart takes at least this many landmarks for each.
 _LANDMARKS = 3
 
 
@@ -226,9 +226,9 @@ class CommonGraph(Shown):
         return clustering(first, count, method, seed, landmarks=self._landmarks(count), denser=denser)
 
     def _landmarks(self, k: int) -> Ints | None:
-        """The items in several views: items that are in different views only have no others to be compared by.
+        """The items in several views: items in one view each can only be compared by their heat at these.
 
-        None, for all items, where they are too few to tell clusters apart.
+        None, which means all items, where these are too few to tell clusters apart.
         """
         several = np.flatnonzero(np.sum(self.items >= 0, axis=1) > 1)
         return several if len(several) >= _LANDMARKS * k else None
@@ -374,7 +374,7 @@ def merged_by_trust(
     second_neighbors: bool,
     include_unrelated: bool,
 ) -> CommonGraph:
-    """``Coupling.common_graph`` for checked arguments: views count by how far they are believed, or are left out."""
+    """``Coupling.common_graph`` for checked arguments: views are weighted by how far they are believed, or left out."""
     pairs = Pairs(report.table, tuple(graph.n for graph in graphs))
     trust = np.array(report.trust(include_unrelated=include_unrelated))
     alone = not trust.any()
@@ -390,7 +390,7 @@ def merged_by_trust(
 
 
 def _most_structured(graphs: Sequence[Graph]) -> int:
-    """The view with the slowest modes: noise has none that are slow."""
+    """The view with the slowest modes: noise has no slow modes."""
     modes = min(rules.STRUCTURE_MODES, *(graph.n for graph in graphs))
     return int(np.argmin([lowest_normalized(graph, modes).values[-1] for graph in graphs]))
 
@@ -411,7 +411,7 @@ def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterato
 def merged(graphs: Sequence[Graph], pairs: Pairs, weights: Floats, *, second_neighbors: bool) -> CommonGraph:
     """``common_graph`` for checked arguments, with the weight of every view for every item.
 
-    Views without any weight are left out, and items that are in no other are not among those with weights.
+    Views without any weight are left out; ``weights`` has no rows for items that are only in these.
     """
     views = np.flatnonzero(weights.any(axis=0))
     graphs, roots = [graphs[k] for k in views.tolist()], np.sqrt(weights[:, views])
@@ -442,7 +442,7 @@ def merged(graphs: Sequence[Graph], pairs: Pairs, weights: Floats, *, second_nei
 
 
 def _in_all_views(pairs: Pairs, views: Ints, items: Ints) -> Ints:
-    """The vertices of items in all views; ``items`` has those in some views, of which each item has one."""
+    """The vertices in all views of items that are given by their vertices in the merged ``views``."""
     every = pairs.all_items()
     row = np.empty(len(items), dtype=np.int64)
     for k, column in zip(views, items.T, strict=True):
@@ -457,8 +457,8 @@ def _in_all_views(pairs: Pairs, views: Ints, items: Ints) -> Ints:
 def _spread(graph: Graph, n: int) -> Graph:
     """The graph with second neighbors and equal degrees, for n items in the largest view.
 
-    The more items there are, the more belong together, and the more of them neighbors should lead to; the number is
-    bounded, for graphs to stay sparse.
+    The more items there are, the more belong together, and the more second neighbors an item gets, up to a bound that
+    keeps graphs sparse.
     """
     most = int(np.clip(rules.COMMON_OTHERS * np.sqrt(n), *rules.COMMON_BETWEEN))
     grown = with_second_neighbors(graph, share=rules.COMMON_SHARE, most=most)
@@ -466,21 +466,21 @@ def _spread(graph: Graph, n: int) -> Graph:
 
 
 def _unit(common: Graph, graphs: Sequence[Graph]) -> float:
-    """What the weights are multiplied by for the views' median degree, the geometric mean of theirs."""
+    """The factor that makes the median degree the geometric mean of the views' median degrees."""
     degrees = np.array([median_degree(graph) for graph in graphs])
     degree, degrees = median_degree(common), degrees[degrees > 0.0]
     return float(np.exp(np.mean(np.log(degrees)))) / degree if degree > 0.0 else 1.0
 
 
 def _normalized(graph: Graph) -> Floats:
-    """w / √(d d'), 0 where there is no weight."""
+    """w / √(d d'), 0 where the weight is 0."""
     root = np.sqrt(graph.degrees)
     ends = root[graph.i] * root[graph.j]
     return np.divide(graph.w, ends, out=np.zeros(graph.m), where=ends > 0.0)
 
 
 def _names(graphs: Sequence[Graph], items: Ints) -> NDArray[Any] | None:
-    """The names of all items, if all views have names and those are of the same items; else None."""
+    """The names of all items, if all views have names and these agree; else None."""
     known = [graph.vertex_names for graph in graphs if graph.vertex_names is not None]
     if len(known) < len(graphs) or len({names.dtype.kind for names in known}) > 1:
         return None

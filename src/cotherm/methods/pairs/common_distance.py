@@ -1,14 +1,14 @@
 """Diffusion distances on a common graph between items in one view and items in several.
 
 Heat from an item in several views spreads over all of them, heat from an item in one view over that one first. So the
-two look far apart, however near they are. Where items are missing from views, heat from an item is looked at view by
-view: the part that is on the items of view k, relative to all heat there, p_k. Two items are compared by the views that
-both are in, and by all views where they have none in common:
+two look far apart, however near they are. Where items are missing from views, heat from an item is compared view by
+view: p_k is the part of it on the items of view k, relative to all heat there. Two items are compared by the views that
+contain both, or by all views if no view does:
 
     d²(i, j) = mean over k of ‖p_k(i) − p_k(j)‖² / r_k(i) r_k(j),
 
 where r_k(i)² is the mean of ‖p_k(i) − p_k(j)‖² over the items j of view k. Heat spreads further in some views than in
-others, and further from some items than from others; relative to r_k, distances by one view and by several compare.
+others, and further from some items than from others; relative to r_k, distances by one view and several compare.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 
-# On large graphs p_k is known by its products with so many random functions: distances to about 1/√1024 = 3 percent.
+# On large graphs p_k is estimated from products with random functions: distances to about 1/√1024 = 3 percent.
 _FUNCTIONS = 512
 _ROUGHLY = 1e-9
 
 
 def by_shared_views(graph: Graph, here: NDArray[np.bool_], t: float, sources: Ints) -> Floats:
-    """Distances from some items to all, (sources, items); ``here`` says which items are in which views."""
+    """Distances from some items to all, (sources, items); ``here`` marks which items are in which views."""
     found, shared = np.zeros((len(sources), graph.n)), np.zeros((len(sources), graph.n))
     everywhere = np.zeros((len(sources), graph.n))
     for heat, inside in zip(_relative_heat(graph, here, t), here.T, strict=True):

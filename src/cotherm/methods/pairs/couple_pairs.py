@@ -230,12 +230,12 @@ def _coupled(given: Given, numbers: Numbers, meter: Meter, began: float, kept: C
     coupler = Coupler(views, here, numbers, meter, began, kept)
     report = _Report(given, numbers, found, linked, views, coupler)
     coupled = coupler.run()
-    with until(None):  # what was found is not lost
+    with until(None):  # keep what was found
         return report.result(coupled, began)
 
 
 def _as_given(given: Given, numbers: Numbers, began: float) -> Coupling:
-    """The result where the time did not even suffice to prepare the coupling."""
+    """The result if time ran out before the coupling was prepared."""
     degree = given.part(range(len(given.graphs))).degree
     times = np.array([MOVES / degree]) if numbers.times is None else numbers.times
     return Coupling(
@@ -268,7 +268,7 @@ def _as_given(given: Given, numbers: Numbers, began: float) -> Coupling:
 
 
 class _Report:
-    """From a coupling of the scaled views that are linked to the result for all views, as they were given."""
+    """Turn a coupling of the scaled linked views into the result for all views as given."""
 
     def __init__(
         self,
@@ -324,7 +324,7 @@ class _Report:
         return tuple(found.tolist())
 
     def _graphs(self, coupled: Coupled) -> list[Graph]:
-        """The graphs in the units in which they were given; those that are left as they are, to the last bit."""
+        """The graphs in the units in which they were given; unchanged graphs are returned bit for bit."""
         graphs = list(self._given.graphs)
         if coupled.helps:
             for k, after, unit in zip(self._views.numbers, coupled.solved.after, self._views.units, strict=True):
@@ -345,7 +345,7 @@ class _Report:
         return [self._views.here(link) for link in self._links]
 
     def _agreement(self, coupled: Coupled, graphs: Sequence[Graph]) -> list[Agreement]:
-        """Of linked views on pairs that were kept back, of others on any: no coupling has seen these as the same."""
+        """Agreement of linked views on pairs kept back, of others on all pairs: no coupling used these."""
         given, numbers = self._given, self._numbers
         others = [one.views for one in self._found if one.views not in self._links]
         measured = Agreed(others)
@@ -364,7 +364,7 @@ class _Report:
         return rows
 
     def _functions(self) -> list[Floats]:
-        """The modes of the views that are coupled on each view, where items are shared, and zero elsewhere."""
+        """The modes of the coupled views carried to each view, zero where items are not shared."""
         given = self._given
         found = []
         for k, graph in enumerate(given.graphs):
@@ -378,7 +378,7 @@ class _Report:
         return found
 
     def _mismatch(self) -> float:
-        """How much functions beside the pairs differ at t = 0, ‖FᵀF − GᵀG‖ relative to their size."""
+        """How much the additional functions differ at t = 0: ‖FᵀF − GᵀG‖ relative to their size."""
         if self._given.functions is None:
             return 0.0
         return _mismatch(self._coupler.terms(self._views.pairs, self._here()))

@@ -25,13 +25,13 @@ from cotherm.methods.pairs.support import Support
 from cotherm.pairs import Pairs
 from cotherm.progress import Meter
 
-# Steps of a coupling that only serves to choose, at the last strength.
+# Steps at the last strength of a trial coupling, which only serves to choose.
 _TRIAL_STEPS = 500
 # Part of the allowed time in which agreement is measured.
 _TRIALS_PART = 0.5
-# A stiffness below this part of t² is rounding: no weight changes the heat of such functions.
+# A stiffness below this fraction of t² is rounding: no weight changes the heat of such functions.
 _NO_EFFECT = 1e-24
-# Of the stages of a trial, the views as given are the first; then what they are after borrowing, and at each strength.
+# The stages of a trial: the views as given, after borrowing, and after coupling at each strength.
 BORROWED, _LAST = 1, -1
 _HURRIED = "Time was too short to measure all agreement: the usual strength was taken."
 _ENDED_BY_TRIAL = {
@@ -58,7 +58,7 @@ class Solved:
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """A coupling by all pairs, or a trial that an interrupted call has nothing better than.
+    """A coupling by all pairs, or a trial if an interrupted call has nothing better.
 
     ``strength`` is α in units of the α at which coupling and distance weigh the same. ``agreed`` is what the trials
     measured, and ``stage`` the one of the strength that was taken. ``helps`` is False where agreement fell, so that
@@ -123,7 +123,7 @@ class Coupler:
         try:
             return self._run()
         except (KeyboardInterrupt, TimeUp) as end:
-            if self._trial is None:  # there is nothing yet to give back
+            if self._trial is None:  # nothing to return yet
                 raise
             status = "time limit" if isinstance(end, TimeUp) else "interrupted"
         agreed, solved = self._trial
@@ -134,7 +134,7 @@ class Coupler:
         numbers, pairs = self._numbers, self._views.pairs
         kept = list(choice.parts(pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back and self._links else []
         agreed, finished = self._agreed(kept)
-        # A trial that time cut short goes on when the same is called again, and the coupling now leaves no trace.
+        # A trial that ran out of time goes on when the same call is repeated; this coupling is not checkpointed.
         checkpoint = self._checkpoint if finished else None
         strengths, stage = self._chosen(agreed)
         helps = self._helps(agreed, stage)
@@ -144,7 +144,7 @@ class Coupler:
         return self._coupled(solved, agreed, stage, strengths[-1], helps, "" if finished else _HURRIED)
 
     def _chosen(self, agreed: Agreed) -> tuple[list[float], int]:
-        """The strengths on the way to the one that agreement chooses, and its stage."""
+        """The strengths up to the one that agreement chooses, and the stage of that one."""
         if self._numbers.alpha is not None:
             return list(rules.STRENGTHS), _LAST
         if not agreed:
@@ -160,9 +160,9 @@ class Coupler:
         return Coupled(solved, agreed, stage, strength, shares, helps, list(filter(None, notes)))
 
     def _agreed(self, kept: Sequence[Ints]) -> tuple[Agreed, bool]:
-        """Couple by the pairs that are not kept back, and look at those that are; whether the time sufficed for all.
+        """Couple by the pairs that are not kept back and measure on those that are; return whether time sufficed.
 
-        What was not measured to the end does not decide.
+        If time runs out, nothing that was measured counts.
         """
         views, numbers = self._views, self._numbers
         agreed = Agreed(self._links)
@@ -186,7 +186,7 @@ class Coupler:
         return agreed, True
 
     def _helps(self, agreed: Agreed, stage: int) -> bool:
-        """Unless agreement on the pairs kept back falls."""
+        """Whether to couple at all: not if agreement on the pairs kept back falls."""
         gain, error = agreed.gains(stage)
         return bool(self._links) and not gain < -rules.WORSE * error
 
@@ -231,7 +231,7 @@ class Coupler:
         return Solved(problem, outcome, self._times, alphas[-1], list(graphs), after, has_effect)
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
-        """α on the way, with the unit of strength, None where coupling has no effect."""
+        """The values of α on the way; ``unit`` is the α of strength 1, None where coupling has no effect."""
         alpha = self._numbers.alpha
         if unit is None:
             return [1.0 if alpha is None else alpha] * (len(strengths) if alpha is None else 1)
@@ -243,7 +243,7 @@ class Coupler:
         return [*(one for one in way if one < 0.7 * alpha), alpha]
 
     def _deadline(self, part: float) -> float | None:
-        """When so large a part of the allowed time is over."""
+        """The time at which the fraction ``part`` of the allowed time is over."""
         seconds = self._numbers.max_seconds
         return None if seconds is None else self._began + part * seconds
 

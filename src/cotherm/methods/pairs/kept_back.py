@@ -17,7 +17,7 @@ from cotherm.pairs import Pairs
 
 @dataclass(frozen=True)
 class Measured:
-    """Agreement of two views on so many items; NaN where it was not measured."""
+    """Agreement of two views on ``items`` items; NaN where it was not measured."""
 
     items: int = 0
     before: float = np.nan
@@ -108,7 +108,7 @@ class Agreed:
         return float(np.mean(np.concatenate(found))) if self else np.nan
 
     def of(self, link: Link, stage: int) -> Measured:
-        """Between two views, with a stage as the last one."""
+        """The agreement of two views, with ``stage`` as the last stage."""
         at = self._links.index(link)
         rows = [np.concatenate([*(part[one][at] for part in self._stages), np.zeros(0)]) for one in (0, 1, stage)]
         if not len(rows[0]):

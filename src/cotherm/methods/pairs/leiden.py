@@ -1,8 +1,8 @@
 """Leiden's method (Traag, Waltman & van Eck 2019) for a given number of clusters, by igraph.
 
-Leiden's method is asked for by a resolution: the higher it is, the more clusters there are. The resolution is searched
-for that gives the number. Where none does, the nearest larger number is taken, and clusters are merged, each time the
-two whose merging costs least modularity.
+Leiden's method takes a resolution: the higher it is, the more clusters there are. A search finds the resolution that
+gives the number. If none does, the nearest larger number is taken, and clusters are merged, each time the two whose
+merging costs least modularity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.optional import require
 
-# Rounds of the method, as scanpy takes them; and halvings of the range of resolutions.
+# Rounds of the method, as in scanpy; and halvings of the range of resolutions.
 _ROUNDS, _HALVINGS = 2, 20
 _LEAST, _MOST = 1e-3, 1e3
 
@@ -44,7 +44,7 @@ def leiden(graph: Graph, k: int, seed: int) -> Ints:
 
 @contextmanager
 def _method(graph: Graph, seed: int) -> Iterator[Callable[[float], Ints]]:
-    """A function of the resolution; igraph draws from a generator of ours meanwhile."""
+    """Partition by resolution; meanwhile igraph draws from our random generator."""
     igraph = require("igraph", "igraph")
     at = np.flatnonzero(graph.w > 0.0)
     G = igraph.Graph(n=graph.n, edges=np.column_stack([graph.i[at], graph.j[at]]))

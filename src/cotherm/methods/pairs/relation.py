@@ -1,4 +1,4 @@
-"""Whether two views have more in common than chance, and how far: the correlation of their heat.
+"""Whether two views have more in common than by chance, and how much: the correlation of their heat.
 
 Heat flows from items that both views have to others that both have, which makes an array a_ij for each view. The
 correlation r = Σ a_ij b_ij of the two arrays, each with mean 0 and norm 1, says how far the views are related.
@@ -7,12 +7,12 @@ correlation r = Σ a_ij b_ij of the two arrays, each with mean 0 and norm 1, say
 form. An array is the sum of parts that permutations do not mix: effects of its rows, effects of its columns, and what
 is left. Different parts are uncorrelated, and within a part of dimension d the variance is ‖a‖²‖b‖²/d.
 
-- Few items: heat between all of them. The array is symmetric, without diagonal, and has two parts.
+- Few items: heat between all of them. The array is symmetric, its diagonal is ignored, and it has two parts.
 - Many items: heat from some of them, the sources, to all the others, with permutations of the sources among themselves
   and of the others among themselves. Every source is compared with all that is near it, however many items there are;
   a sample of sources *and* targets would hold ever fewer pairs of neighbors.
 
-*How sure*: the probability that chance reaches r, from a gamma distribution with the mean, variance and skewness of
+*Certainty*: the probability that chance reaches r, from a gamma distribution with the mean, variance and skewness of
 chance (Pearson's type III, as Mielke 1979 has it for such sums). Where few pairs of items carry all of the heat, as in
 graphs of many small pieces, chance is skewed, and a few coincidences are not taken for a relation.
 """
@@ -38,13 +38,13 @@ from cotherm.pairs import Pairs
 
 Link = tuple[int, int]
 
-# Heat from more items than this tells nothing new. Where there are many others, fewer sources do: arrays have about so
-# many entries at most.
+# Heat from more than _MOST_SOURCES items tells nothing new. Where there are many others, fewer sources suffice: arrays
+# have at most about _ENTRIES entries.
 _MOST_SOURCES, _ENTRIES, _FEWEST_SOURCES = 400, 8_000_000, 40
 # Below this skewness a gamma distribution is normal.
 _STRAIGHT = 1e-4
 _ROUGHLY = 1e-6
-# Arrays that vary by less than this part of their norm vary by rounding only.
+# Arrays that vary by less than this fraction of their norm vary by rounding only.
 _NOTHING = 1e-9
 
 
@@ -64,7 +64,7 @@ class Relation:
 
     @property
     def evidence(self) -> float:
-        """How sure it is that the views have more in common than chance; 0 where they cannot be compared."""
+        """How certain it is that the views have more in common than chance; 0 where they cannot be compared."""
         return evidence(self.p_value)
 
     @property
@@ -76,7 +76,7 @@ class Relation:
 def evidence(p_value: float) -> float:
     """From 0, where chance is likely or not known, to 1: 1 − log s / log p for p below s, the limit of chance.
 
-    What views do to each other is in proportion to it, so that nothing depends on which side of a limit p is.
+    The influence of views on each other is proportional to it, so that nothing jumps where p crosses a limit.
     """
     if not p_value < SURE:
         return 0.0
@@ -84,7 +84,7 @@ def evidence(p_value: float) -> float:
 
 
 def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) -> list[Relation]:
-    """Of every two views that share items."""
+    """The relation of every two views that share items."""
     found = []
     for a, b in combinations(range(len(graphs)), 2):
         mine, theirs = pairs.shared(a, b)
@@ -96,7 +96,7 @@ def relations(graphs: Sequence[Graph], pairs: Pairs, seed: int, engine: Engine) 
 
 
 def some(vertices: tuple[Ints, Ints], others: int, seed: int) -> tuple[Ints, Ints]:
-    """As many of the items as it takes to compare heat from them to so many others."""
+    """A random sample of the items, enough to compare heat from them to ``others`` other items."""
     count, most = len(vertices[0]), _sources(others)
     if count <= most:
         return vertices
@@ -125,7 +125,7 @@ def _compared(
 
 
 def _split(count: int, seed: int) -> tuple[Ints, Ints]:
-    """Sources and targets: all items and all items where these are few, else some and all the others."""
+    """Sources and targets: all items for both if they are few, else a sample and all other items."""
     everything = np.arange(count)
     if count <= _MOST_SOURCES:
         return everything, everything
@@ -157,7 +157,7 @@ def compared(first: Floats, second: Floats) -> tuple[float, float, float]:
 
 
 def _standardized(K: Floats, counted: NDArray[np.bool_]) -> Floats:
-    """With mean 0 and norm 1 over the entries that are counted, 0 elsewhere; all 0 where these do not vary."""
+    """Scale the counted entries to mean 0 and norm 1, or to 0 if they do not vary; other entries become 0."""
     centered = np.where(counted, K - K[counted].mean(), 0.0)
     size = float(np.linalg.norm(centered))
     return centered / size if size > _NOTHING * float(np.linalg.norm(K)) else np.zeros_like(centered)
@@ -171,9 +171,9 @@ def _effects(r: Floats, s: Floats, factor: float) -> tuple[float, float]:
 
 
 def _left(e: Floats, f: Floats, repeated: float, dimension: int) -> tuple[float, float]:
-    """The same of Σ e_ij f_π(i)π(j), with arrays that have no effects of rows and columns.
+    """The same for Σ e_ij f_π(i)π(j), where the arrays have no row or column effects.
 
-    The third moment is that of entries, each of them ``repeated`` times, that are permuted one by one.
+    The third moment is that of single entries permuted at random, each of which occurs ``repeated`` times.
     """
     squares = float(np.sum(e * e)) * float(np.sum(f * f))
     cubes = float(np.sum(e * e * e)) * float(np.sum(f * f * f))

@@ -14,7 +14,7 @@ from cotherm.methods.pairs import rules
 from cotherm.methods.pairs.agreement import Agreement
 from cotherm.notebook import Shown, Table
 
-# Names of graphs in tables are shown in so many characters at most.
+# Tables show names of graphs in at most this many characters.
 _WIDEST = 24
 
 

@@ -1,7 +1,7 @@
 """Neighbors of neighbors: weight of a graph moved from its edges to the strongest paths of two edges.
 
-One wrong edge makes two items neighbors. Many paths of two edges do not come about by accident, all the less in a graph
-whose edges are from several views. And where every item has few neighbors, heat that has made few moves has reached few
+A single wrong edge makes two items neighbors. Many paths of two edges hardly arise by accident, least of all in a graph
+whose edges come from several views. And where every item has few neighbors, heat after a few moves has reached few
 items, and all others look equally far.
 """
 
@@ -16,18 +16,18 @@ from cotherm.graphs.graph import Graph
 from cotherm.methods.pairs.edges import edge_keys, summed
 from cotherm.methods.pairs.rules import SECOND_BETWEEN, SECOND_SHARE
 
-# Paths lead through so many edges of a vertex, the heaviest: a hub would join everything to everything.
+# Paths lead through at most this many edges of a vertex, the heaviest: a hub would join everything to everything.
 _THROUGH = 64
-# Paths are looked for from so many vertices at once, to bound the memory.
+# Vertices from which paths are looked for at once, to bound the memory.
 _BLOCK = 2_048
-# Numbers that differ less are equal but for rounding.
+# Numbers that differ by less than this factor count as equal.
 _ALIKE = 1.0 + 1e-9
 
 
 def with_second_neighbors(graph: Graph, *, share: float = SECOND_SHARE, most: int | None = None) -> Graph:
     """The graph with edges to second neighbors: its own edges first, and the same total weight.
 
-    ``most`` are the paths of a vertex that are taken, the strongest, by default √n: the more vertices there are, the
+    ``most`` is how many of a vertex's strongest paths are taken, by default √n: the more vertices a graph has, the
     more belong together.
     """
     if most is None:
@@ -44,7 +44,7 @@ def with_second_neighbors(graph: Graph, *, share: float = SECOND_SHARE, most: in
 def _paths(graph: Graph, most: int) -> tuple[Ints, Floats]:
     """Pairs of vertices by their keys, and how strongly paths join them, Σ_v w_iv w_vj / d_v, with d_v the degree.
 
-    Of these, the ones that are among the largest of either end.
+    Only pairs that are among the strongest of either end are kept.
     """
     n, degrees = graph.n, graph.degrees
     through = _heaviest(graph)
@@ -82,7 +82,7 @@ def _entries(matrix: sp.csr_array) -> tuple[Ints, Ints, Floats]:
 def _largest(rows: Ints, values: Floats, most: int) -> NDArray[np.bool_]:
     """Which values are among the largest of their row: all where there are few, else those above all the others.
 
-    Where equal values would have to be told apart, none of them is: the order of vertices does not matter.
+    If a tie crosses the limit, none of the tied values is taken, so that the order of vertices does not matter.
     """
     order = np.lexsort((-values, rows))
     _, start, number, counts = np.unique(rows[order], return_index=True, return_inverse=True, return_counts=True)

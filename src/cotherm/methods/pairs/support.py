@@ -1,8 +1,8 @@
-"""How far the other views bear out the edges of a view: the heat that flows between the ends of an edge in them.
+"""How far the other views support the edges of a view: the heat that flows in them between the ends of an edge.
 
 The heat between two vertices is taken relative to what stays at them, K(a, b) / √(K(a, a) K(b, b)), a number from 0 to
-1. On large graphs it is estimated: random functions after half the time, a row for each vertex, have inner products
-whose means are K.
+1. On large graphs it is estimated: random functions diffuse for half the time, and the inner products of their rows,
+one for each vertex, have mean K.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from cotherm.methods.pairs.relation import Link
 from cotherm.methods.pairs.rules import MOVES
 from cotherm.pairs import Pairs
 
-# Heat is estimated from so many random functions, to about 1/√1024 = 0.03.
+# Number of random functions that heat is estimated from, to about 1/√1024 = 0.03.
 _FUNCTIONS = 1_024
-# So many functions, sources and edges are worked on at once, to bound the memory.
+# Functions, sources and edges that are worked on at once, to bound the memory.
 _AT_ONCE, _BLOCK, _EDGES = 32, 2_048, 65_536
 _ROUGHLY = 1e-6
-# Less heat is rounding, as between pieces of a graph. It must not make second neighbors.
+# Less heat than this is rounding, as between pieces of a graph. It must not make second neighbors.
 _NOTHING = 1e-9
 
 
@@ -46,7 +46,7 @@ class Support:
     def of_edges(self, lender: int, views: Sequence[int], trust: Sequence[float], known: Floats) -> Floats:
         """The mean heat in some views along the edges of another, weighted by trust and by which views know them.
 
-        ``known`` is (views, edges), 1 where a view has both ends of an edge. Where none has, the mean is 0.
+        ``known`` is (views, edges), 1 where a view has both ends of an edge. Where no view has both, the mean is 0.
         """
         weights = known * np.asarray(trust)[:, np.newaxis]
         total = weights.sum(axis=0)
@@ -55,7 +55,7 @@ class Support:
 
 
 def edges_on(graph: Graph, pairs: Pairs, view: int, other: int) -> tuple[Ints, Ints]:
-    """The ends of a view's edges as vertices of another view, −1 where that has not both."""
+    """The ends of a view's edges as vertices of another view, −1 where that view lacks one of them."""
     place = np.full(graph.n, -1)
     mine, theirs = pairs.shared(view, other)
     place[mine] = theirs

@@ -23,18 +23,18 @@ from cotherm.heat.flow import flow
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
 
-# On large graphs heat is estimated from so many random functions, and a neighbor is compared with so many other items.
+# On large graphs: random functions from which heat is estimated, and other items with which a neighbor is compared.
 _FUNCTIONS, _OTHERS = 512, 512
-# Neighbors of so many items are compared at once, to bound the memory.
+# Items whose neighbors are compared at once, to bound the memory.
 _ITEMS = 1_024
 _ROUGHLY = 1e-9
-# Heat that differs by less than this part of what stays at its source is equal: between pieces of a graph it is
-# rounding.
+# Amounts of heat that differ by less than this fraction of what stays at the source count as equal: between pieces of
+# a graph they are rounding.
 _ALIKE = 1e-7
 
 
 def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
-    """(items, views): how far each view is believed about each item. Rows sum to 1; 0 where an item is missing.
+    """How far each view is believed about each item, (items, views). Rows sum to 1; 0 where an item is missing.
 
     ``graphs`` are the views as given, and ``items`` the vertex that each item is in every view, −1 where it is missing.
     """

@@ -62,7 +62,7 @@ class NeighborShards(NamedTuple):
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Checked arguments that say what the graph is."""
+    """Checked arguments that define the graph."""
 
     k: int
     scale: str | float | None
@@ -113,7 +113,7 @@ def shard_knn_graph(
     k : int, default 10
         Number of neighbors of every point, at most n − 1.
     parts : int, optional
-        Number of shards. By default as many as make shards of some eight million edges, and at least one for each
+        Number of shards. By default shards have about eight million edges each, and there is at least one for each
         rank.
     scale : {"self-tuning", "median"}, float or None, default "self-tuning"
         How to choose the scale of the Gaussian weights, as in :func:`cotherm.knn_graph`.
@@ -229,7 +229,7 @@ def shard_knn_graph(
 def _opened(
     ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
 ) -> tuple[PointFiles, dict[str, Rows]]:
-    """The points, the same on all ranks, and what the vertices get of them; text is parsed by one rank."""
+    """The points, the same on all ranks, and the extras of vertices; one rank parses text."""
     extras: dict[str, Rows] = {}
     files: PointFiles | None = None
     with together(ranks):
@@ -323,14 +323,14 @@ def _warn_if_low(ranks: Ranks, recall: float) -> None:
 
 
 def _sigma_of_rows(distance: Floats, recipe: _Recipe) -> Floats:
-    """σ as far as the neighbors of the rows themselves tell; infinite where all of them are copies."""
+    """σ from the neighbors of the rows alone; infinite where all of them are copies."""
     if recipe.scale == "self-tuning":
         return kernel.own_sigma(distance, recipe.scale_neighbor)
     return np.full(len(distance), recipe.scale if isinstance(recipe.scale, float) else 1.0)
 
 
 def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mine: range, least: float) -> None:
-    """What only all rows together tell: the median, and σ of points all of whose neighbors are copies."""
+    """Values that need all rows: the median, and σ of points whose neighbors are all copies."""
     first, last = _rows_of(layout, mine)
 
     def blocks() -> Iterator[Floats]:

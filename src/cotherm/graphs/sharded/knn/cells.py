@@ -65,13 +65,13 @@ class Nearest:
 
 
 def cells_of(sample: Floats, count: int, seed: int) -> Cells:
-    """About so many cells with about as many of the sample in each."""
+    """About ``count`` cells, with about equally many points of the sample in each."""
     count = max(1, min(count, len(sample)))
     if sample.shape[1] <= limits.TREE_DIMENSIONS:
         return _halved(sample, (count - 1).bit_length())
     from sklearn.cluster import KMeans
 
-    # In many dimensions planes through one coordinate hardly tell near from far.
+    # In many dimensions, planes in one coordinate hardly separate near from far.
     fitted = KMeans(count, n_init=1, max_iter=10, random_state=seed).fit(sample)
     return Nearest(np.ascontiguousarray(fitted.cluster_centers_, dtype=np.float64))
 

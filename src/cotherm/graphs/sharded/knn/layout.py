@@ -1,7 +1,7 @@
 """Points put in the order of their cells, in a file, and cut into blocks: what a block holds is near in space.
 
-A block is at most so many rows of one cell. With the box and the ball around its rows it is known how near any point
-of it can be to any other point.
+A block is a limited number of rows of one cell. The box and the ball around its rows bound how near any of its points
+can be to any other point.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Layout:
 def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: Path, seed: int) -> Layout:
     """Sort all points into cells, by all ranks together: each reads its share of the files, and writes it in place."""
     cells = _cells(ranks, points, metric, block, seed)
-    counts = np.zeros(cells.count + 1, dtype=np.int64)  # the last are rows without a direction
+    counts = np.zeros(cells.count + 1, dtype=np.int64)  # the last cell holds rows without a direction
     largest = 0.0
     place = scratch / f"cells-{ranks.rank:05d}.bin"
     with together(ranks), atomic.writing(place), place.open("xb") as file:
@@ -116,7 +116,7 @@ def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: 
 
 
 def dealt_blocks(ranks: Ranks, starts: Ints) -> range:
-    """The blocks of this rank: contiguous, with about as many rows as those of any other."""
+    """The blocks of this rank: contiguous, with about equally many rows on every rank."""
     aims = starts[-1] * np.arange(ranks.size + 1) / ranks.size
     cuts = np.searchsorted(starts, aims)
     cuts[0], cuts[-1] = 0, len(starts) - 1
@@ -150,7 +150,7 @@ def _cells(ranks: Ranks, points: PointFiles, metric: str, block: int, seed: int)
 
 
 def _share(ranks: Ranks, points: PointFiles, label: str) -> Iterator[tuple[int, Floats]]:
-    """The rows that this rank reads, some at a time, and the number of the first of them."""
+    """The rows that this rank reads, some at a time, with the number of the first."""
     n, d = points.shape
     first, last = (n * (ranks.rank + k) // ranks.size for k in (0, 1))
     step = max(1, _NUMBERS_AT_ONCE // d)
@@ -205,7 +205,7 @@ def _place(
 
 
 def _cut(begin: Ints, block: int) -> Ints:
-    """Blocks of at most so many rows, none of which has rows of two cells; ``begin`` are the first rows of cells."""
+    """Blocks of at most ``block`` rows of a single cell each; ``begin`` are the first rows of cells."""
     starts = [
         first + size * k // parts
         for first, size in zip(begin[:-1].tolist(), np.diff(begin).tolist(), strict=True)

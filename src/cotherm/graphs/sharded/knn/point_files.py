@@ -58,7 +58,7 @@ class PointFiles:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Points are read as float64."""
+        """The type of points as read, float64."""
         return np.dtype(np.float64)
 
     def read(self, start: int, stop: int) -> Floats:
@@ -77,7 +77,7 @@ class PointFiles:
         return rows
 
     def key(self) -> list[tuple[str, tuple[int, ...]]]:
-        """What must be the same on all ranks."""
+        """A description that must be the same on all ranks."""
         return [(str(file.path), file.shape) for file in self.files]
 
 
@@ -111,7 +111,7 @@ def _described(place: Path, k: int, scratch: Path | None, parse: bool) -> ArrayF
 
 
 def _parsed(place: Path, base: Path, parse: bool) -> ArrayFile:
-    """A text table, as rows in a file; how many there are is beside it."""
+    """A text table converted to rows in a file, with their number stored beside it."""
     sizes = base.with_suffix(".json")
     if parse:
         found = point_tables.parsed(place, base.with_suffix(".bin"))
@@ -121,7 +121,7 @@ def _parsed(place: Path, base: Path, parse: bool) -> ArrayFile:
 
 
 def require_finite(rows: NDArray[Any], start: int) -> None:
-    """Refuse points with entries that are no numbers."""
+    """Refuse points with infinite or missing entries."""
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         row = start + int(np.argmin(finite))

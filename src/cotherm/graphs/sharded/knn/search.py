@@ -2,8 +2,8 @@
 
 The neighbors in a row's own block bound the distance to its k-th neighbor. Other blocks follow in the order of how near
 they can be, and only rows whose bound reaches a block are searched for in it; each search tightens the bounds. When no
-bound reaches the next block the answer is exact. An approximate search asks for a row only in so many blocks, those
-whose centers are nearest, and leaves out none of the other steps.
+bound reaches the next block the answer is exact. An approximate search looks for a row only in a fixed number of
+blocks, those with the nearest centers; all other steps are the same.
 """
 
 from __future__ import annotations

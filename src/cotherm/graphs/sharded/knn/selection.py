@@ -21,7 +21,7 @@ def median(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], count: int) -> 
 
 
 def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], rank: int) -> float:
-    """The number with so many smaller ones: floats ≥ 0 are ordered as their bits are."""
+    """The number with ``rank`` smaller ones: floats ≥ 0 are ordered as their bits are."""
     prefix, left = 0, rank
     for digit in range(64 // _BITS):
         shift = 64 - _BITS * (digit + 1)
