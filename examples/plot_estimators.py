@@ -4,7 +4,7 @@ New samples through scikit-learn's doors
 
 Two views of handwritten digits, their upper and their lower halves, through scikit-learn's doors.
 
-Three estimators are fitted to 300 digits and place 100 others, which they have not seen. Where would a fit that had
+Three couplings are fitted to 300 digits and place 100 others, which they have not seen. Where would a fit that had
 them put them? And are they read as well?
 
 Run it: python examples/plot_estimators.py [PICTURE]
@@ -29,12 +29,11 @@ X, y = load_digits(return_X_y=True)
 chosen = np.random.default_rng(0).permutation(len(X))[:400]
 X, y, known = X[chosen], y[chosen], 300
 shared = {"view_columns": [32, 32], "n_components": 6, "n_neighbors": 8}
+landmarks = {"n_landmarks": 8, "continuation": "times", "tolerance": 1e-3}
 models = {
-    "average": ct.LaplacianAverage(**shared),
-    "coupled bases": ct.CoupledBases(**shared),
-    "heat kernel coupling": ct.HeatKernelCoupling(
-        **shared, correspondence="landmarks", n_landmarks=8, continuation="times", tolerance=1e-3
-    ),
+    "landmarks, view by view": ct.HeatKernelCoupling(**shared, correspondence="landmarks", options=landmarks),
+    "pairs, view by view": ct.HeatKernelCoupling(**shared, options={"kept_back": 0}),
+    "pairs, common space": ct.HeatKernelCoupling(**shared, output="common", options={"kept_back": 0}),
 }
 
 
@@ -71,14 +70,18 @@ picture = Path(sys.argv[1] if len(sys.argv) > 1 else "out/estimators.png")
 picture.parent.mkdir(parents=True, exist_ok=True)
 figure.savefig(picture, dpi=110)
 # %%
-# New digits are hardly further off than those of the fit, and are read nearly as well.
+# By landmarks and in the common space new digits are hardly further off than those of the fit, and are read nearly as
+# well. Views that were coupled by pairs borrow edges from each other, which new digits do not have: by themselves they
+# place new digits worse than the common space does.
 
-sys.stdout.write(f"{'':<22}{'coordinates off, fitted':>24}{'new':>8}{'read right, fitted':>22}{'new':>8}\n")
+sys.stdout.write(f"{'':<26}{'coordinates off, fitted':>24}{'new':>8}{'read right, fitted':>22}{'new':>8}\n")
 for name, off_seen, off_new, seen, unseen in rows:
-    sys.stdout.write(f"{name:<22}{off_seen:>24.2f}{off_new:>8.2f}{seen:>22.1%}{unseen:>8.1%}\n")
+    sys.stdout.write(f"{name:<26}{off_seen:>24.2f}{off_new:>8.2f}{seen:>22.1%}{unseen:>8.1%}\n")
 sys.stdout.write(f"Picture: {picture}\n")
 
 for name, off_seen, off_new, seen, unseen in rows:
-    assert off_new < off_seen + 0.15, name
-    assert unseen > seen - 0.08, name
     assert unseen > 0.8, name
+    if name != "pairs, view by view":
+        assert off_new < off_seen + 0.15, name
+        assert unseen > seen - 0.08, name
+assert rows[2][2] < rows[1][2]

@@ -80,16 +80,19 @@ def points(value: Any) -> np.ndarray:
     return X
 
 
+QUICK = {"max_iterations": 2}
 ESTIMATORS: dict[str, Callable[[Any], Any]] = {
-    "a number in a table": lambda x: ct.HeatKernelCoupling(max_iterations=2, view_columns=[2, 3]).fit(points(x)),
-    "tables": lambda x: ct.HeatKernelCoupling(max_iterations=2).fit(x),
-    "a table beside a good one": lambda x: ct.HeatKernelCoupling(max_iterations=2).fit([points(0.5), x]),
-    "alpha": lambda x: ct.HeatKernelCoupling(max_iterations=2, alpha=x).fit([points(0.5), points(0.4)]),
-    "clusters": lambda x: ct.HeatKernelCoupling(max_iterations=2, n_clusters=x).fit([points(0.5), points(0.4)]),
-    "neighbors": lambda x: ct.HeatKernelCoupling(max_iterations=2, n_neighbors=x).fit([points(0.5), points(0.4)]),
-    "average": lambda x: ct.LaplacianAverage(n_neighbors=3).fit([points(0.5), x]),
-    "diagonalization": lambda x: ct.JointDiagonalization(n_neighbors=3, n_components=x).fit([points(0.5), points(0.4)]),
-    "bases": lambda x: ct.CoupledBases(n_neighbors=3).fit([points(0.5), x]),
+    "a number in a table": lambda x: ct.HeatKernelCoupling(options=QUICK, view_columns=[2, 3]).fit(points(x)),
+    "tables": lambda x: ct.HeatKernelCoupling(options=QUICK).fit(x),
+    "a table beside a good one": lambda x: ct.HeatKernelCoupling(options=QUICK).fit([points(0.5), x]),
+    "alpha": lambda x: ct.HeatKernelCoupling(options=QUICK, alpha=x).fit([points(0.5), points(0.4)]),
+    "clusters": lambda x: ct.HeatKernelCoupling(options=QUICK, n_clusters=x).fit([points(0.5), points(0.4)]),
+    "neighbors": lambda x: ct.HeatKernelCoupling(options=QUICK, n_neighbors=x).fit([points(0.5), points(0.4)]),
+    "an option": lambda x: ct.HeatKernelCoupling(options=QUICK | {"borrow": x}).fit([points(0.5), points(0.4)]),
+    "options": lambda x: ct.HeatKernelCoupling(options=x).fit([points(0.5), points(0.4)]),
+    "landmarks": lambda x: ct.HeatKernelCoupling(
+        n_neighbors=3, correspondence="landmarks", options=QUICK | {"n_landmarks": x}
+    ).fit([points(0.5), points(0.4)]),
 }
 
 

@@ -39,7 +39,9 @@ def python(points: Sequence[Floats], labels: Sequence[Sequence[str]]) -> ct.Coup
 
 def estimator(points: Sequence[Floats], labels: Sequence[Sequence[str]]) -> ct.Coupling:
     with pytest.warns(ct.CothermWarning, match=r"left out: 'top' \(not in y\[1\]\)"):
-        model = ct.HeatKernelCoupling(unlabeled="").fit(list(points), list(labels))
+        model = ct.HeatKernelCoupling(correspondence="labels", options={"unlabeled": ""}).fit(
+            list(points), list(labels)
+        )
     assert isinstance(model.result_, ct.Coupling)
     return model.result_
 
@@ -48,7 +50,7 @@ def integers(points: Sequence[Floats], labels: Sequence[Sequence[str]]) -> ct.Co
     """The estimator with scikit-learn's mark for samples without a label."""
     y = [[-1 if one == "" else CLASSES.index(one) for one in own] for own in labels]
     with pytest.warns(ct.CothermWarning, match=r"left out: 3 \(not in y\[1\]\)"):
-        model = ct.HeatKernelCoupling().fit(list(points), y)
+        model = ct.HeatKernelCoupling(correspondence="labels").fit(list(points), y)
     assert isinstance(model.result_, ct.Coupling)
     return model.result_
 

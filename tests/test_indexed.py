@@ -137,7 +137,7 @@ def test_cells_are_pointed_to_their_converter() -> None:
     for call in (
         lambda: ct.knn_graph(adata),
         lambda: ct.HeatKernelCoupling().fit([adata, adata]),
-        lambda: ct.LaplacianAverage().fit(adata),
+        lambda: ct.HeatKernelCoupling().fit(adata),
     ):
         with pytest.raises(ct.CothermError, match=r"AnnData; .*interop\.from_anndata"):
             call()

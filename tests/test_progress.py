@@ -263,7 +263,7 @@ def test_estimators_are_silent_unless_asked(hurry: None, notebook: None, monkeyp
     cell = io.StringIO()
     monkeypatch.setattr("sys.stderr", cell)
     X = np.random.default_rng(0).random((300, 4))
-    quick: dict[str, Any] = {"view_columns": [2, 2], "kept_back": 0.0, "max_iterations": 30}  # long enough to be seen
+    quick: dict[str, Any] = {"view_columns": [2, 2], "options": {"kept_back": 0.0, "max_iterations": 30}}  # seen
     ct.HeatKernelCoupling(**quick).fit(X)
     assert cell.getvalue() == ""
     ct.HeatKernelCoupling(**quick, verbose=1).fit(X)

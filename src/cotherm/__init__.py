@@ -16,11 +16,7 @@ from cotherm.version import __version__ as __version__
 if TYPE_CHECKING:
     from cotherm import datasets, draw, estimators, evaluate, interop, io, viewer
     from cotherm.errors import CothermError, CothermWarning
-    from cotherm.estimators.closest_commuting import ClosestCommuting
-    from cotherm.estimators.coupled_bases import CoupledBases
     from cotherm.estimators.heat_kernel_coupling import HeatKernelCoupling
-    from cotherm.estimators.joint_diagonalization import JointDiagonalization
-    from cotherm.estimators.laplacian_average import LaplacianAverage
     from cotherm.functions import (
         LabelFunctions,
         feature_functions,
@@ -71,13 +67,11 @@ _HOMES = {
     "Alignment": "methods.alignment",
     "Average": "methods.average",
     "Changes": "methods.coupling.result",
-    "ClosestCommuting": "estimators.closest_commuting",
     "Clustering": "methods.pairs.clusters",
     "CommonGraph": "methods.pairs.common",
     "Commuting": "methods.commuting.closest",
     "CothermError": "errors",
     "CothermWarning": "errors",
-    "CoupledBases": "estimators.coupled_bases",
     "Coupling": "methods.coupling.result",
     "CouplingMemory": "methods.coupling.memory",
     "Diagonalization": "methods.joint_diagonalization",
@@ -85,10 +79,8 @@ _HOMES = {
     "Graph": "graphs.graph",
     "GraphPart": "graphs.sharded.store",
     "HeatKernelCoupling": "estimators.heat_kernel_coupling",
-    "JointDiagonalization": "estimators.joint_diagonalization",
     "JointResult": "methods.result",
     "LabelFunctions": "functions",
-    "LaplacianAverage": "estimators.laplacian_average",
     "Match": "methods.matching.result",
     "Mesh": "graphs.mesh",
     "Modes": "methods.matching.modes",
@@ -151,13 +143,11 @@ __all__ = [
     "Alignment",
     "Average",
     "Changes",
-    "ClosestCommuting",
     "Clustering",
     "CommonGraph",
     "Commuting",
     "CothermError",
     "CothermWarning",
-    "CoupledBases",
     "Coupling",
     "CouplingMemory",
     "Diagonalization",
@@ -165,10 +155,8 @@ __all__ = [
     "Graph",
     "GraphPart",
     "HeatKernelCoupling",
-    "JointDiagonalization",
     "JointResult",
     "LabelFunctions",
-    "LaplacianAverage",
     "Match",
     "Mesh",
     "Modes",

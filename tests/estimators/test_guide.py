@@ -13,7 +13,7 @@ def test_the_guide_runs() -> None:
     names: dict[str, Any] = {}
     exec("\n".join(block.split("```")[0] for block in text.split("```python\n")[1:]), names)
     assert names["search"].best_score_ > 0.9
-    assert [len(labels) for labels in names["bases"].labels_] == [150, 150]
+    assert [len(labels) for labels in names["labeled"].labels_] == [150, 150]
     paired = names["paired"]
     assert set(paired.index_) == set(names["names"])
     assert paired.items_.shape == paired.common_embedding_.shape == (200, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,15 +21,21 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import cotherm as ct
-from cotherm.estimators.pairing import in_order
+from cotherm.estimators.items import in_order
 from tests.problems import refused
 
 N = 120
-QUICK: dict[str, Any] = {"kept_back": 0, "n_modes": 6, "borrow": 0.0, "max_iterations": 4, "n_neighbors": 6}
+QUICK: dict[str, Any] = {"kept_back": 0, "n_modes": 6, "borrow": 0.0, "max_iterations": 4}
 
 
-def model(**options: Any) -> ct.HeatKernelCoupling:
-    return ct.HeatKernelCoupling(**(QUICK | options))
+def model(options: dict[str, Any] | None = None, **parameters: Any) -> ct.HeatKernelCoupling:
+    return ct.HeatKernelCoupling(options=QUICK | (options or {}), **({"n_neighbors": 6} | parameters))
+
+
+def in_common(fitted: ct.HeatKernelCoupling, X: Any) -> np.ndarray:
+    """Where the items are in the common space."""
+    found: np.ndarray = copy(fitted).set_params(output="common").transform(X)
+    return found
 
 
 def quick(views: Any, **options: Any) -> ct.HeatKernelCoupling:
@@ -92,15 +99,16 @@ def test_rows_are_paired_without_labels(digits: tuple[np.ndarray, ...]) -> None:
 def test_defaults_are_those_of_each_function(digits: tuple[np.ndarray, ...]) -> None:
     """No tolerance and no number of steps of one function reaches the other."""
     upper, lower, y = (part[:40] for part in digits)
-    paired = ct.HeatKernelCoupling(kept_back=0, n_neighbors=6).fit([upper, lower])
+    paired = ct.HeatKernelCoupling(options={"kept_back": 0}, n_neighbors=6).fit([upper, lower])
     assert (paired.result_.settings["tolerance"], paired.result_.settings["max_iterations"]) == (1e-5, 1_000)
-    labeled = ct.HeatKernelCoupling(continuation="direct", n_neighbors=6).fit([upper, lower], y)
+    by_labels: dict[str, Any] = {"correspondence": "labels", "options": {"continuation": "direct"}}
+    labeled = ct.HeatKernelCoupling(**by_labels, n_neighbors=6).fit([upper, lower], y)
     assert (labeled.result_.settings["tolerance"], labeled.result_.settings["max_iterations"]) == (1e-6, 2_000)
     assert labeled.result_.pairs is None
     assert paired.result_.pairs is not None
     # What one fit leaves behind is not there after another.
-    refitted = clone(labeled).set_params(continuation="auto", kept_back=0, n_clusters=2).fit([upper, lower])
-    refitted.set_params(kept_back=0.25, max_iterations=1, n_clusters=None, continuation="direct")
+    refitted = clone(paired).set_params(n_clusters=2).fit([upper, lower])
+    refitted.set_params(n_clusters=None, **by_labels)
     refitted.fit([upper, lower], y)
     for gone in ("items_", "common_graph_", "common_embedding_", "labels_"):
         assert not hasattr(refitted, gone)
@@ -172,7 +180,7 @@ def test_graphs_with_masks(digits: tuple[np.ndarray, ...]) -> None:
         assert placed[1] is None
         np.testing.assert_array_equal(placed[0], given.transform([new, W[1][:1]])[0])
     assert refused(lambda: given.transform([new[:, 10:], None])) == "X[0]"
-    assert given.transform_common([new, None]).shape == (3, 2)
+    assert in_common(given, [new, None]).shape == (3, 2)
 
 
 def test_data_frames_are_paired_by_index(digits: tuple[np.ndarray, ...]) -> None:
@@ -189,7 +197,7 @@ def test_data_frames_are_paired_by_index(digits: tuple[np.ndarray, ...]) -> None
         assert row[1] >= 0 or item not in shuffled.index
     assert found.common_embedding_.shape == (len(found.index_), 2)
     new = [upper.iloc[10:], shuffled]
-    np.testing.assert_allclose(found.transform_common(new), found.common_embedding_, atol=1e-12)
+    np.testing.assert_allclose(in_common(found, new), found.common_embedding_, atol=1e-12)
     np.testing.assert_array_equal(found.predict(new), found.labels_)
     # New items may be in one view each: there need not be a name in common.
     assert found.predict([upper.iloc[:2], shuffled.iloc[-1:]]).shape == (3,)
@@ -247,17 +255,17 @@ def test_functions_beside_pairs(digits: tuple[np.ndarray, ...], holes: tuple[np.
 
 def test_new_items_seen_in_any_view(fitted: Any, holes: tuple[np.ndarray, np.ndarray], digits: Any) -> None:
     upper, lower, y = (part[N:] for part in digits)
-    np.testing.assert_allclose(fitted.transform_common(list(holes)), fitted.common_embedding_, atol=1e-12)
+    np.testing.assert_allclose(in_common(fitted, list(holes)), fitted.common_embedding_, atol=1e-12)
     np.testing.assert_array_equal(fitted.predict(list(holes)), fitted.labels_)
     for found, E in zip(fitted.transform(list(holes)), fitted.embedding_, strict=True):
         np.testing.assert_allclose(found, E, atol=1e-12)
-    one, other = (fitted.transform_common(views) for views in ([upper, None], [None, lower]))
-    both = fitted.transform_common([upper, lower])
+    one, other = (in_common(fitted, views) for views in ([upper, None], [None, lower]))
+    both = in_common(fitted, [upper, lower])
     np.testing.assert_allclose(both, (one + other) / 2.0)
     some = upper.copy()
     some[:30] = np.nan
     np.testing.assert_allclose(
-        fitted.transform_common([some, lower]), np.where(np.arange(len(y))[:, np.newaxis] < 30, other, both)
+        in_common(fitted, [some, lower]), np.where(np.arange(len(y))[:, np.newaxis] < 30, other, both)
     )
     placed = fitted.transform([some, None])
     assert placed[1] is None
@@ -268,7 +276,7 @@ def test_new_items_seen_in_any_view(fitted: Any, holes: tuple[np.ndarray, np.nda
     predicted = np.array([truth[k] for k in fitted.predict([some, lower])])
     assert np.mean(predicted == y) > 0.85
     again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.transform_common([some, lower]), fitted.transform_common([some, lower]))
+    np.testing.assert_array_equal(in_common(again, [some, lower]), in_common(fitted, [some, lower]))
 
 
 def test_new_items_in_one_array(holes: tuple[np.ndarray, np.ndarray], digits: Any) -> None:
@@ -278,11 +286,11 @@ def test_new_items_in_one_array(holes: tuple[np.ndarray, np.ndarray], digits: An
     side = found.transform(new)
     assert side.shape == (len(new), 4)
     np.testing.assert_array_equal(np.isnan(side), np.isnan(new[:, [0, 0, 32, 32]]))
-    assert found.transform_common(new).shape == (len(new), 2)
+    assert in_common(found, new).shape == (len(new), 2)
     assert found.predict(new).shape == (len(new),)
     assert found.set_output(transform="pandas").transform(new[5:]).shape == (len(new) - 5, 4)
-    assert found.__sklearn_tags__().input_tags.allow_nan is False
-    assert model(view_columns=[32, 32], correspondence="pairs").__sklearn_tags__().input_tags.allow_nan is True
+    assert found.__sklearn_tags__().input_tags.allow_nan is True
+    assert model(view_columns=[32, 32], correspondence="labels").__sklearn_tags__().input_tags.allow_nan is False
 
 
 def test_distances_between_samples(fitted: Any) -> None:
@@ -337,15 +345,37 @@ def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, ...]) -> N
         ("continuation", "direct"),
         ("memory", "1GiB"),
         ("precision", "float32"),
+        ("unlabeled", 3),
     ],
 )
-def test_parameters_of_functions_do_not_apply_to_pairs(name: str, value: Any, digits: tuple[np.ndarray, ...]) -> None:
-    assert refused(lambda: ct.HeatKernelCoupling(**{name: value}).fit([digits[0], digits[1]])) == name
+def test_options_of_functions_do_not_apply_to_pairs(name: str, value: Any, digits: tuple[np.ndarray, ...]) -> None:
+    told = message(lambda: ct.HeatKernelCoupling(options={name: value}).fit([digits[0], digits[1]]))
+    assert told.startswith(f"{name}: ")
+    assert "options among borrow, include_unrelated, kept_back," in told
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_modes", 4), ("borrow", 0.2), ("kept_back", 0), ("kept_back", None)])
-def test_parameters_of_pairs_do_not_apply_to_functions(name: str, value: Any, digits: tuple[np.ndarray, ...]) -> None:
-    assert refused(lambda: ct.HeatKernelCoupling(**{name: value}).fit([digits[0], digits[1]], digits[2])) == name
+def test_options_of_pairs_do_not_apply_to_functions(name: str, value: Any, digits: tuple[np.ndarray, ...]) -> None:
+    labeled = ct.HeatKernelCoupling(correspondence="labels", options={name: value})
+    assert refused(lambda: labeled.fit([digits[0], digits[1]], digits[2])) == name
+    functions = [np.eye(3)[digits[2]]] * 2
+    by_functions = ct.HeatKernelCoupling(options={name: value})
+    assert refused(lambda: by_functions.fit([digits[0], digits[1]], functions=functions)) == name
+
+
+def test_options_that_nobody_has(digits: tuple[np.ndarray, ...]) -> None:
+    upper, lower = (part[:40] for part in digits[:2])
+    told = message(lambda: model({"kept_bak": 0}).fit([upper, lower]))
+    assert told.startswith("options: the key 'kept_bak'; needed: a dict whose keys are among borrow,")
+    assert told.endswith("Did you mean 'kept_back'?")
+    for options in ("kept_back", ["kept_back"], 0, {1: 2}, {"seed": 1}):
+        assert refused(partial(ct.HeatKernelCoupling(options=options).fit, [upper, lower])) == "options"
+    graphs = [ct.knn_graph(part, 6) for part in (upper, lower)]
+    assert refused(lambda: quick(graphs, options={"symmetrize": "mean"})) == "symmetrize"
+    assert refused(lambda: quick([upper, lower], options={"symmetrize": "best"})) == "symmetrize"
+    assert quick([graphs[0], lower], options={"symmetrize": "min"}).graphs_[1] == ct.knn_graph(
+        lower, 6, symmetrize="min"
+    )
 
 
 def message(call: Any) -> str:
@@ -405,20 +435,20 @@ def test_rows_that_cannot_be_paired(digits: tuple[np.ndarray, ...]) -> None:
     beside: list[dict[str, Any]] = [{"masks": [None, None]}, {"pairs": "same"}]
     for options in beside:
         (name,) = options
-        told = message(partial(ct.HeatKernelCoupling().fit, [upper, lower], y, **options))
+        told = message(partial(ct.HeatKernelCoupling(correspondence="labels").fit, [upper, lower], y, **options))
         assert told.startswith(f"{name}: ")
         assert 'correspondence="pairs"' in told
     assert refused(lambda: quick([upper, lower], correspondence="twins")) == "correspondence"
-    assert refused(lambda: quick([upper, lower], n_modes=60)) == "n_modes"
+    assert refused(lambda: quick([upper, lower], options={"n_modes": 60})) == "n_modes"
     assert refused(lambda: quick([upper, lower], n_clusters=61)) == "n_clusters"
     assert refused(lambda: quick([upper, lower], n_components=60)) == "n_components"
-    assert refused(lambda: quick([upper, lower], tolerance=0.0)) == "tolerance"
+    assert refused(lambda: quick([upper, lower], options={"tolerance": 0.0})) == "tolerance"
 
 
 def test_new_items_that_cannot_be_placed(fitted: Any, digits: tuple[np.ndarray, ...]) -> None:
     upper, lower = (part[N : N + 5].copy() for part in digits[:2])
     upper[2], lower[2] = np.nan, np.nan
-    for method in (fitted.transform_common, fitted.predict):
+    for method in (partial(in_common, fitted), fitted.predict):
         assert "X: row 2, which was seen in no view" in message(partial(method, [upper, lower]))
         assert "X: row 2, which was seen in no view" in message(partial(method, [upper, None]))
         assert "views of 5, 4 rows" in message(partial(method, [upper, lower[:4]]))
@@ -429,8 +459,12 @@ def test_new_items_that_cannot_be_placed(fitted: Any, digits: tuple[np.ndarray, 
     assert refused(lambda: fitted.transform([upper[:2, :31], None])) == "X[0]"
     assert refused(lambda: fitted.transform([upper])) == "X"
     assert refused(lambda: fitted.transform(np.hstack([upper, lower]))) == "X"
-    labeled = ct.HeatKernelCoupling(continuation="direct", max_iterations=1).fit(list(digits[:2]), digits[2])
-    assert refused(lambda: labeled.transform_common([upper, lower])) == "X"
+    by_labels: dict[str, Any] = {"correspondence": "labels", "options": {"max_iterations": 1}}
+    labeled = ct.HeatKernelCoupling(**by_labels).fit(list(digits[:2]), digits[2])
+    assert refused(lambda: in_common(labeled, [upper, lower])) == "output"
+    at_once = ct.HeatKernelCoupling(**by_labels, output="common")
+    assert refused(lambda: at_once.fit(list(digits[:2]), digits[2])) == "output"
+    assert refused(lambda: model(output="both").fit([upper, lower])) == "output"
 
 
 def with_noise(seed: int, n: int, only: int = 0) -> tuple[list[Any], Any]:
@@ -453,8 +487,8 @@ def test_a_view_of_noise_does_not_place_new_items() -> None:
     assert np.array_equal(np.flatnonzero(coupled.labels_ < 0), np.arange(80, 90))
     assert adjusted_rand_score(groups, coupled.labels_[:80]) > 0.7
     without = ct.HeatKernelCoupling(n_clusters=4, n_components=3).fit(views[:2])
-    np.testing.assert_array_equal(coupled.transform_common(new), without.transform_common(new[:2]))
+    np.testing.assert_array_equal(in_common(coupled, new), in_common(without, new[:2]))
     np.testing.assert_array_equal(coupled.predict(new), without.predict(new[:2]))
     assert adjusted_rand_score(truth, coupled.predict(new)) > 0.7
-    assert np.isnan(coupled.transform_common([None, None, new[2]])).all()
+    assert np.isnan(in_common(coupled, [None, None, new[2]])).all()
     assert np.all(coupled.predict([None, None, new[2]]) == -1)

@@ -1,4 +1,4 @@
-"""Corresponding functions for estimators: given, from labels, or from samples that all views share."""
+"""What corresponds, where rows are not paired: functions that were given, classes, or samples that all views share."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.estimators.items import require_one_order
+from cotherm.estimators.views import View, plain
 from cotherm.functions import landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
 from cotherm.indexed import rows_in_order
 from cotherm.methods.average import average
 
-WAYS = ("auto", "labels", "landmarks")
+
+def checked_functions(functions: Any, views: Sequence[View]) -> list[NDArray[Any]] | None:
+    """A block for each view, with its rows in the order of those of the view."""
+    if functions is None:
+        return None
+    count = len(views)
+    if isinstance(functions, np.ndarray | str) or not isinstance(functions, Sequence) or len(functions) != count:
+        needed = f"a list with a block of functions for each of {count} views"
+        raise CothermError("functions", validation.describe(functions), needed)
+    blocks = []
+    for view, given in zip(views, functions, strict=True):
+        argument = f"functions[{view.number}]"
+        block = validation.as_array(argument, plain(rows_in_order(argument, given, view.names)))
+        if block.ndim not in (1, 2) or len(block) != view.size:
+            needed = f"a row for each of the {view.size} rows of view {view.number}"
+            raise CothermError(argument, f"an array of shape {block.shape}", needed)
+        blocks.append(block)
+    return blocks
 
 
-def functions_of(
-    graphs: Sequence[Graph],
-    y: Any,
-    *,
-    way: str,
-    unlabeled: Any,
-    landmarks: int,
-    seed: int,
-    rows: Sequence[list[Any] | None],
-) -> list[Floats]:
-    """From y, or without labels ("auto") from landmarks; ``rows`` are the names of the samples of each view."""
-    way = validation.choice("correspondence", way, WAYS)
-    if way == "labels" and y is None:
-        raise CothermError("y", "None", "labels for correspondence='labels'")
-    if y is None or way == "landmarks":
-        require_one_order([f"X[{k}]" for k in range(len(rows))], rows)
-        return shared_landmarks(graphs, validation.integer("n_landmarks", landmarks, least=1), seed)
-    return from_labels(graphs, y, unlabeled, rows)
-
-
-def from_labels(graphs: Sequence[Graph], y: Any, unlabeled: Any, rows: Sequence[list[Any] | None]) -> list[Floats]:
+def from_labels(views: Sequence[View], y: Any, unlabeled: Any) -> list[Floats]:
     """As :func:`cotherm.shared_label_functions` makes them."""
-    labels = _labels_of_views(graphs, y, rows)
+    if y is None:
+        raise CothermError("y", "None", 'labels, with correspondence="labels"')
+    labels = _labels_of_views(views, y)
     # -1 marks unlabeled samples by default, also where labels are strings or booleans and none can be -1.
     other_kind = isinstance(unlabeled, str) != (labels[0].dtype.kind == "U") or labels[0].dtype.kind == "b"
     with known_as("labels", "y"):
         found = match_labels(labels, None if other_kind else unlabeled)
     if found.left_out:
-        warnings.warn(found.note([f"y[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=7)
+        warnings.warn(found.note([f"y[{v}]" for v in range(len(labels))]), CothermWarning, stacklevel=5)
     return list(found.functions)
 
 
-def _labels_of_views(graphs: Sequence[Graph], y: Any, rows: Sequence[list[Any] | None]) -> list[NDArray[Any]]:
-    if _is_list_of_labels(y):
-        if len(y) != len(graphs):
-            raise CothermError("y", f"{len(y)} arrays of labels", f"one for each of {len(graphs)} views")
-        labels = [_labels(f"y[{v}]", one, own) for v, (one, own) in enumerate(zip(y, rows, strict=True))]
+def _labels_of_views(views: Sequence[View], y: Any) -> list[NDArray[Any]]:
+    if isinstance(y, list | tuple) and any(isinstance(one, list | tuple) or np.ndim(one) == 1 for one in y):
+        if len(y) != len(views):
+            raise CothermError("y", f"{len(y)} arrays of labels", f"one for each of {len(views)} views")
+        labels = [_labels(f"y[{view.number}]", one, view) for view, one in zip(views, y, strict=True)]
     else:
-        labels = [_labels("y", y, own) for own in rows]
-    for v, (known, graph) in enumerate(zip(labels, graphs, strict=True)):
-        if known.shape != (graph.n,):
+        labels = [_labels("y", y, view) for view in views]
+    for view, known in zip(views, labels, strict=True):
+        if known.shape != (view.size,):
             raise CothermError(
                 "y",
-                f"labels of shape {known.shape} for view {v}",
-                f"one for each of its {graph.n} samples",
+                f"labels of shape {known.shape} for view {view.number}",
+                f"one for each of its {view.size} samples",
                 "Views of different samples need a list with labels for each.",
             )
     if len({known.dtype.kind == "U" for known in labels}) > 1:
@@ -73,13 +73,9 @@ def _labels_of_views(graphs: Sequence[Graph], y: Any, rows: Sequence[list[Any] |
     return labels
 
 
-def _is_list_of_labels(y: Any) -> bool:
-    return isinstance(y, list | tuple) and any(isinstance(one, list | tuple) or np.ndim(one) == 1 for one in y)
-
-
-def _labels(argument: str, y: Any, rows: list[Any] | None) -> NDArray[Any]:
+def _labels(argument: str, y: Any, view: View) -> NDArray[Any]:
     """Labels in the order of the rows of a view."""
-    y = rows_in_order(argument, y, rows)
+    y = rows_in_order(argument, y, view.names)
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     array = validation.as_array(argument, y)
     if array.dtype.kind == "f":
@@ -91,20 +87,24 @@ def _labels(argument: str, y: Any, rows: list[Any] | None) -> NDArray[Any]:
     return validation.labels(argument, array if isinstance(y, np.ndarray) or array.dtype.kind in "iub" else y)
 
 
-def shared_landmarks(graphs: Sequence[Graph], count: int, seed: int) -> list[Floats]:
+def shared_landmarks(views: Sequence[View], graphs: Sequence[Graph], count: Any, seed: int) -> list[Floats]:
     """A bump around each of some samples drawn at random, the same on all views: that of their average graph.
 
     Bumps made on each view by itself would differ at t = 0, which no weights can mend.
     """
-    sizes = [g.n for g in graphs]
+    count = validation.integer("n_landmarks", count, least=1)
+    require_one_order(views)
+    sizes = [graph.n for graph in graphs]
     if len(set(sizes)) > 1:
         raise CothermError(
             "X",
-            f"views of {', '.join(map(str, sizes))} samples, and neither y nor functions",
-            "views of the same samples, or labels, or functions",
+            f"views of {', '.join(map(str, sizes))} samples",
+            'views of the same samples, with correspondence="landmarks"',
+            'Set correspondence="labels", or give functions.',
         )
     if count > sizes[0]:
         raise CothermError("n_landmarks", f"{count}", f"at most the {sizes[0]} samples")
     chosen = np.random.default_rng(seed).choice(sizes[0], size=count, replace=False)
-    bumps = landmark_functions(average(list(graphs), normalized=True).graph, np.sort(chosen))
+    together = list(graphs) * (1 if len(graphs) > 1 else 2)
+    bumps = landmark_functions(average(together, normalized=True).graph, np.sort(chosen))
     return [bumps] * len(graphs)

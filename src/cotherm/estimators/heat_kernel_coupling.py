@@ -1,102 +1,89 @@
-"""Heat kernel coupling as an estimator."""
+"""Heat kernel coupling as a scikit-learn estimator."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Real
-from typing import Any, Self
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError, known_as
-from cotherm.estimators import correspondence as from_functions
-from cotherm.estimators.base import Given, View, has_clusters, twice
-from cotherm.estimators.pairing import PairingEstimator, PairsGiven
+from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.estimators.correspondence import checked_functions, from_labels, shared_landmarks
+from cotherm.estimators.items import Bools, checked_masks, every_row, found_items, in_order, seen_rows, spread
+from cotherm.estimators.new_samples import Coordinates, Joined, PointsGraph, factors, fitted_view, votes
+from cotherm.estimators.options import checked_options, for_couple, for_pairs, kernel_of
+from cotherm.estimators.views import (
+    View,
+    column_names,
+    columns_of_views,
+    feature_names,
+    is_list_of_views,
+    listed_view,
+    plain,
+    require_columns,
+    row_names,
+)
+from cotherm.graphs.graph import Graph
+from cotherm.heat.distance import diffusion_distance
 from cotherm.methods.coupling.couple import couple
-from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.pairs.couple_pairs import couple_pairs
+from cotherm.progress import shown
 
-_WAYS = (*from_functions.WAYS, "pairs")
-# Parameters that only one of the two ways to couple has, and their defaults.
-_FOR_FUNCTIONS = {
-    "n_landmarks": 10,
-    "graph_weights": None,
-    "function_weights": None,
-    "continuation": "auto",
-    "memory": "auto",
-    "precision": "float64",
-}
-_FOR_PAIRS = {"n_modes": "auto", "borrow": "auto", "include_unrelated": False, "kept_back": 0.25}
+_WAYS = ("auto", "pairs", "labels", "landmarks")
+_AFFINITIES = ("nearest_neighbors", "precomputed")
+_OUTPUTS = ("views", "common")
+# The cluster of items that are not in the common graph.
+_NONE = -1
 
 
-class HeatKernelCoupling(PairingEstimator):
+class NotNumbersError(CothermError, TypeError):
+    """X holds objects that are no numbers, where scikit-learn asks for a TypeError."""
+
+
+class NewRows(NamedTuple):
+    """New samples in one view: which rows were seen, and how these hang on the training samples."""
+
+    view: View
+    seen: Bools
+    joined: Joined
+
+
+def _has_clusters(estimator: Any) -> bool:
+    """Whether there are clusters to predict; scikit-learn asks this of an estimator by looking for its methods."""
+    if estimator.n_clusters is None:
+        raise AttributeError("n_clusters: None; needed: a number of clusters, set before the estimator is fitted.")
+    return True
+
+
+class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Couple the graphs of all views so that heat diffuses alike on them.
 
-    Scikit-learn estimator of heat kernel coupling [1]_. Each view keeps a graph and an embedding space of its own. If X
-    is one array, the coordinates of the views come side by side.
+    Scikit-learn estimator of heat kernel coupling [1]_. Each view keeps a graph and an embedding space of its own, and
+    if rows are paired, there is one space and one clustering of all items.
 
     X is one array of shape (samples, features), dense or sparse, whose columns `view_columns` splits into views; or a
     list of views, each a feature matrix, a :class:`cotherm.Graph` or, with ``affinity="precomputed"``, a symmetric
-    matrix of weights. For one array the results are arrays, for a list of views they are lists with an array for each
-    view.
+    matrix of weights. For one array the results are arrays, for a list of views lists with an array for each.
 
-    Without labels and functions the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same
-    items, and an item may be missing from a view. Then there are also one embedding and one clustering of all items.
-    Rows are the same item one by one; data frames are paired by index, and graphs by their vertex names, unless these
-    are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item is missing from a view
-    where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may have different samples,
-    see :func:`cotherm.couple`.
+    By default the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same items, and an item
+    may be missing from a view. Rows are the same item one by one; data frames are paired by index, and graphs by their
+    vertex names, unless these are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item
+    is missing from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may
+    have different samples, see :func:`cotherm.couple`.
 
     Parameters
     ----------
-    times : "auto" or array_like of float, default "auto"
-        Diffusion times at which the graphs are compared.
-    alpha : "auto" or float, default "auto"
-        Weight of the coupling term, see :func:`cotherm.couple` and :func:`cotherm.couple_pairs`.
-    correspondence : {"auto", "pairs", "labels", "landmarks"}, default "auto"
-        What corresponds. "pairs": rows are the same items; functions given to ``fit`` are used as well, labels ``y``
-        are ignored. "labels": indicators of the classes in ``y`` that every view has. "landmarks": bumps around
-        `n_landmarks` random samples, for views of the same samples. "auto": functions given to ``fit``, else labels if
-        there are any, otherwise pairs.
-    unlabeled : int or str, default -1
-        Label of samples whose class is not known.
-    n_landmarks : int, default 10
-        Number of landmarks. Not with pairs.
-    rigidity : array_like of float, optional
-        Penalty on changing each graph, one number for each view. With pairs it is by default chosen from the data.
-    graph_weights : array_like of float, optional
-        How much the agreement of each graph with the others counts. Not with pairs.
-    function_weights : array_like of float, optional
-        How much each function counts. Not with pairs.
-    continuation : {"auto", "direct", "times", "alpha"} or sequence of Stage, default "auto"
-        Sequence of easier problems to solve first, see :func:`cotherm.couple`. Not with pairs.
-    tolerance : float, optional
-        When to stop, see :func:`cotherm.couple` and :func:`cotherm.couple_pairs`, whose defaults these are.
-    max_iterations : int, optional
-        Maximum number of steps, by default that of these functions.
-    max_seconds : float, optional
-        Stop coupling after this time with the best weights so far; ``result_.status`` is then "time limit". By default
-        there is no limit.
-    memory : "auto", str or float, default "auto"
-        How much memory coupling may take, in bytes or as "8GiB", see :func:`cotherm.couple`. Not with pairs.
-    precision : {"float64", "float32"}, default "float64"
-        Precision of stored derivatives. Not with pairs.
-    n_modes : int or "auto", default "auto"
-        Number of smooth modes of every graph, see :func:`cotherm.couple_pairs`. Only with pairs.
-    borrow : float or "auto", default "auto"
-        Share of the weights that a view borrows from the others, from 0 to 1. Only with pairs.
-    include_unrelated : bool, default False
-        Whether to couple and merge views also where they have nothing in common beyond chance, or share too few items
-        to tell. Only with pairs.
-    kept_back : float, default 0.25
-        Fraction of the pairs to keep back when agreement is measured; 0 for no measurement, which is several times as
-        fast. Only with pairs.
     n_components : int, default 2
-        Number of coordinates of every sample in each view, without the constant mode.
+        Number of coordinates of every sample in each view, without the constant mode, and in the common space.
     t : float, default 0.0
         Time of the diffusion map: coordinates are e^{−tλ}φ.
     n_clusters : int or "auto", optional
@@ -104,21 +91,37 @@ class HeatKernelCoupling(PairingEstimator):
         :meth:`cotherm.CommonGraph.clusters`.
     n_neighbors : int, default 10
         Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
-    scale : {"self-tuning", "median"}, float or None, default "self-tuning"
-        How to choose the scale σ of the weights, see :func:`cotherm.knn_graph`.
-    scale_neighbor : int, default 7
-        Neighbor that sets σ for "self-tuning".
-    scale_factor : float, default 1.0
-        Factor in the exponent of the weights.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Distance between samples.
-    symmetrize : {"max", "mean", "min"}, default "max"
-        How to combine the two directions of the graphs.
     affinity : {"nearest_neighbors", "precomputed"}, default "nearest_neighbors"
         With "precomputed", matrices in a list of views are weights and not features.
     view_columns : list of int, or list of slice or array_like of int, optional
         For X as one array, its views: the numbers of consecutive columns, or the columns of each view. None means a
         single view; with one view there is nothing to couple.
+    correspondence : {"auto", "pairs", "labels", "landmarks"}, default "auto"
+        What corresponds. "pairs": rows are the same items; functions given to ``fit`` are used as well. "labels":
+        indicators of the classes in ``y`` that every view has. "landmarks": bumps around random samples, for views of
+        the same samples. "auto": functions given to ``fit``, otherwise pairs. Labels ``y`` are used with "labels" only.
+    output : {"views", "common"}, default "views"
+        What ``transform`` and ``fit_transform`` return. "views": the coordinates in every view, side by side if X is
+        one array. "common": the coordinates of all items in their one common space; only with pairs or a single view.
+    times : "auto" or array_like of float, default "auto"
+        Diffusion times at which the graphs are compared.
+    alpha : "auto" or float, default "auto"
+        Weight of the coupling term, see :func:`cotherm.couple` and :func:`cotherm.couple_pairs`.
+    options : dict, optional
+        Further keyword arguments by name. What is not in it has the default of the function that takes it, and what
+        does not apply is refused.
+
+        - For the graphs of feature matrices, see :func:`cotherm.knn_graph`: scale, scale_neighbor, scale_factor,
+          symmetrize.
+        - For coupling: rigidity, tolerance, max_iterations, max_seconds.
+        - With pairs, see :func:`cotherm.couple_pairs`: n_modes, borrow, include_unrelated, kept_back. With
+          ``{"kept_back": 0}`` agreement is not measured, and the fit is several times as fast.
+        - With labels, landmarks or functions, see :func:`cotherm.couple`: graph_weights, function_weights,
+          continuation, memory, precision.
+        - With labels: unlabeled, the label of samples whose class is not known, by default -1. With landmarks:
+          n_landmarks, their number, by default 10.
     random_state : int, RandomState or None, default 0
         Random state of k-means and of everything else that is random.
     verbose : int, default 0
@@ -147,7 +150,7 @@ class HeatKernelCoupling(PairingEstimator):
         others are left out, and so are items that only these have; ``common_graph_.notes`` says so.
     common_embedding_ : ndarray of shape (items, n_components)
         With pairs, the coordinates of all items in one space; NaN for items that are not in the common graph, whose
-        cluster in ``labels_`` is -1.
+        cluster in ``labels_`` is -1. Of a single view its own coordinates.
     n_views_ : int
         Number of views.
     n_features_in_ : int
@@ -159,7 +162,7 @@ class HeatKernelCoupling(PairingEstimator):
     --------
     couple : The method as a function.
     couple_pairs : The method for pairs of rows.
-    CoupledBases : Views of different samples in a common space.
+    coupled_bases : Views of different samples in a common space.
 
     References
     ----------
@@ -168,101 +171,65 @@ class HeatKernelCoupling(PairingEstimator):
 
     Examples
     --------
+    Upper and lower halves of digits. Some have no lower half:
+
     >>> import cotherm as ct
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(n_class=3, return_X_y=True)
-    >>> model = ct.HeatKernelCoupling(view_columns=[32, 32], n_clusters=3).fit(X[:200], y[:200])
-    >>> model.transform(X[200:203]).shape, [E.shape for E in model.embedding_]
-    ((3, 4), [(200, 2), (200, 2)])
-    >>> ct.evaluate.clustering_accuracy(y[200:], model.predict(X[200:])) > 0.9
-    True
-
-    Upper and lower halves of the same digits, without labels. Some have no lower half:
-
     >>> upper, lower = X[:120, :32], X[:120, 32:].copy()
     >>> lower[100:] = float("nan")
-    >>> model = ct.HeatKernelCoupling(n_clusters=3, kept_back=0).fit([upper, lower])
-    >>> model.items_[99:101].tolist(), model.common_embedding_.shape
-    ([[99, 99], [100, -1]], (120, 2))
+    >>> model = ct.HeatKernelCoupling(n_clusters=3, output="common", options={"kept_back": 0})
+    >>> model.fit_transform([upper, lower]).shape, model.items_[99:101].tolist()
+    ((120, 2), [[99, 99], [100, -1]])
     >>> ct.evaluate.clustering_accuracy(y[:120], model.labels_) > 0.8
     True
 
     New digits are placed among them by the half that there is:
 
-    >>> model.transform_common([None, X[200:203, 32:]]).shape
+    >>> model.transform([None, X[200:203, 32:]]).shape
     (3, 2)
-    """
 
-    _uses_functions = True
+    Coupled by labels, with a space for each half:
+
+    >>> model = ct.HeatKernelCoupling(view_columns=[32, 32], n_clusters=3, correspondence="labels")
+    >>> model.fit(X[:200], y[:200]).transform(X[200:203]).shape, [E.shape for E in model.embedding_]
+    ((3, 4), [(200, 2), (200, 2)])
+    >>> ct.evaluate.clustering_accuracy(y[200:], model.predict(X[200:])) > 0.9
+    True
+    """
 
     def __init__(
         self,
         *,
-        times: Any = "auto",
-        alpha: float | str = "auto",
-        correspondence: str = "auto",
-        unlabeled: Any = -1,
-        n_landmarks: int = 10,
-        rigidity: Any = None,
-        graph_weights: Any = None,
-        function_weights: Any = None,
-        continuation: Any = "auto",
-        tolerance: float | None = None,
-        max_iterations: int | None = None,
-        max_seconds: float | None = None,
-        memory: str | float = "auto",
-        precision: str = "float64",
-        n_modes: int | str = "auto",
-        borrow: float | str = "auto",
-        include_unrelated: bool = False,
-        kept_back: float = 0.25,
         n_components: int = 2,
         t: float = 0.0,
         n_clusters: int | str | None = None,
         n_neighbors: int = 10,
-        scale: str | float | None = "self-tuning",
-        scale_neighbor: int = 7,
-        scale_factor: float = 1.0,
         metric: str = "euclidean",
-        symmetrize: str = "max",
         affinity: str = "nearest_neighbors",
         view_columns: Any = None,
+        correspondence: str = "auto",
+        output: str = "views",
+        times: Any = "auto",
+        alpha: float | str = "auto",
+        options: Any = None,
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_components=n_components,
-            t=t,
-            n_clusters=n_clusters,
-            n_neighbors=n_neighbors,
-            scale=scale,
-            scale_neighbor=scale_neighbor,
-            scale_factor=scale_factor,
-            metric=metric,
-            symmetrize=symmetrize,
-            affinity=affinity,
-            view_columns=view_columns,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_components = n_components
+        self.t = t
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.affinity = affinity
+        self.view_columns = view_columns
+        self.correspondence = correspondence
+        self.output = output
         self.times = times
         self.alpha = alpha
-        self.correspondence = correspondence
-        self.unlabeled = unlabeled
-        self.n_landmarks = n_landmarks
-        self.rigidity = rigidity
-        self.graph_weights = graph_weights
-        self.function_weights = function_weights
-        self.continuation = continuation
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.max_seconds = max_seconds
-        self.memory = memory
-        self.precision = precision
-        self.n_modes = n_modes
-        self.borrow = borrow
-        self.include_unrelated = include_unrelated
-        self.kept_back = kept_back
+        self.options = options
+        self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -270,7 +237,7 @@ class HeatKernelCoupling(PairingEstimator):
         y: Any = None,
         functions: Sequence[ArrayLike] | None = None,
         *,
-        masks: Sequence[ArrayLike] | None = None,
+        masks: Any = None,
         pairs: Any = None,
     ) -> Self:
         """Build the graphs and couple them.
@@ -280,12 +247,12 @@ class HeatKernelCoupling(PairingEstimator):
         X : array_like, sparse matrix or list of views
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
-            Labels of the samples, one array for all views or one for each. A pandas Series is matched by its index with
-            views that have one. Ignored with ``correspondence="pairs"``.
+            With ``correspondence="labels"``, the labels of the samples, one array for all views or one for each. A
+            pandas Series is matched by its index with views that have one. Otherwise ignored.
         functions : sequence of array_like of shape (n_k, q), optional
-            Corresponding functions of each view, instead of labels. With ``correspondence="pairs"`` they are used
-            beside the pairs.
-        masks : sequence of array_like of bool of shape (n_k,), optional
+            Corresponding functions of each view, with ``correspondence="auto"`` in place of pairs, with "pairs" beside
+            them.
+        masks : sequence of array_like of bool of shape (n_k,), or ndarray of bool of shape (samples, views), optional
             With pairs, for each view which rows were seen; the others are not looked at. None for a view: those that
             are not NaN throughout. Sparse views and graphs need masks where items are missing.
         pairs : "same", sequence of array_like of int, or array_like of int of shape (items, views), optional
@@ -300,41 +267,13 @@ class HeatKernelCoupling(PairingEstimator):
         Raises
         ------
         CothermError
-            If X, y or a parameter cannot be used, or if a parameter was set that does not apply.
+            If X, y, a parameter or one of the options cannot be used or does not apply.
         """
-        way = validation.choice("correspondence", self.correspondence, _WAYS)
-        paired = way == "pairs" or (way == "auto" and y is None and functions is None)
         with self._anew(), self._progress():
-            named = self._split(X, reset=True, holes=paired and self.view_columns is not None)
-            return self._fit_views(named, y, functions, masks, pairs, paired=paired)
+            self._fit(X, y, functions, masks, pairs)
+        return self
 
-    def _fit_views(
-        self, named: Sequence[View], y: Any, functions: Any, masks: Any, pairs: Any, *, paired: bool
-    ) -> Self:
-        if paired and len(named) > 1:
-            self._refuse(
-                _FOR_FUNCTIONS, "rows paired", 'Set correspondence="labels" or "landmarks", or give functions.'
-            )
-            return self._fit_pairs(named, functions, masks, pairs)
-        for argument, given in (("masks", masks), ("pairs", pairs)):
-            if given is not None:
-                where = "a single view" if len(named) == 1 else "labels or functions, which say what corresponds"
-                raise CothermError(
-                    argument, f"{argument} beside {where}", "pairs of rows", 'Set correspondence="pairs".'
-                )
-        if len(named) > 1:
-            self._refuse(_FOR_PAIRS, "corresponding functions", 'Set correspondence="pairs".')
-        return self._fit(named, y, functions)
-
-    def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        functions: Sequence[ArrayLike] | None = None,
-        *,
-        masks: Sequence[ArrayLike] | None = None,
-        pairs: Any = None,
-    ) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the coordinates of the samples.
 
         Parameters
@@ -343,30 +282,20 @@ class HeatKernelCoupling(PairingEstimator):
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
             Labels of the samples, as for ``fit``.
-        functions : sequence of array_like of shape (n_k, q), optional
-            Corresponding functions of each view, as for ``fit``.
-        masks : sequence of array_like of bool of shape (n_k,), optional
-            Which rows of each view were seen, as for ``fit``.
-        pairs : "same", sequence of array_like of int, or array_like of int of shape (items, views), optional
-            Which rows are the same item, as for ``fit``.
+        **fit_params : Any
+            The other arguments of ``fit``.
 
         Returns
         -------
         ndarray of shape (samples, n_features_out), or list of ndarray
-            The coordinates: an array for one array, a list for a list of views.
+            The coordinates: an array for one array, a list for a list of views. With ``output="common"`` one array of
+            shape (items, n_components), NaN for items that are not in the common graph.
         """
-        return self._together(self.fit(X, y, functions, masks=masks, pairs=pairs).embedding_)
+        self.fit(X, y, **fit_params)
+        return self.common_embedding_ if self._in_common() else self._together(self.embedding_)
 
-    @available_if(has_clusters)  # type: ignore[untyped-decorator]
-    def fit_predict(
-        self,
-        X: Any,
-        y: Any = None,
-        functions: Sequence[ArrayLike] | None = None,
-        *,
-        masks: Sequence[ArrayLike] | None = None,
-        pairs: Any = None,
-    ) -> Any:
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the clusters of the samples.
 
         Parameters
@@ -375,25 +304,22 @@ class HeatKernelCoupling(PairingEstimator):
             One array of shape (samples, features), or a list of views.
         y : array_like of int or str, or list of array_like, optional
             Labels of the samples, as for ``fit``.
-        functions : sequence of array_like of shape (n_k, q), optional
-            Corresponding functions of each view, as for ``fit``.
-        masks : sequence of array_like of bool of shape (n_k,), optional
-            Which rows of each view were seen, as for ``fit``.
-        pairs : "same", sequence of array_like of int, or array_like of int of shape (items, views), optional
-            Which rows are the same item, as for ``fit``.
+        **fit_params : Any
+            The other arguments of ``fit``.
 
         Returns
         -------
         ndarray of int of shape (samples,), or list of ndarray
             The clusters: an array for one array and with pairs, otherwise a list for a list of views.
         """
-        return self.fit(X, y, functions, masks=masks, pairs=pairs).labels_
+        return self.fit(X, y, **fit_params).labels_
 
     def transform(self, X: Any) -> Any:
-        """Compute coordinates of samples, old or new, in every view.
+        """Compute coordinates of samples, old or new.
 
-        The coordinates of a new sample are s times the weighted mean of those of its nearest training samples, where
-        s compensates for the shrinking of a mean. A sample that coincides with a training sample has its coordinates.
+        The coordinates of a new sample in a view are s times the weighted mean of those of its nearest training
+        samples, where s compensates for the shrinking of a mean. A sample that coincides with a training sample has its
+        coordinates. With ``output="common"`` they are the mean over the views in which it was seen.
 
         Parameters
         ----------
@@ -404,54 +330,31 @@ class HeatKernelCoupling(PairingEstimator):
         Returns
         -------
         ndarray of shape (samples, n_features_out), or list of ndarray
-            The coordinates: an array for one array, a list for a list of views. After a fit by pairs None for a view
-            that is None, and NaN for rows that are NaN.
-
-        See Also
-        --------
-        transform_common : Coordinates in the one space of all items.
-        """
-        check_is_fitted(self)
-        parts: Any = self._placed_in_views(X) if self._paired else self._placed(X)
-        return self._together(parts)
-
-    def transform_common(self, X: Any) -> Floats:
-        """Compute coordinates of items, old or new, in the common space of a fit by pairs.
-
-        The mean over the views in which an item was seen, each as in ``transform``.
-
-        Parameters
-        ----------
-        X : array_like, sparse matrix or list of views
-            Items in the form of ``fit``. A view may be None, and rows may be NaN. Data frames are paired by index,
-            unless the indexes are equal: items come in the order in which they first occur.
-
-        Returns
-        -------
-        ndarray of shape (items, n_components)
-            The coordinates.
+            The coordinates: an array for one array, a list for a list of views, with None for a view that is None and
+            NaN for rows that are NaN. With ``output="common"`` an array of shape (items, n_components): data frames are
+            paired by index, unless the indexes are equal, and items come in the order in which they first occur.
 
         Raises
         ------
         CothermError
-            If an item is in no view, or if rows were not paired in ``fit``.
+            If an item is in no view, or if there is no common space.
         """
         check_is_fitted(self)
-        if not self._paired:
-            raise CothermError(
-                "X",
-                "a fit without pairs, which has no common space",
-                "a fit by pairs of rows",
-                'Set correspondence="pairs" before fit, or use CoupledBases.',
-            )
-        return self._placed_in_common(X)
+        common = self._in_common()
+        new = self._new_rows(X)
+        if not common:
+            return self._together([one and self._placed(one) for one in new])
+        width = self.common_embedding_.shape[1]
+        total, count = self._summed(new, lambda k, joined: self._common[k].of_new(joined), width)
+        total[count == 0.0] = np.nan  # seen in views only that are not in the common graph
+        return total / np.maximum(count, 1.0)[:, np.newaxis]
 
-    @available_if(has_clusters)  # type: ignore[untyped-decorator]
+    @available_if(_has_clusters)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predict clusters of samples, old or new.
 
-        A sample gets the label with the largest weight among its nearest training samples. After a fit by pairs the
-        weights are summed over the views in which it was seen.
+        A sample gets the label with the largest weight among its nearest training samples; where all views have one
+        clustering, summed over those in which it was seen.
 
         Parameters
         ----------
@@ -463,8 +366,18 @@ class HeatKernelCoupling(PairingEstimator):
         ndarray of int of shape (samples,), or list of ndarray
             The clusters: an array for one array and after a fit by pairs, otherwise a list for a list of views.
         """
-        check_is_fitted(self)
-        return self._voted_in_common(X) if self._paired else self._voted(X)
+        check_is_fitted(self, "labels_")
+        new = self._new_rows(X)
+        if isinstance(self.labels_, list):
+            pairs = [(one.joined, own) for one, own in zip(new, self.labels_, strict=True) if one is not None]
+            return [votes(joined, labels, int(labels.max()) + 1).argmax(axis=1) for joined, labels in pairs]
+        clusters = int(self.labels_.max()) + 1
+
+        def shares(k: int, joined: Joined) -> Floats:
+            return votes(joined, self.labels_[self._items.of_rows(k)], clusters)
+
+        total, count = self._summed(new, shares, clusters)
+        return np.where(count > 0.0, total.argmax(axis=1), _NONE)
 
     def distances(self, t: float, *, sources: ArrayLike | None = None) -> list[Floats]:
         """Compute diffusion distances in every view.
@@ -482,68 +395,316 @@ class HeatKernelCoupling(PairingEstimator):
             The distances in each view, NaN where one of two samples was not seen.
         """
         check_is_fitted(self)
-        return self._distances_of_rows(t, sources) if self._paired else super().distances(t, sources=sources)
+        found = []
+        for graph, rows, size in zip(self.result_.graphs, self._items.seen, self._items.sizes, strict=False):
+            asked = np.arange(size) if sources is None else validation.indices("sources", sources, below=size)
+            here = np.flatnonzero(np.isin(asked, rows))
+            apart = np.full((len(asked), size), np.nan)
+            vertices = None if sources is None else np.searchsorted(rows, asked[here])
+            apart[np.ix_(here, rows)] = diffusion_distance(graph, t, sources=vertices)
+            found.append(apart)
+        return found
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns of transform, where its answer is one array.
+
+        Parameters
+        ----------
+        input_features : array_like of str, optional
+            Ignored; only here for the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+
+        Raises
+        ------
+        CothermError
+            If the estimator was fitted on a list of views, and `output` is "views".
+        """
+        check_is_fitted(self)
+        if not self._stacked and not self._in_common():
+            needed = 'one array, or output="common", for names of columns'
+            raise CothermError("X", "a list of views, which has a list for an answer", needed)
+        try:
+            return super().get_feature_names_out(input_features)
+        except (TypeError, ValueError) as error:  # scikit-learn compares them, though nothing comes of it
+            raise CothermError("input_features", str(error), "the names of the columns, or None") from None
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_[0].shape[1]) * (1 if self._in_common() else self.n_views_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.correspondence == "pairs" and self.view_columns is not None
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.correspondence in ("auto", "pairs") and self.view_columns is not None
+        tags.target_tags.required = self.correspondence == "labels"
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _way_to_functions(self) -> Any:
-        # Of a single view, which agrees with itself whatever the functions.
-        return "landmarks" if self.correspondence == "pairs" else self.correspondence
+    @contextmanager
+    def _anew(self) -> Iterator[None]:
+        """A fit that forgets what was learned before, or, if it fails for whatever reason, leaves all as it was."""
+        before = dict(self.__dict__)
+        for learned in before.get("_learned", ()):
+            self.__dict__.pop(learned, None)
+        others = {*self.__dict__, "_learned"}  # parameters, and what scikit-learn keeps here
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        self._learned = tuple(name for name in self.__dict__ if name not in others)
 
-    def _refuse(self, defaults: dict[str, Any], beside: str, advice: str) -> None:
-        """Parameters that were set, though they do not apply."""
-        for name, default in defaults.items():
-            value = getattr(self, name)
-            if not _is_default(value, default):
-                given = f"{validation.describe(value)}, with {beside}"
-                raise CothermError(name, given, f"its default, {default!r}: it does not apply", advice)
+    def _fit(self, X: Any, y: Any, functions: Any, masks: Any, pairs: Any) -> None:
+        way = self._way(functions)
+        views = self._split(X, reset=True, holes=way == "pairs" and self.view_columns is not None)
+        self.n_views_ = len(views)
+        paired = way == "pairs" and len(views) > 1
+        self._require_common(paired)
+        _refuse_beside(len(views), way, masks=masks, pairs=pairs)
+        points = any(not view.weights and not isinstance(view.given, Graph) for view in views)
+        options, seed = checked_options(self.options, way, points=points), self._seed()
+        self._require_answers(paired)
+        blocks = checked_functions(functions, views)
+        if paired:
+            seen = [seen_rows(view, mask) for view, mask in zip(views, checked_masks(masks, len(views)), strict=True)]
+            self._items = found_items(views, seen, pairs)
+        else:
+            self._items = every_row(views, together=self._stacked or len(views) == 1)
+        kernel = kernel_of(options, self.n_neighbors, self.metric)
+        self._views = [fitted_view(view, rows, kernel) for view, rows in zip(views, self._items.seen, strict=True)]
+        self.graphs_ = [view.graph for view in self._views]
+        smallest = min(graph.n for graph in self.graphs_)
+        self._require_answers(paired, smallest, len(self._items.table) if paired else smallest)
+        if paired:
+            parts = blocks and [block[rows] for block, rows in zip(blocks, self._items.seen, strict=True)]
+            self._couple_pairs(parts, "X" if pairs is None else "pairs", options, seed)
+        else:
+            self._couple(blocks or self._corresponding(views, y, way, options, seed), way, options)
+        self._embed(paired, seed)
 
-    def _stopping(self) -> dict[str, Any]:
-        """When to stop, where that was said: each function has defaults of its own."""
-        given = {
-            "tolerance": self.tolerance,
-            "max_iterations": self.max_iterations,
-            "max_seconds": self.max_seconds,
-        }
-        return {name: value for name, value in given.items() if value is not None}
+    def _way(self, functions: Any) -> str:
+        """What corresponds: "pairs", "labels", "landmarks", or "functions"."""
+        way = validation.choice("correspondence", self.correspondence, _WAYS)
+        if functions is not None and way in ("labels", "landmarks"):
+            needed = f"None, since correspondence={way!r} makes the functions"
+            raise CothermError("functions", "functions", needed, 'Set correspondence="auto" to use them.')
+        return way if way != "auto" else "pairs" if functions is None else "functions"
 
-    def _solve(self, given: Given) -> Coupling:
-        return couple(
-            given.graphs,
-            self._corresponding(given),
-            self.times,
-            self.alpha,
-            rigidity=twice(self.rigidity, self.n_views_),
-            graph_weights=twice(self.graph_weights, self.n_views_),
-            function_weights=self.function_weights,
-            continuation=self.continuation,
-            memory=self.memory,
-            precision=self.precision,
-            **self._stopping(),
-        )
+    def _corresponding(self, views: Sequence[View], y: Any, way: str, options: dict[str, Any], seed: int) -> list[Any]:
+        """The functions, where none were given."""
+        if way == "labels":
+            if self._stacked and views[0].names is None:
+                # Pipelines and splitters of scikit-learn hand over an array and a Series with the index of the whole.
+                y = plain(y)
+            return from_labels(views, y, options.get("unlabeled", -1))
+        # A single view agrees with itself whatever the functions.
+        count = options.get("n_landmarks", 10) if way == "landmarks" else 1
+        return list(shared_landmarks(views, self.graphs_, count, seed))
 
-    def _solve_pairs(self, given: PairsGiven) -> Coupling:
-        with known_as("seed", "random_state"):
-            return couple_pairs(
-                given.graphs,
-                given.table,
-                functions=given.functions,
-                n_modes=self.n_modes,
+    def _couple(self, functions: list[Any], way: str, options: dict[str, Any]) -> None:
+        copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
+        more = for_couple(options, self.n_views_)
+        self.result_ = couple(self.graphs_ * copies, functions * copies, self.times, self.alpha, **more)
+        if way != "pairs":
+            self.functions_ = functions
+
+    def _couple_pairs(self, functions: Any, argument: str, options: dict[str, Any], seed: int) -> None:
+        with known_as("seed", "random_state"), known_as("pairs", argument), known_as("graphs", "X"):
+            self.result_ = couple_pairs(
+                self.graphs_,
+                self._items.vertices(),
+                functions=functions,
                 times=self.times,
                 alpha=self.alpha,
-                borrow=self.borrow,
-                rigidity=self.rigidity,
-                include_unrelated=self.include_unrelated,
-                kept_back=self.kept_back,
-                seed=given.seed,
-                **self._stopping(),
+                seed=seed,
+                **for_pairs(options),
             )
+        self.items_ = self._items.table
+        if self._items.names is not None:
+            self.index_ = self._items.names
+
+    def _embed(self, paired: bool, seed: int) -> None:
+        """Coordinates in every view and in common, what places new samples there, and clusters."""
+        with known_as("k", "n_components"):
+            found = self.result_.embedding(self.n_components, t=self.t)[: self.n_views_]
+        self._own = [Coordinates(E, factors(graph, E)) for graph, E in zip(self.graphs_, found, strict=True)]
+        places = zip(found, self._items.seen, self._items.sizes, strict=True)
+        self.embedding_ = [spread(E, rows, size) for E, rows, size in places]
+        # The views whose new rows count for the items that they are.
+        self._counted: tuple[int, ...] = tuple(range(self.n_views_))
+        if paired:
+            self._embed_items()
+        elif self.n_views_ == 1:
+            self.common_embedding_, self._common = self.embedding_[0], {0: self._own[0]}
+        if self.n_clusters is not None:
+            with known_as("k", "n_clusters"):
+                self.labels_ = self._clustered(paired, seed)
+
+    def _embed_items(self) -> None:
+        items = self._items
+        self.common_graph_, self._common_rows = in_order(self.result_.common_graph(), items.vertices())
+        with known_as("k", "n_components"):
+            found = self.common_graph_.embedding(self.n_components, t=self.t)
+        E = self.common_embedding_ = spread(found, self._common_rows, len(items.table))
+        self._counted = self.common_graph_.views
+        of_views = {k: E[items.of_rows(k)] for k in self._counted}
+        self._common = {k: Coordinates(own, factors(self.graphs_[k], own)) for k, own in of_views.items()}
+
+    def _clustered(self, paired: bool, seed: int) -> Any:
+        if paired:
+            labels = np.full(len(self._items.table), _NONE)
+            labels[self._common_rows] = self.common_graph_.clusters(self.n_clusters or 1, seed=seed)
+            return labels
+        k = validation.integer("k", self.n_clusters, least=1)
+        if self._stacked:
+            return self.result_.common_clusters(k, seed=seed)
+        return list(self.result_.clusters(k, seed=seed)[: self.n_views_])
+
+    def _new_rows(self, X: Any) -> list[NewRows | None]:
+        """New samples in each view, None for views that were not given."""
+        paired = hasattr(self, "common_graph_")
+        found: list[NewRows | None] = []
+        given = self._split(X, reset=False, holes=paired)
+        for view, own in zip(given, self._views, strict=True):
+            if view.given is None and paired:
+                found.append(None)
+                continue
+            seen = seen_rows(view) if paired else np.ones(view.size, dtype=bool)
+            nothing = Joined.nothing(own.graph.n)
+            joined = own.join(view.argument, view.part(np.flatnonzero(seen))) if seen.any() or not paired else nothing
+            found.append(NewRows(view, seen, joined))
+        return found
+
+    def _summed(self, new: Sequence[NewRows | None], of_view: Any, width: int) -> tuple[Floats, Floats]:
+        """What ``of_view`` gives to new samples, summed over the views they were seen in, and the number of these.
+
+        Views that were left out of the common graph do not count.
+        """
+        here = [one for one in new if one is not None]
+        items = found_items([one.view for one in here], [one.seen for one in here], shared=False)
+        total, count = np.zeros((len(items.table), width)), np.zeros(len(items.table))
+        for column, one in enumerate(here):
+            if one.view.number in self._counted:
+                rows = items.of_rows(column)
+                total[rows] += of_view(one.view.number, one.joined)
+                count[rows] += 1.0
+        return total, count
+
+    def _placed(self, new: NewRows) -> Floats:
+        """Coordinates in their view of rows that were seen, NaN in the places of the others."""
+        return spread(self._own[new.view.number].of_new(new.joined), np.flatnonzero(new.seen), new.view.size)
+
+    def _together(self, parts: list[Any]) -> Any:
+        """The views side by side for one array."""
+        return np.hstack(parts) if self._stacked else parts
+
+    def _in_common(self) -> bool:
+        """Whether samples are placed in the common space; refused where there is none."""
+        self._require_common(hasattr(self, "common_graph_"))
+        return bool(self.output == "common")
+
+    def _require_common(self, paired: bool) -> None:
+        if validation.choice("output", self.output, _OUTPUTS) == "common" and not paired and self.n_views_ > 1:
+            given = "'common', with labels, landmarks or functions, which leave each view in a space of its own"
+            raise CothermError("output", given, "rows paired", 'Set correspondence="pairs", or use coupled_bases.')
+
+    def _require_answers(self, paired: bool, most: int | None = None, items: int | None = None) -> None:
+        """Refuse, before coupling, what a result of ``most`` modes cannot give; ``items`` are clustered."""
+        validation.integer("n_components", self.n_components, least=1, most=most and max(most - 1, 1))
+        validation.real("t", self.t)
+        found = isinstance(self.n_clusters, str) and self.n_clusters == "auto" and paired
+        if self.n_clusters is not None and not found:
+            validation.integer("n_clusters", self.n_clusters, least=1, most=items)
+
+    def _progress(self) -> AbstractContextManager[None]:
+        """While this lasts, progress is shown if ``verbose`` says so."""
+        if not isinstance(self.verbose, bool | np.bool_):  # scikit-learn takes those, too
+            validation.integer("verbose", self.verbose, least=0)
+        return shown(bool(self.verbose))
+
+    def _seed(self) -> int:
+        try:
+            state = check_random_state(self.random_state)
+        except ValueError:
+            needed = "an integer, a RandomState or None"
+            raise CothermError("random_state", validation.describe(self.random_state), needed) from None
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(state.randint(2**31))
+
+    def _split(self, X: Any, *, reset: bool, holes: bool) -> list[View]:
+        """The views of X, of as many as in fit; one array may have NaN if there may be holes."""
+        weights = validation.choice("affinity", self.affinity, _AFFINITIES) == "precomputed"
+        validation.refuse_cells("X", X)
+        stacked = not is_list_of_views(X)
+        if reset:
+            self._stacked = stacked
+        elif stacked is not self._stacked:
+            kinds = ("a list of views", "one array")
+            raise CothermError("X", kinds[stacked], f"{kinds[not stacked]}, as in fit")
+        if not stacked:
+            return self._listed(X, weights and reset, reset=reset)
+        if weights:
+            raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
+        if reset:
+            self._column_names = [column_names(X)]
+        require_columns("X", self._column_names[0], X, warn=False)  # scikit-learn does
+        array = self._checked_array(X, reset=reset, holes=holes)
+        if reset:
+            self._columns = columns_of_views(self.view_columns, array.shape[1])
+        if reset and self.view_columns is None:
+            warnings.warn(
+                f"X is one table of {array.shape[1]} columns, so there is one view and nothing to bring together. Pass "
+                "a list of views, [X, Y], or say where views begin: view_columns=.",
+                CothermWarning,
+                stacklevel=4,
+            )
+        return [View("X", k, array[:, chosen], row_names(X)) for k, chosen in enumerate(self._columns)]
+
+    def _listed(self, X: Sequence[Any], weights: bool, *, reset: bool) -> list[View]:
+        """The views of a list; those of new samples have the columns of training."""
+        may_lack = not reset and hasattr(self, "common_graph_")
+        found = [
+            View(f"X[{k}]", k, None) if one is None and may_lack else listed_view(k, one, weights=weights)
+            for k, one in enumerate(X)
+        ]
+        if reset:
+            self._column_names = [column_names(view.given) for view in found]
+            names = [feature_names(one) for one in self._column_names]
+            if any(one is not None for one in names):
+                self.feature_names_in_ = names
+        elif len(found) != self.n_views_:
+            raise CothermError("X", f"{len(found)} views", f"{self.n_views_}, as in fit")
+        else:
+            for view, fitted, own in zip(found, self._column_names, self._views, strict=True):
+                if view.given is not None:
+                    require_columns(view.argument, fitted, view.given, warn=isinstance(own, PointsGraph))
+        return found
+
+    def _checked_array(self, X: Any, *, reset: bool, holes: bool) -> Any:
+        try:
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                dtype=np.float64,
+                ensure_min_samples=2 if reset else 1,
+                ensure_all_finite="allow-nan" if holes else True,
+            )
+        except (ValueError, TypeError) as error:
+            kind = NotNumbersError if isinstance(error, TypeError) else CothermError
+            raise kind("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
 
 
-def _is_default(value: Any, default: Any) -> bool:
-    if isinstance(default, Real):
-        return isinstance(value, Real) and value == default
-    return value is default or (isinstance(default, str) and isinstance(value, str) and value == default)
+def _refuse_beside(views: int, way: str, **given: Any) -> None:
+    """Masks and pairs, where rows are not paired."""
+    for argument, value in given.items():
+        if value is not None and (way != "pairs" or views == 1):
+            where = "a single view" if views == 1 else f"correspondence by {way}, which says what corresponds"
+            raise CothermError(argument, f"{argument} beside {where}", "pairs of rows", 'Set correspondence="pairs".')

@@ -7,7 +7,7 @@ mask leaves out, was not seen: the item is missing from that view.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,41 +15,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cotherm import validation
-from cotherm.arrays import Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.estimators.views import View, plain
 from cotherm.graphs.graph import Graph
 from cotherm.indexed import counts, rows_in_order, same_names
+from cotherm.methods.pairs.common import CommonGraph
 from cotherm.pairs import MISSING, checked_pairs, named_items, shown
 
 Bools = NDArray[np.bool_]
 
 _OTHER_WAYS = (
     "Make them of one length, with NaN rows or masks= where an item is missing; give every view a pandas index; "
-    "or pass pairs=, labels y or functions."
+    'or pass pairs= or functions=, or labels y with correspondence="labels".'
 )
-
-
-@dataclass(frozen=True)
-class NamedView:
-    """A view as it was given, its name in messages, its number, and whether it is a matrix of weights."""
-
-    argument: str
-    number: int
-    given: Any
-    weights: bool = False
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.given.n if isinstance(self.given, Graph) else int(np.shape(self.given)[0])
-
-
-def named_view(argument: str, number: int, given: Any, weights: bool = False) -> NamedView:
-    """A view that has rows and columns."""
-    view = given if isinstance(given, Graph) or hasattr(given, "shape") else validation.as_array(argument, given)
-    if not isinstance(view, Graph) and len(view.shape) != 2:
-        raise CothermError(argument, f"an array of shape {view.shape}", "rows and columns, or a Graph")
-    return NamedView(argument, number, view, weights and not isinstance(view, Graph))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +64,10 @@ def item_of_each(column: Ints) -> Ints:
     return np.asarray(here[np.argsort(column[here], kind="stable")], dtype=np.int64)
 
 
-def found_items(views: Sequence[NamedView], seen: Sequence[Bools], pairs: Any = None, *, shared: bool = True) -> Items:
+def found_items(views: Sequence[View], seen: Sequence[Bools], pairs: Any = None, *, shared: bool = True) -> Items:
     """The items of views, by ``pairs``, else by the index of data frames, else row by row; some of them shared."""
     sizes = tuple(view.size for view in views)
-    indexes = [_index(view.given) for view in views]
+    indexes = [view.names for view in views]
     named = all(one is not None for one in indexes)
     names = None
     if pairs is not None:
@@ -97,7 +76,7 @@ def found_items(views: Sequence[NamedView], seen: Sequence[Bools], pairs: Any = 
         table = named_items(indexes, [f"{view.argument}.index" for view in views], shared=shared)
         names = _names(indexes, table, sizes)
     else:
-        require_one_order([view.argument for view in views], [None if one is None else list(one) for one in indexes])
+        require_one_order(views)
         table = _row_by_row(sizes)
         names = indexes[0] if named else None
     known = np.column_stack([np.append(one, False)[column] for one, column in zip(seen, table.T, strict=True)])
@@ -106,7 +85,14 @@ def found_items(views: Sequence[NamedView], seen: Sequence[Bools], pairs: Any = 
     return Items(np.where(known, table, MISSING), rows, sizes, names)
 
 
-def seen_rows(view: NamedView, mask: Any = None) -> Bools:
+def every_row(views: Sequence[View], *, together: bool) -> Items:
+    """All rows, where they are not paired: row r of all views is item r (``together``), or there are no items."""
+    sizes = tuple(view.size for view in views)
+    table = _row_by_row(sizes) if together else np.empty((0, len(sizes)), dtype=np.int64)
+    return Items(table, tuple(np.arange(size) for size in sizes), sizes)
+
+
+def seen_rows(view: View, mask: Any = None) -> Bools:
     """Which rows of a view are items: those that the mask names, else those that are not NaN throughout."""
     if mask is not None:
         seen = _checked_mask(f"masks[{view.number}]", mask, view)
@@ -121,37 +107,18 @@ def seen_rows(view: NamedView, mask: Any = None) -> Bools:
 
 
 def checked_masks(masks: Any, count: int) -> list[Any]:
-    """A mask for each view, or None."""
+    """A mask for each view, or None; columns of one array are those of views."""
     if masks is None:
         return [None] * count
+    if isinstance(masks, np.ndarray) and masks.ndim == 2 and masks.shape[1] == count:
+        return list(masks.T)
     if isinstance(masks, np.ndarray | str) or not isinstance(masks, Sequence) or len(masks) != count:
         needed = f"a list with an array of True and False for each of {count} views"
         raise CothermError("masks", validation.describe(masks), needed)
     return list(masks)
 
 
-def restricted(view: NamedView, rows: Ints) -> Any:
-    """The rows of a view; of graphs and matrices of weights the columns as well."""
-    given = plain(view.given)
-    if len(rows) == view.size:
-        return given
-    if isinstance(given, Graph):
-        return given.subgraph(rows)
-    part = given.tocsr()[rows] if hasattr(given, "tocsr") else np.asarray(given)[rows]
-    return part[:, rows] if view.weights else part
-
-
-def plain(given: Any) -> Any:
-    """A data frame as an array, of floats and with NaN for missing values if it holds numbers; others as they are."""
-    if not hasattr(given, "to_numpy"):
-        return given
-    kinds = {getattr(dtype, "kind", "O") for dtype in getattr(given, "dtypes", [])}
-    if kinds and kinds <= set("biuf") and _is_frame(given):
-        return given.to_numpy(dtype=np.float64, na_value=np.nan)
-    return given.to_numpy()
-
-
-def _numbers(view: NamedView) -> NDArray[Any] | None:
+def _numbers(view: View) -> NDArray[Any] | None:
     """Rows that may be NaN; None for graphs and sparse matrices, and for what is refused later."""
     if isinstance(view.given, Graph) or view.weights or sp.issparse(view.given):
         return None
@@ -159,7 +126,7 @@ def _numbers(view: NamedView) -> NDArray[Any] | None:
     return array if array.dtype.kind == "f" and array.ndim == 2 and array.shape[1] else None
 
 
-def _require_complete(view: NamedView, seen: Bools, *, masked: bool) -> None:
+def _require_complete(view: View, seen: Bools, *, masked: bool) -> None:
     array = _numbers(view)
     if array is None:
         return
@@ -177,24 +144,12 @@ def _require_complete(view: NamedView, seen: Bools, *, masked: bool) -> None:
         )
 
 
-def _checked_mask(argument: str, mask: Any, view: NamedView) -> Bools:
-    index = _index(view.given)
-    array = validation.as_array(argument, rows_in_order(argument, mask, index))
+def _checked_mask(argument: str, mask: Any, view: View) -> Bools:
+    array = validation.as_array(argument, rows_in_order(argument, mask, view.names))
     if array.dtype.kind != "b" or array.shape != (view.size,):
         given = f"an array of shape {array.shape} and type {array.dtype}"
         raise CothermError(argument, given, f"True or False for each of the {view.size} rows of {view.argument}")
     return np.asarray(array, dtype=bool)
-
-
-def _is_frame(given: Any) -> bool:
-    return hasattr(given, "index") and hasattr(given, "to_numpy")
-
-
-def _index(given: Any) -> Any:
-    """The index of a data frame, the names of the vertices of a graph; None where there are none."""
-    if isinstance(given, Graph):
-        return given.vertex_names
-    return given.index if _is_frame(given) else None
 
 
 def _same_order(indexes: Sequence[Any]) -> bool:
@@ -203,26 +158,26 @@ def _same_order(indexes: Sequence[Any]) -> bool:
     return all(list(one) == first for one in indexes) or all(_made_up(one) for one in indexes)
 
 
-def require_one_order(arguments: Sequence[str], rows: Sequence[list[Any] | None]) -> None:
+def require_one_order(views: Sequence[View]) -> None:
     """Refuse views of as many rows whose names say, or leave open, that row r is not the same item in all of them."""
+    rows = [None if view.names is None else list(view.names) for view in views]
     telling = next((k for k, own in enumerate(rows) if own is not None and not counts(own)), None)
     if telling is None:
         return
     order = rows[telling]
     assert order is not None
-    for k, own in enumerate(rows):
+    first = views[telling].argument
+    for view, own in zip(views, rows, strict=True):
         if own != order and (own is None or len(own) == len(order)):
-            names = f"{arguments[telling]}, whose rows are {', '.join(map(shown, order[:3]))}, ..."
-            given, advice = (
-                "rows without names",
-                "Give all of them an index, or none: to_numpy() takes rows one by one.",
-            )
+            names = f"{first}, whose rows are {', '.join(map(shown, order[:3]))}, ..."
+            given = "rows without names"
+            advice = "Give all of them an index, or none: to_numpy() takes rows one by one."
             if own is not None and same_names(own, order):
                 given = "the same rows in another order"
-                advice = f"{arguments[k]}.loc[{arguments[telling]}.index] brings a data frame into that order."
+                advice = f"{view.argument}.loc[{first}.index] brings a data frame into that order."
             elif own is not None and not counts(own):
                 given = "rows of other names"
-            raise CothermError(arguments[k], f"{given}, beside {names}", "the same rows in the same order", advice)
+            raise CothermError(view.argument, f"{given}, beside {names}", "the same rows in the same order", advice)
 
 
 def _made_up(index: Any) -> bool:
@@ -263,3 +218,25 @@ def _require_seen(table: Ints, known: Bools, names: Any) -> None:
             "every item in at least one view",
             "Drop it.",
         )
+
+
+def spread(values: Floats, rows: Ints, size: int) -> Floats:
+    """The values at their rows of ``size``, NaN elsewhere."""
+    full = np.full((size, values.shape[1]), np.nan)
+    full[rows] = values
+    return full
+
+
+def in_order(common: CommonGraph, table: Ints) -> tuple[CommonGraph, Ints]:
+    """The common graph with its items in the order of the table, and the rows of these in the table."""
+    place = np.empty(len(common.items), dtype=np.int64)  # of each item of the common graph
+    for ours, theirs in zip(table.T, common.items.T, strict=True):
+        here = np.flatnonzero(theirs >= 0)
+        place[here] = item_of_each(ours)[theirs[here]]
+    there = np.argsort(place)
+    if np.array_equal(there, np.arange(len(there))):
+        return common, place
+    first = None if common.first_neighbors is None else common.first_neighbors.subgraph(there)
+    graph, items = common.graph.subgraph(there), common.items[there]
+    weights = common.view_weights[there]
+    return replace(common, graph=graph, items=items, view_weights=weights, first_neighbors=first), place[there]

@@ -1,21 +1,29 @@
-"""A view as an estimator keeps it: its graph, and how new points are joined to it.
+"""A view as the estimator keeps it: its graph, how new points are joined to it, and where that places them.
 
 Points become a graph by nearest neighbors. A new point x is joined to its k nearest training points by the same
 kernel, a_xj = exp(−d_xj² / (scale_factor σ_x σ_j)), σ_x being, like theirs, the distance to its ``scale_neighbor``-th
 nearest. For graphs that were given, the weights of new points have to be given too.
+
+An eigenfunction of L = D − W satisfies d_x φ(x) − Σ_j a_xj φ_j = λ φ(x) also at a new vertex x that hangs on the others
+by weights a_xj, so φ(x) = s Σ_j p_xj φ_j with p_xj = a_xj / d_x and s = 1 / (1 − λ/d_x): the weighted mean of its
+neighbors (the harmonic extension), corrected for the shrinking of a mean. Modes of coupled graphs and of the common
+graph are not eigenfunctions of the graph that new points are joined to, and λ has another unit there. So s is measured:
+it is the factor that brings the means Pφ, P = D⁻¹W, over the neighbors of the training points nearest to φ itself,
+s = ⟨φ, Pφ⟩ / ⟨Pφ, Pφ⟩.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.estimators.views import View
 from cotherm.graphs import kernel
 from cotherm.graphs.build import scaled_knn_graph
 from cotherm.graphs.graph import Graph
@@ -34,15 +42,10 @@ class Joined:
     shares: sp.csr_array
     copies: np.ndarray[Any, np.dtype[np.bool_]]
 
-
-class FittedGraph(Protocol):
-    """A graph to which new points can be joined."""
-
-    @property
-    def graph(self) -> Graph: ...
-
-    def join(self, argument: str, new: Any) -> Joined:
-        """The shares of training points in new ones."""
+    @classmethod
+    def nothing(cls, n: int) -> Joined:
+        """No new points beside n training points."""
+        return cls(sp.csr_array((0, n)), np.zeros(0, dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,10 @@ class Kernel:
     """How graphs are made of points: options of :func:`cotherm.knn_graph`."""
 
     k: int
+    metric: str
     scale: str | float | None
     scale_neighbor: int
     scale_factor: float
-    metric: str
     symmetrize: str
 
     @property
@@ -62,42 +65,23 @@ class Kernel:
         return max(self.k, self.scale_neighbor) if self.scale == "self-tuning" else self.k
 
 
-def fitted_view(argument: str, given: Any, options: Kernel, *, precomputed: bool) -> FittedGraph:
-    """A view of a Graph, a matrix of weights (``precomputed``) or points."""
-    if isinstance(given, Graph):
-        return GivenGraph(given)
-    if precomputed:
-        with known_as("W", argument):
-            return GivenGraph(Graph.from_adjacency(given))
-    with known_as("X", argument), known_as("X.data", argument), known_as("k", "n_neighbors"):
-        X = _rows(given)
-        if X.shape[0] == 1:
-            raise CothermError("X", "n_samples = 1, a single point", "at least two points, to be neighbors")
-        graph, sigma = scaled_knn_graph(
-            X,
-            options.k,
-            scale=options.scale,
-            scale_neighbor=options.scale_neighbor,
-            scale_factor=options.scale_factor,
-            metric=options.metric,
-            symmetrize=options.symmetrize,
-        )
-    return PointsGraph(graph, X, sigma, options)
-
-
 @dataclass(frozen=True)
 class GivenGraph:
-    """A graph that was given as such."""
+    """A graph that was given as such; its vertices are those of ``size`` rows that were seen."""
 
     graph: Graph
+    rows: Ints
+    size: int
 
     def join(self, argument: str, new: Any) -> Joined:
-        """New points as rows of weights to the training points, (new, n)."""
-        needed = f"weights >= 0 of new points with the {self.graph.n} of training, one row each"
+        """New points as rows of weights to the training points, (new, size)."""
+        needed = f"weights >= 0 of new points with the {self.size} rows of training, seen or not, one row each"
         with known_as("A", argument, advice="This view was fitted as a graph."):
-            A = sp.csr_array(_rows(new, "A"))
-            if A.shape[1] != self.graph.n:
-                raise CothermError("A", f"{A.shape[1]} columns", needed)
+            shape = np.shape(new)
+            if len(shape) != 2 or shape[1] != self.size:
+                raise CothermError("A", f"an array of shape {shape}", needed)
+            columns = new.tocsr() if hasattr(new, "tocsr") else np.asarray(new)
+            A = sp.csr_array(_rows(columns[:, self.rows], "A"))
             if A.nnz and A.data.min() < 0.0:
                 raise CothermError("A", f"a weight of {A.data.min():g}", needed)
             total = np.asarray(A.sum(axis=1)).ravel()
@@ -141,6 +125,36 @@ class PointsGraph:
         return -((distances / sigma) ** 2) / self.options.scale_factor
 
 
+# A graph to which new points can be joined.
+FittedGraph = GivenGraph | PointsGraph
+
+
+def fitted_view(view: View, rows: Ints, options: Kernel) -> FittedGraph:
+    """The graph of those rows of a view that were seen: a Graph, a matrix of weights or points."""
+    argument = view.argument
+    if len(rows) < 2:
+        what = "a single row" if view.size == 1 else f"{len(rows)} row(s) that were seen in view {view.number}"
+        raise CothermError(argument, what, "at least two points, to be neighbors")
+    given = view.part(rows)
+    if isinstance(given, Graph):
+        return GivenGraph(given, rows, view.size)
+    if view.weights:
+        with known_as("W", argument):
+            return GivenGraph(Graph.from_adjacency(given), rows, view.size)
+    with known_as("X", argument), known_as("X.data", argument), known_as("k", "n_neighbors"):
+        X = _rows(given)
+        graph, sigma = scaled_knn_graph(
+            X,
+            options.k,
+            scale=options.scale,
+            scale_neighbor=options.scale_neighbor,
+            scale_factor=options.scale_factor,
+            metric=options.metric,
+            symmetrize=options.symmetrize,
+        )
+    return PointsGraph(graph, X, sigma, options)
+
+
 def _rows(given: Any, argument: str = "X") -> Rows:
     """Checked rows with all their columns, empty ones too, so that others can be put below."""
     checked = checked_rows(argument, given)
@@ -161,3 +175,34 @@ def _nearest(training: Rows, new: Rows, options: Kernel) -> tuple[Ints, Floats]:
         raise CothermError("X", f"row {stray[0]} is zero and has no direction", "rows with a direction for 'cosine'")
     indices, distances = nearest_to(points.take(known), points.take(asked), options.sought)
     return points.kept[known[indices]], distances
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates E of the training points of a view, and the factor s of every column."""
+
+    E: Floats
+    s: Floats
+
+    def of_new(self, joined: Joined) -> Floats:
+        """The coordinates of new points; copies of training points have theirs."""
+        means = np.asarray(joined.shares @ self.E)
+        return means * np.where(joined.copies[:, np.newaxis], 1.0, self.s)
+
+
+def factors(graph: Graph, E: Floats) -> Floats:
+    """s for every column of E; 1 where the means vanish."""
+    degrees = graph.degrees[:, np.newaxis]
+    # Not by 1/d, which overflows where weights are among the smallest floats.
+    means = np.divide(graph.adjacency() @ E, degrees, out=np.zeros(E.shape), where=degrees > 0.0)
+    # Vertices without neighbors have no mean to compare with.
+    own = E * (degrees > 0.0)
+    size = np.sum(means**2, axis=0)
+    return np.divide(np.sum(own * means, axis=0), size, out=np.ones(E.shape[1]), where=size > 0.0)
+
+
+def votes(joined: Joined, labels: Ints, count: int) -> Floats:
+    """The share of each label among the neighbors of new points, (new, labels)."""
+    indicators = np.zeros((len(labels), count))
+    indicators[np.arange(len(labels)), labels] = 1.0
+    return np.asarray(joined.shares @ indicators)
