@@ -223,7 +223,7 @@ WRONG = [
     (lambda _: "", "empty"),
     (lambda _: "id,u,v,w\n", "no rows"),
     (lambda frame: frame.to_csv().encode("utf-16"), "UTF-16"),
-    (lambda frame: frame.to_csv().replace("item-30", "item-30\x00"), "no text"),
+    (lambda frame: frame.to_csv().replace("item-30", "item-30\x00"), "not text"),
 ]
 
 

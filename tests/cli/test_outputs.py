@@ -166,7 +166,7 @@ def test_nowhere_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr(atomic, "_put", fail)
-    with pytest.raises(CothermError, match=r"read-only file system.*kept nowhere else"):
+    with pytest.raises(CothermError, match=r"read-only file system.*not be kept elsewhere"):
         outputs.write(tmp_path / "x.npz", b"mine", force=False)
 
 
