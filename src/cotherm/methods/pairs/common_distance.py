@@ -33,6 +33,7 @@ def by_shared_views(graph: Graph, here: NDArray[np.bool_], t: float, sources: In
     for heat, inside in zip(_relative_heat(graph, here, t), here.T, strict=True):
         sizes = np.einsum("ir,ir->i", heat, heat)
         squares = np.maximum(sizes[sources, np.newaxis] + sizes - 2.0 * heat[sources] @ heat.T, 0.0)
+        squares[np.arange(len(sources)), sources] = 0.0  # else rounding
         far = np.sqrt(np.maximum(sizes + sizes[inside].mean() - 2.0 * heat @ heat[inside].mean(axis=0), 0.0))
         squares /= np.maximum(far[sources, np.newaxis] * far, np.finfo(float).tiny)
         both = inside[sources, np.newaxis] & inside
