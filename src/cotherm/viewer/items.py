@@ -86,7 +86,7 @@ def _by_number(text: str) -> tuple[int, float, str]:
 def weights_of(result: Coupling) -> list[Floats] | None:
     """How far each view is believed about the item of each vertex, (vertices, views) for every view.
 
-    Views weigh the same where there are but two. So rows are 0 for items in fewer than three views that are believed.
+    Two views have the same weights about all items. So rows are 0 for items in fewer than three believed views.
     None where all rows would be, and for graphs so large that computing weights would keep the reader waiting.
     """
     if result.pairs is None or max(graph.n for graph in result.graphs) > limits.VIEWER_WEIGHTS:

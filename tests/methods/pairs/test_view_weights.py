@@ -10,8 +10,9 @@ from sklearn.metrics import roc_auc_score
 import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
-from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
-from cotherm.methods.pairs.view_weights import view_weights
+from cotherm.heat.spectrum import lowest_normalized
+from cotherm.methods.pairs.rules import STRUCTURE_MOVES, WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
+from cotherm.methods.pairs.view_weights import structure, view_weights, weights_of_two
 from tests import references
 
 SIZES = 60
@@ -98,10 +99,38 @@ def test_large_graphs_by_random_functions(monkeypatch: pytest.MonkeyPatch) -> No
     assert roc_auc_score(np.isin(np.arange(SIZES), wrong), -found[:, 2]) > 0.9
 
 
-def test_of_two_views_nothing_can_tell() -> None:
-    items = np.array([[0, 1], [2, -1], [-1, 0], [1, 2]])
-    found = view_weights([grouped(0, n=3 * 6), grouped(1, n=3 * 6)], items)
-    assert_array_equal(found, [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+def test_structure_by_all_modes() -> None:
+    """Heat that nine modes keep, from a dense eigensolver."""
+    graph = grouped(0, n=24)
+    roots = np.sqrt(graph.degrees)
+    values, vectors = np.linalg.eigh(references.laplacian(graph) / np.outer(roots, roots))
+    at_vertices = vectors[:, 1:10] ** 2 @ np.exp(-STRUCTURE_MOVES * values[1:10])
+    assert_allclose(structure(graph), np.minimum(at_vertices, 9 / 24).sum(), rtol=1e-6)
+
+
+def test_a_few_odd_items_are_no_structure() -> None:
+    """Small groups far from all others make slow modes, but few items are in them."""
+    points = np.random.default_rng(3).standard_normal((400, 12))
+    points[:36] += 40.0 * np.repeat(np.arange(1, 5), 9)[:, np.newaxis]
+    noise = ct.knn_graph(points, k=8)
+    assert lowest_normalized(noise, 5).values[4] < 1e-3
+    assert structure(noise) < 0.3 * structure(grouped(0, n=400))
+
+
+def test_of_two_views_structure_tells_the_better_one() -> None:
+    noise = ct.knn_graph(np.random.default_rng(5).standard_normal((60, 6)), k=6)
+    items = np.column_stack([np.arange(60), np.arange(60)])
+    items[50:, 1] = -1
+    shares = []
+    for correlation in (0.9, 0.4, 0.1):
+        found = weights_of_two([grouped(0, n=60), noise], items, correlation)
+        assert_allclose(found.sum(axis=1), 1.0)
+        assert_array_equal(found[50:], [[1.0, 0.0]] * 10)
+        assert np.ptp(found[:50, 0]) == 0.0
+        shares.append(found[0, 0])
+    assert 0.5 < shares[0] < shares[1] < shares[2]
+    assert shares[2] > 0.9
+    assert_allclose(weights_of_two([noise, noise], items[:50], 0.1), 0.5)
 
 
 def test_a_common_graph_has_them() -> None:
@@ -115,4 +144,4 @@ def test_a_common_graph_has_them() -> None:
     noise = ct.knn_graph(np.random.default_rng(5).standard_normal((120, 6)), k=6)
     left = ct.couple_pairs([*graphs[:2], noise]).common_graph()
     assert_array_equal(left.view_weights[:, 2], 0.0)
-    assert_allclose(left.view_weights[:, :2], 0.5)
+    assert_allclose(left.view_weights[:, :2], 0.5, atol=0.1)

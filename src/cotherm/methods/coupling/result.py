@@ -227,10 +227,11 @@ class Coupling(JointGraphs, HasStatus):
         """Merge the coupled graphs into one over all items, paired or not.
 
         Every graph counts, item by item, by how far its neighbors of the item are borne out by heat in the others as
-        given (``view_weights``); two graphs alone count equally. Graphs that have no more in common with any other than
-        chance are left out, and so is one of two graphs whose correlation is below 0.1: a view that is little more than
-        noise would ruin the other. Where no two graphs are related enough, the common graph is that of the one whose
-        modes are slowest. ``notes`` of the common graph say what was left out.
+        given (``view_weights``). Two graphs alone count, for all items alike, by how much structure they have, and the
+        more so the less they are related. Graphs that have no more in common with any other than chance are left out,
+        and so is one of two graphs whose correlation is below 0.1: a view that is little more than noise would ruin the
+        other. Where no two graphs are related enough, the common graph is that of the one that has most structure.
+        ``notes`` of the common graph say what was left out.
 
         Parameters
         ----------

@@ -14,7 +14,6 @@ from cotherm.arrays import Floats, Ints
 from cotherm.errors import visible
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
-from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.pairs import rules
 from cotherm.methods.pairs.clusters import AUTO, METHODS, Clustering, clustering, number_of_clusters
@@ -22,7 +21,7 @@ from cotherm.methods.pairs.common_distance import by_shared_views
 from cotherm.methods.pairs.edges import with_degrees
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.second import with_second_neighbors
-from cotherm.methods.pairs.view_weights import view_weights
+from cotherm.methods.pairs.view_weights import structure, view_weights, weights_of_two
 from cotherm.methods.validation import checked_graphs, share
 from cotherm.notebook import Shown, Table
 from cotherm.pairs import MISSING, Pairs, checked_pairs
@@ -379,20 +378,16 @@ def merged_by_trust(
     trust = np.array(report.trust(include_unrelated=include_unrelated))
     alone = not trust.any()
     if alone:
-        trust[_most_structured(graphs)] = 1.0
+        trust[int(np.argmax([structure(graph) for graph in originals]))] = 1.0
     views = np.flatnonzero(trust).tolist()
     items = pairs.among(views).all_items()
     weights = np.zeros((len(items), len(graphs)))
-    weights[:, views] = view_weights([originals[k] for k in views], items)
+    given = [originals[k] for k in views]
+    two = len(views) == 2
+    weights[:, views] = weights_of_two(given, items, float(trust[views].mean())) if two else view_weights(given, items)
     common = merged(graphs, pairs, weights, second_neighbors=second_neighbors)
     names = [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(graphs)]
     return replace(common, notes=tuple(_left_out(names, common, alone)))
-
-
-def _most_structured(graphs: Sequence[Graph]) -> int:
-    """The view with the slowest modes: noise has no slow modes."""
-    modes = min(rules.STRUCTURE_MODES, *(graph.n for graph in graphs))
-    return int(np.argmin([lowest_normalized(graph, modes).values[-1] for graph in graphs]))
 
 
 def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterator[str]:
@@ -401,7 +396,7 @@ def _left_out(names: Sequence[str], common: CommonGraph, alone: bool) -> Iterato
         reason = (
             "No two views are known to be related enough to be merged" if alone else "Not related enough to be merged"
         )
-        taken = f": the common graph is that of {names[common.views[0]]}, whose modes are slowest." if alone else "."
+        taken = f": the common graph is that of {names[common.views[0]]}, which has most structure." if alone else "."
         yield f"{reason}{taken} Left out: {', '.join(names[k] for k in left)} (include_unrelated merges all views)."
     lost = sum(int(np.sum(common.of_view(k) < 0)) for k in left)
     if lost:

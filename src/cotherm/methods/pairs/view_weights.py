@@ -5,7 +5,8 @@ items do. The share of items that get less, averaged over the neighbors, is 1 if
 nothing. Two views bear each other out by the mean of both directions, and a view is believed by the mean over the
 others. In a second round neighbors count by how far the views are believed about *them*.
 
-Of two views alone this cannot tell which one is wrong about an item. They weigh the same.
+Of two views alone this cannot tell which one is wrong about an item. They are weighed as wholes, by how much structure
+each has, and the less they are related the more that counts: noise and views that are mostly noise have no slow modes.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from cotherm import deadline, limits
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
+from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time
-from cotherm.methods.pairs.rules import WEIGHT_LEAST, WEIGHT_MOVES, WEIGHT_ROUNDS
+from cotherm.methods.pairs import rules
 
 # On large graphs: random functions from which heat is estimated, and other items with which a neighbor is compared.
 _FUNCTIONS, _OTHERS = 512, 512
@@ -40,8 +42,6 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
     """
     here = items >= 0
     count = items.shape[1]
-    if count == 2:
-        return here / here.sum(axis=1, keepdims=True)
     heat = [_Heat.of(graph, seed) for graph in graphs]
     edges = {
         (k, m): _borne_out(graphs[k], heat[m], items[:, k], items[:, m], seed)
@@ -50,7 +50,7 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
         if k != m
     }
     weights = here.astype(float)
-    for _ in range(WEIGHT_ROUNDS):
+    for _ in range(rules.WEIGHT_ROUNDS):
         total, known = np.zeros(here.shape), np.zeros(here.shape)
         for (k, m), shares in edges.items():
             believed = _mean_at(shares, weights[:, k] * weights[:, m])
@@ -58,9 +58,32 @@ def view_weights(graphs: Sequence[Graph], items: Ints, seed: int = 0) -> Floats:
                 total[:, view] += np.where(np.isnan(believed), 0.0, believed)
                 known[:, view] += ~np.isnan(believed)
         mean = np.divide(total, known, out=np.full(here.shape, 1.0), where=known > 0)
-        weights = np.where(here, np.maximum(2.0 * mean - 1.0, WEIGHT_LEAST), 0.0)
+        weights = np.where(here, np.maximum(2.0 * mean - 1.0, rules.WEIGHT_LEAST), 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
     return weights
+
+
+def weights_of_two(graphs: Sequence[Graph], items: Ints, correlation: float) -> Floats:
+    """The same for two views whose heat correlates so much: every item has the weights of the views as wholes.
+
+    They are in proportion to the structure of each view to the power (1 − ρ)/ρ, ρ being the correlation.
+    """
+    here = items >= 0
+    logs = np.log([structure(graph) for graph in graphs]) * (1.0 - correlation) / correlation
+    shares = np.exp(logs - logs.max())
+    weights = np.where(here, np.maximum(shares / shares.sum(), rules.WEIGHT_LEAST), 0.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def structure(graph: Graph) -> float:
+    """How much heat the smooth modes of a graph keep: noise has no slow modes.
+
+    No vertex counts for more than its share of the modes, since a few odd items make slow modes, too.
+    """
+    spectrum = lowest_normalized(graph, min(rules.STRUCTURE_MODES, graph.n))
+    at_vertices = spectrum.vectors[:, 1:] ** 2 @ np.exp(-rules.STRUCTURE_MOVES * spectrum.values[1:])
+    most = (rules.STRUCTURE_MODES - 1) / graph.n
+    return float(max(np.minimum(at_vertices, most).sum(), np.finfo(float).tiny))
 
 
 class _Heat(NamedTuple):
@@ -71,7 +94,7 @@ class _Heat(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph, seed: int) -> _Heat:
-        moves, exact = WEIGHT_MOVES, graph.n <= limits.ALL_DISTANCES
+        moves, exact = rules.WEIGHT_MOVES, graph.n <= limits.ALL_DISTANCES
         if exact:
             functions = np.eye(graph.n)
         else:  # e^{−tL} ≈ XXᵀ for X = e^{−tL/2}F with random F
