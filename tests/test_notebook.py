@@ -216,7 +216,10 @@ def test_the_quick_start_runs(tmp_path: Path) -> None:
     outputs = [output for cell in code for output in cell.outputs]
     texts = [output.data.get("text/plain", "") for output in outputs if "data" in output]
     assert max(map(len, texts)) < 2_000
-    assert not any(output.get("name") == "stderr" for output in outputs)
+    # No warning; on a slow machine a line of progress, which is erased in the end.
+    errors = "".join(output.text for output in outputs if output.get("name") == "stderr")
+    assert "Warning" not in errors
+    assert not errors or errors.endswith("\r")
 
     def last(start: str) -> Any:
         (found,) = [cell for cell in code if start in cell.source]

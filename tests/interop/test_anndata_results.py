@@ -167,7 +167,11 @@ def test_a_coupling_by_pairs(tmp_path: Path) -> None:
         assert read.obs["cotherm_clusters"].cat.categories.tolist() == ["0", "1", "2"]
         assert read.obs["cotherm_clusters"].astype(int).tolist() == common.clusters(3)[common.of_view(v)].tolist()
         np.testing.assert_array_equal(read.obs["mod_weight"], common.view_weights[common.of_view(v), v])
-        assert sorted(set(read.obs["mod_weight"])) == [0.5, 1.0]  # of two views nothing can tell which one is wrong
+        # Of two views nothing can tell which one is wrong about an item: they are weighed as wholes.
+        weights = sorted(set(read.obs["mod_weight"]))
+        assert len(weights) == 2
+        assert 0.02 <= weights[0] <= 0.98
+        assert weights[1] == 1.0
         entry = read.uns["cotherm"]["pairs"]
         assert (entry["items"], entry["n_modes"]) == (40, 5)
         assert entry["agreement"]["views"].tolist() == [[0, 1]]

@@ -13,6 +13,7 @@ import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.methods.pairs.clusters import normalized_cut
+from cotherm.methods.pairs.view_weights import structure
 from tests import problems, references
 from tests.problems import refused
 
@@ -267,11 +268,13 @@ def test_printed_in_one_line() -> None:
 
 
 def test_a_coupling_merges_its_graphs_by_trust() -> None:
+    """Two views count as wholes, in proportion to their structure to the power (1 − ρ)/ρ, ρ their correlation."""
     result = ct.couple_pairs([clustered(60, 0), clustered(60, 1)], [range(40), range(40)], kept_back=0.0)
     assert result.pairs is not None
-    trust = np.array(result.pairs.trust())
+    rho = float(np.mean(result.pairs.trust()))
+    weights = np.array([structure(graph) for graph in result.originals]) ** ((1.0 - rho) / rho)
     common = result.common_graph(second_neighbors=False)
-    expected = slow_common(list(result.graphs), common.items, trust)
+    expected = slow_common(list(result.graphs), common.items, weights)
     assert_allclose(common.graph.adjacency().toarray(), expected, atol=1e-12)
 
 
@@ -283,9 +286,8 @@ def test_a_view_that_nobody_trusts_counts_where_no_other_view_knows() -> None:
     assert result.pairs is not None
     assert result.pairs.trust()[2] == 0.0
     common = result.common_graph(second_neighbors=False)
-    without = ct.common_graph(
-        result.graphs[:2], [range(40), range(40)], graph_weights=np.maximum(result.pairs.trust()[:2], 1e-9)
-    )
+    weights = common.view_weights[0, :2]  # the same for all items in both views
+    without = ct.common_graph(result.graphs[:2], [range(40), range(40)], graph_weights=weights)
     W, expected = (one.graph.adjacency().toarray()[:40, :40] for one in (common, without))
     assert_allclose(W / W.sum(), expected / expected.sum(), atol=1e-7)
 
