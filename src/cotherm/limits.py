@@ -39,9 +39,6 @@ ONE_BLAS_THREAD = 600
 # graphs use all threads themselves.
 CONCURRENT_FROM = 120
 CONCURRENT_TO = 30_000
-# Numbers of functions (vertices of all graphs times functions) from which on a problem runs on a GPU that is asked for;
-# smaller ones are faster on the processor.
-GPU_NUMBERS = 20_000
 # Pairs of points from which on a GPU that is asked for compares them, and points up to which it compares all pairs
 # where search="auto": more take minutes.
 GPU_PAIRS = 100_000_000

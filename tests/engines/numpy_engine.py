@@ -144,13 +144,7 @@ class NumpyEngine(OnePlace):
     name = "numpy"
     xp = _Namespace()
     block_size = 1_000_000
-    reorders = True
-    joins = False
     overhead = 1.0
-    waiting = 0.0
-
-    def serving(self, n: int, columns: int) -> Engine:
-        return self
 
     def available_memory(self) -> int | None:
         return memory.available()
@@ -237,10 +231,6 @@ class NumpyEngine(OnePlace):
     def laplacian_forms(self, pattern: Pattern, v: Any, x: Any, weights: Any) -> Any:
         gaps = x.values[pattern.i.values] - x.values[pattern.j.values]
         return DeviceArray(np.einsum("r,e,era,erb->ab", weights, v.values, gaps, gaps).astype(np.float64))
-
-    def laplacian_products(self, pattern: Pattern, v: Any, x: Any, weights: Any) -> Any:
-        L = self.laplacian(pattern, v).L
-        return DeviceArray(np.einsum("r,uv,vra->ura", weights, L, x.values).astype(x.dtype))
 
     def sums_at_vertices(self, pattern: Pattern, d: Any) -> Any:
         out = np.zeros((pattern.n, 1))

@@ -226,7 +226,7 @@ def test_coupling_of_a_body_in_two_poses_is_the_same_on_both_engines(data_file: 
 
 def test_coupling_of_larger_graphs_is_the_same_on_both_engines(other: Engine) -> None:
     """Chebyshev series, renumbered vertices and conjugate gradients against dense matrices."""
-    same_on_both(other, ct.datasets.shortcuts(2_000 if other.reorders else 700))
+    same_on_both(other, ct.datasets.shortcuts(700))
 
 
 @pytest.mark.parametrize("way", ["recomputed", "streamed"])

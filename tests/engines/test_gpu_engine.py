@@ -22,7 +22,6 @@ from cotherm.engines.gpu.device import KERNELS, CudaDevice, cuda_device, source
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.functions import smooth_modes
 from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
-from cotherm.methods.coupling.joint_jacobian import JointJacobian
 from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.methods.coupling.problem import CouplingProblem
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
@@ -130,7 +129,7 @@ def many_functions(views: int) -> tuple[list[Any], list[Any]]:
 @pytest.mark.parametrize("are_even", [True, False])
 @pytest.mark.parametrize("held", [0.3, 0.9])
 @pytest.mark.parametrize("views", [2, 3])
-def test_products_and_factors_of_all_graphs_at_once(views: int, held: float, are_even: bool) -> None:
+def test_products_and_factors(views: int, held: float, are_even: bool) -> None:
     """Against graph by graph on the processor: by equations, or by free edges where these are fewer."""
     graphs, functions = many_functions(views)
     if not are_even:
@@ -149,7 +148,7 @@ def test_products_and_factors_of_all_graphs_at_once(views: int, held: float, are
             engine=engine,
         )
         J, metric = problem.at(problem.center).jacobian, problem.metric(problem.center)
-        assert isinstance(J, JointJacobian if engine.joins else ImplicitJacobian)
+        assert isinstance(J, ImplicitJacobian)
         rng, host = np.random.default_rng(2), engine.to_numpy
         x, y = rng.standard_normal(J.shape[1]), rng.standard_normal(J.shape[0])
         solve = J.factored(metric, engine.asarray(active), 2.0)
@@ -166,7 +165,7 @@ def test_products_and_factors_of_all_graphs_at_once(views: int, held: float, are
 
 
 @pytest.mark.parametrize("views", [2, 3])
-def test_graphs_with_many_functions_are_coupled_as_parts_of_one(views: int) -> None:
+def test_graphs_with_many_functions_are_coupled(views: int) -> None:
     """The same minimum, to what the tolerance of the search leaves, and bit for bit the same from run to run."""
     graphs, functions = many_functions(views)
     engine = emulated_engine()
@@ -205,16 +204,6 @@ def test_pairs_are_coupled() -> None:
     assert gpu.cost == pytest.approx(cpu.cost, rel=1e-6)
 
 
-def test_small_problems_are_handed_to_the_processor_and_say_so() -> None:
-    views = ct.datasets.ring(30)
-    engine = GpuEngine(EmulatedDevice())
-    result = ct.couple(views.graphs, views.functions, views.times, engine=engine, max_iterations=2)
-    assert result.settings["engine"] == "cpu"
-    assert "asked for" in result.settings["engine_notice"]
-    assert "engine_notice" not in ct.couple(views.graphs, views.functions, views.times, max_iterations=2).settings
-    assert engine.serving(10**6, 8) is engine
-
-
 def test_memory_is_that_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     views = ct.datasets.ring(30)
     device = EmulatedDevice()
@@ -225,7 +214,6 @@ def test_memory_is_that_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     needs, on_cpu = ct.coupling_memory(*given, engine=engine), ct.coupling_memory(*given)
     assert needs.in_use == 5_000
     assert needs.stored > on_cpu.recomputed
-    assert ct.coupling_memory(*given, engine=GpuEngine(device)).recomputed == on_cpu.recomputed  # it would run there
 
 
 def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,26 +95,6 @@ def resolved(engine: object, *arrays: object) -> object:
     return "gpu" if is_there else "cpu"
 
 
-def handed_over(asked: str, engine: Engine) -> dict[str, str]:
-    """Return a notice for the settings of a result if another engine ran than was asked for.
-
-    Parameters
-    ----------
-    asked : str
-        Name of the engine that was asked for.
-    engine : Engine
-        The engine that ran.
-
-    Returns
-    -------
-    dict of str to str
-        Nothing, or why.
-    """
-    if asked == engine.name:
-        return {}
-    return {"engine_notice": f"so small a problem is faster on {engine.name!r} than on {asked!r}, which was asked for"}
-
-
 @cache
 def _gpu_engine() -> Engine:
     from cotherm.engines.gpu.device import cuda_device

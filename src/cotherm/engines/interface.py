@@ -97,23 +97,8 @@ class Engine(Protocol):
         """How many numbers of a tall matrix are worked on at a time."""
 
     @property
-    def reorders(self) -> bool:
-        """Whether it pays to renumber the vertices of large graphs, so that neighbors are close in memory."""
-
-    @property
     def overhead(self) -> float:
         """The factor on the memory of all arrays that covers temporary copies and fragmentation."""
-
-    @property
-    def waiting(self) -> float:
-        """The fixed cost of an iteration, such as kernel launches, in multiply-adds of dense algebra."""
-
-    @property
-    def joins(self) -> bool:
-        """Whether graphs with many functions are joined into one graph and worked on together, not one by one."""
-
-    def serving(self, n: int, columns: int, /) -> Engine:
-        """The engine for a problem of ``n`` vertices and ``columns`` functions: itself, or one faster at small ones."""
 
     # Arrays in and out, and the resources of a run
 
@@ -265,9 +250,6 @@ class Engine(Protocol):
 
     def laplacian_forms(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
         """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v; the adjoint of :meth:`edge_forms`."""
-
-    def laplacian_products(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
-        """Return weights[r] L(v) x[:, r] for any v, as (n, terms, q), in the precision of x."""
 
     # The unsigned incidence matrix
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -94,14 +93,3 @@ class Incidence:
         else:
             L = self.engine.factor_definite(self.engine.signless_matrix(self._pattern, ~active).astype(np.float32))
             self.engine.add_square(gram, self.engine.solve_lower(L, Y.astype(np.float32)), -1.0)
-
-
-def joined(incidences: Sequence[Incidence]) -> Incidence:
-    """Of one graph of as many parts, vertices and edges of each after those of the one before."""
-    engine, first, ends = incidences[0].engine, 0, []
-    for C in incidences:
-        pattern = C._pattern
-        ends.append([engine.to_numpy(end).astype(np.int64) + first for end in (pattern.i, pattern.j)])
-        first += C.shape[0]
-    i, j = (np.concatenate(parts) for parts in zip(*ends, strict=True))
-    return Incidence(first, i, j, engine)

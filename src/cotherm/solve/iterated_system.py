@@ -96,7 +96,7 @@ class IteratedSystem:
         assert self._last is not None
         factoring = self._E.factoring_work(self._last[0]) if may_renew else np.inf
         engine = self._E.engine
-        work = product.work + preconditioner.work + engine.waiting
+        work = product.work + preconditioner.work
         left = engine.small_array(residual.copy())
         change = np.zeros_like(left)
         z = preconditioner.apply(left)

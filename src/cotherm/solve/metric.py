@@ -19,7 +19,7 @@ import numpy as np
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, SystemSolver
 from cotherm.lazy import lazy
-from cotherm.solve.incidence import Incidence, joined
+from cotherm.solve.incidence import Incidence
 from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of the systems with 2I + CCᵀ, where they are solved iteratively: below what the signs of the
@@ -163,10 +163,8 @@ def _free_part(active: Array, x: Array) -> Array:
 class Gram:
     """A with diagonal blocks ρ(2I + CᵀC), one for each incidence matrix C with its number ρ > 0."""
 
-    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float], *, joint: bool = False) -> None:
-        """``joint``: all blocks are worked on at once, as one."""
+    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float]) -> None:
         self.engine = incidences[0].engine
-        self._joint = _Joint(incidences, rho) if joint else None
         self.blocks = [_Block(C, factor) for C, factor in zip(incidences, rho, strict=True)]
         ends = np.cumsum([0, *(C.shape[1] for C in incidences)]).tolist()
         self.slices = [slice(lo, hi) for lo, hi in pairwise(ends)]
@@ -188,14 +186,10 @@ class Gram:
         return np.concatenate([math.sqrt(block.rho) * block.C.rmatvec(y[at]) for block, at in parts])
 
     def apply(self, d: Array) -> Array:
-        if self._joint is not None:
-            return self._joint.apply(d)
         parts = zip(self.blocks, self.slices, strict=True)
         return np.concatenate([block.apply(d[at]) for block, at in parts])
 
     def restricted(self, active: Array) -> Restricted:
-        if self._joint is not None:
-            return _JointRestricted(self._joint, active)
         pairs = zip(self.blocks, self.slices, strict=True)
         parts = [_BlockRestricted(block, active[at], block.C.iterative_solver(active[at])) for block, at in pairs]
         return _GramRestricted(parts, self.slices)
@@ -245,43 +239,6 @@ class _Block:
     def apply(self, d: Array) -> Array:
         y = self.C.rmatvec(self.C.matvec(d))
         return self.C.engine.elementwise(lambda d, y: self.rho * (2.0 * d + y), d, y)
-
-
-class _Joint:
-    """All blocks as one, with the incidence matrix of a graph of as many parts, and a number ρ for every edge."""
-
-    def __init__(self, incidences: Sequence[Incidence], rho: Sequence[float]) -> None:
-        self.C, self.engine = joined(incidences), incidences[0].engine
-        self.rho = self.engine.asarray(np.repeat(rho, [C.shape[1] for C in incidences]))
-
-    def apply(self, d: Array) -> Array:
-        y = self.C.rmatvec(self.C.matvec(d))
-        return self.engine.elementwise(lambda rho, d, y: rho * (2.0 * d + y), self.rho, d, y)
-
-
-class _JointRestricted:
-    def __init__(self, joint: _Joint, active: Array) -> None:
-        self._joint, self._active = joint, active
-        self._solve = joint.C.iterative_solver(active)
-
-    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
-        y = np.where(self._active, 0.0, y)
-        return np.where(self._active, 0.0, 0.5 * (y - self._between(y, tolerance)) / self._joint.rho)
-
-    def inverse_columns(self, Y: Array) -> Array:
-        """In one solve."""
-        C, Y = self._joint.C, np.where(self._active[:, np.newaxis], 0.0, Y)
-        sums = np.stack([C.matvec(y) for y in Y.T]).T
-        between = np.stack([C.rmatvec(x) for x in self._solve(sums, _CG_TOLERANCE, None).T]).T
-        return np.where(self._active[:, np.newaxis], 0.0, 0.5 * (Y - between) / self._joint.rho[:, np.newaxis])
-
-    def nearest(self, center: Array) -> Array:
-        fixed = np.where(self._active, center, 0.0)
-        return np.where(self._active, 0.0, center + self._between(fixed, _CG_TOLERANCE))
-
-    def _between(self, y: Array, tolerance: float) -> Array:
-        C = self._joint.C
-        return C.rmatvec(self._solve(C.matvec(y)[:, np.newaxis], tolerance, None)[:, 0])
 
 
 class _GramPrepared:

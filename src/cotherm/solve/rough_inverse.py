@@ -194,27 +194,3 @@ class Thin:
         self.engine.add_columns_square(out, self.Y, first, last, -part)
         diagonal = self.engine.xp.arange(first, last)
         out[diagonal, diagonal] += np.float32(part)
-
-
-@dataclass(frozen=True)
-class Thins:
-    """The Y of several, with rows of zeros up to the most: (graphs, rows, columns)."""
-
-    Y: Array
-
-    @classmethod
-    def of(cls, inverses: Sequence[RoughInverse]) -> Thins | None:
-        """None if not all of them are thin."""
-        parts = [inverse.Y for inverse in inverses if isinstance(inverse, Thin)]
-        if len(parts) < len(inverses):
-            return None
-        rows, xp = max(map(len, parts)), inverses[0].engine.xp
-        Y = xp.zeros((len(parts), rows, parts[0].shape[1]), dtype=np.float32)
-        for room, part in zip(Y, parts, strict=True):
-            room[: len(part)] = part
-        return cls(Y)
-
-    def inside(self, x: Array) -> Array:
-        """YᵀYx for all graphs, x being (graphs, columns)."""
-        moved = self.Y @ x.astype(np.float32)[:, :, np.newaxis]
-        return (np.moveaxis(moved, 1, 2) @ self.Y)[:, 0].astype(np.float64)

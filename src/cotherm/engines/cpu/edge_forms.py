@@ -42,15 +42,6 @@ def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> F
     return np.sum(parts, axis=0, dtype=np.float64)
 
 
-def laplacian_products(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> Reals:
-    """weights[r] L(v) x_r for every term, (n, terms, q); x is contiguous, and v may be negative."""
-    n, terms, q = x.shape
-    factors = np.repeat(weights, q).astype(x.dtype, copy=False)
-    v, out = v.astype(x.dtype, copy=False), np.empty((n, terms * q), dtype=x.dtype)
-    _products(0, n, pattern.offsets, pattern.columns, pattern.edges, v, x.reshape(n, terms * q), factors, out)
-    return out.reshape(x.shape)
-
-
 def _cuts(n: int, pool: ThreadPool) -> list[int]:
     return [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
 

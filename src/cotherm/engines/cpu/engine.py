@@ -15,7 +15,7 @@ from cotherm import limits, memory
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
 from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
-from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms, laplacian_products
+from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms
 from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
@@ -51,10 +51,7 @@ class CpuEngine(OnePlace):
     xp = np
     # 8 MB.
     block_size = 1_000_000
-    reorders = True
-    joins = False
     overhead = 1.0
-    waiting = 0.0
 
     elementwise = staticmethod(elementwise)
     elementwise_sum = staticmethod(elementwise_sum)
@@ -69,7 +66,6 @@ class CpuEngine(OnePlace):
     edge_inner_products = staticmethod(edge_inner_products)
     edge_forms = staticmethod(edge_forms)
     laplacian_forms = staticmethod(laplacian_forms)
-    laplacian_products = staticmethod(laplacian_products)
     sums_at_vertices = staticmethod(sums_at_vertices)
     sums_at_edges = staticmethod(sums_at_edges)
     add_at_vertices = staticmethod(add_at_vertices)
@@ -90,9 +86,6 @@ class CpuEngine(OnePlace):
     local_self_heat = staticmethod(local_self_heat)
     local_kernel_rows = staticmethod(local_kernel_rows)
     local_nearest = staticmethod(local_nearest)
-
-    def serving(self, n: int, columns: int) -> CpuEngine:  # noqa: ARG002
-        return self
 
     def available_memory(self) -> int | None:
         return memory.available()

@@ -84,13 +84,6 @@ def edge_forms(device: Device, x: Array, S: Array, i: Array, j: Array, weights: 
 
 def laplacian_forms(pattern: GpuPattern, v: Array, x: Array, weights: Floats) -> Array:
     """See :class:`cotherm.engines.interface.Engine`."""
-    n, terms, q = x.shape
-    moved = laplacian_products(pattern, v, x, weights).reshape(n * terms, q)
-    return (x.reshape(n * terms, q).T @ moved).astype(np.float64)
-
-
-def laplacian_products(pattern: GpuPattern, v: Array, x: Array, weights: Floats) -> Array:
-    """See :class:`cotherm.engines.interface.Engine`."""
     device, (n, terms, q) = pattern.device, x.shape
     width = terms * q
     moved = device.xp.empty((n, terms, q), dtype=x.dtype)
@@ -99,4 +92,4 @@ def laplacian_products(pattern: GpuPattern, v: Array, x: Array, weights: Floats)
     arguments = (n, width, pattern.offsets, pattern.columns, pattern.edges, v, x, factors, moved)
     rows = _THREADS // lanes
     device.launch("rows.cu", "laplacian_rows", blocks(n, rows), (lanes, rows), arguments, real=x.dtype)
-    return moved
+    return (x.reshape(n * terms, q).T @ moved.reshape(n * terms, q)).astype(np.float64)

@@ -16,7 +16,7 @@ from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import THREADS, GpuLaplacian, GpuPattern, blocks, column_sums, spectral_bound
 from cotherm.engines.gpu.resident import bytes_of, full_key
-from cotherm.engines.interface import Array, ColumnSums, Engine, SystemSolver
+from cotherm.engines.interface import Array, ColumnSums, SystemSolver
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
 
@@ -32,15 +32,11 @@ class GpuEngine(OnePlace):
     name = "gpu"
     # A block of rows is 256 MiB: small ones leave the GPU waiting.
     block_size = 2**25
-    reorders = False
-    joins = True
     # Measured: with this nothing that `benchmarks gpu` couples takes more than the forecast.
     overhead = 1.4
-    # Measured on one H200: an iteration with few thousand vertices takes 4 ms, in which factors get this far.
-    waiting = 2e10
 
     def __init__(self, device: Device, *, smallest: int | None = None, together: int = 2_000_000) -> None:
-        """Problems of fewer than ``smallest`` numbers are handed to the processor.
+        """The processor searches for the neighbors of points with fewer than ``smallest`` pairs.
 
         Up to ``together`` numbers of functions a recurrence is one launch: a step takes no longer than a launch.
         """
@@ -57,11 +53,6 @@ class GpuEngine(OnePlace):
 
     def to_numpy(self, x: Array) -> NDArray[Any]:
         return self.device.to_numpy(x)
-
-    def serving(self, n: int, columns: int) -> Engine:
-        """Itself, unless launching kernels would take longer than the processor takes for all of it."""
-        least = limits.GPU_NUMBERS if self._smallest is None else self._smallest
-        return self if n * columns >= least else CPU
 
     def holds(self, x: object) -> bool:
         return self.device.holds(x)
@@ -177,9 +168,6 @@ class GpuEngine(OnePlace):
 
     def laplacian_forms(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
         return edges.laplacian_forms(pattern, v, x, weights)
-
-    def laplacian_products(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
-        return edges.laplacian_products(pattern, v, x, weights)
 
     # The unsigned incidence matrix
 

@@ -59,10 +59,7 @@ class PetscEngine:
     name = "petsc"
     is_distributed = True
     block_size = CPU.block_size
-    reorders = True
-    joins = False
     overhead = CPU.overhead
-    waiting = CPU.waiting
 
     signless_panel = staticmethod(CPU.signless_panel)
     edge_gram = OnePlace.edge_gram
@@ -98,9 +95,6 @@ class PetscEngine:
 
     def _spread(self, values: NDArray[Any]) -> DistributedArray:
         return DistributedArray(values, self.communicator)
-
-    def serving(self, n: int, columns: int) -> PetscEngine:  # noqa: ARG002
-        return self
 
     def available_memory(self) -> int | None:
         return memory.available(self.processes_here)
@@ -291,9 +285,6 @@ class PetscEngine:
             last = min(first + _ROWS_AT_ONCE, pattern.n)
             total += forms_of_rows(first, last, pattern.offsets, pattern.columns, pattern.edges, along, rows, factors)
         return self.communicator.sum(total)
-
-    def laplacian_products(self, *_: Any) -> DistributedArray:
-        raise _needs_one_process("graphs that are worked on as one")
 
     def _rows(self, x: DistributedArray, i: DistributedArray) -> NDArray[Any]:
         assert i.halo is not None

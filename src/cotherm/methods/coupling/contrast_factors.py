@@ -25,7 +25,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.solve.implicit_matrix import Solve
-from cotherm.solve.rough_inverse import RoughInverse, Term, Thins, rough_inverse, rough_solver, widened
+from cotherm.solve.rough_inverse import RoughInverse, Term, rough_inverse, rough_solver, widened
 
 # Number of rows of the matrix where the graphs meet that are added up at a time.
 _ROWS = 1_024
@@ -57,14 +57,8 @@ class Contrasts:
         small = self.engine.small_array
         H, shares, factors = small(self.matrix), small(self.shares), small(amounts[:, np.newaxis])
 
-        joint = Thins.of(inverses) if self.engine.joins else None
-        if joint is not None:
-            inverses = []  # they are in it
-
         def smoothed(y: Array) -> Array:
             """B y, graph by graph."""
-            if joint is not None:
-                return joint.inside(y) / factors
             products = np.stack(for_each(lambda k: inverses[k].apply(y[k]), graphs))
             return (y - shift * products) / factors
 

@@ -259,5 +259,5 @@ def coupling_memory(
     count = times_count(graphs) if given is None else int(np.sum(given > 0.0))
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free_edges(frozen, graphs), strict=True)]
     q = columns[0].shape[1]
-    run_by = engine_for_views(engine, functions).serving(sum(g.n for g in graphs), q)
+    run_by = engine_for_views(engine, functions)
     return predicted(sizes, q, count, checked_precision(precision), run_by, choosing=given is None)

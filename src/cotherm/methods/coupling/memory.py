@@ -55,8 +55,6 @@ _RESIDUALS = 6
 _APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
 # Matrices over the free edges of a graph while a factor is made from them.
 _FORMS = 2
-# Matrices as large as that where graphs meet while it is inverted.
-_INVERTED = 4
 # The part of the edges that is free when factors are made, with enough functions for it to matter: 0.2 to 0.45 in
 # the runs of `python -m benchmarks many`.
 _USUALLY_FREE = 0.3
@@ -198,9 +196,6 @@ def _factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engi
     parts = [_inverse_memory(*sizes, own, engine) for sizes in zip(free, vertices, strict=True)]
     total, making = sum(lasting for lasting, _ in parts), at_once * max(making for _, making in parts)
     meeting = 4 * own**2
-    if engine.joins:  # one after the other: inverting the one where graphs meet, joining thin ones in one array
-        joined = total if all(uses_unknowns(engine, count, own) for count in free) else 0
-        return total + max(_INVERTED * meeting, making, meeting + joined)
     return total + max(meeting, making)  # the one after the other
 
 

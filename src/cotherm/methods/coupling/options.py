@@ -54,7 +54,6 @@ class Options:
     precision: str
     callback: Callable[[Step], Any] | None
     engine: Engine
-    asked: str  # the engine that was asked for
     checkpoint: Path | None
 
     @classmethod
@@ -116,8 +115,7 @@ class Options:
             budget=budget,
             precision=precision,
             callback=callback,
-            engine=get_engine(engine).serving(*_size(graphs, columns)),
-            asked=get_engine(engine).name,
+            engine=get_engine(engine),
             checkpoint=None if checkpoint is None else checked_place(checkpoint),
         )
         require_squares(graphs)
@@ -193,11 +191,6 @@ class Options:
             )
         if not alpha * size**2 < _LARGEST_COST:
             raise CothermError("alpha", f"{alpha:.1e} with functions this large", f"α‖F‖⁴ below {_LARGEST_COST:.0e}")
-
-
-def _size(graphs: list[Graph], columns: list[Floats]) -> tuple[int, int]:
-    """Vertices of all graphs, and functions."""
-    return sum(g.n for g in graphs), columns[0].shape[1]
 
 
 def checked_times(times: ArrayLike | str) -> Floats | None:

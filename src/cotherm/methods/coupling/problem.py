@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +25,11 @@ from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.heat.coupling import relative_mismatch
-from cotherm.heat.joint_correlation import JointCorrelation, JointModel
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
 from cotherm.methods.coupling.contrast_factors import Contrasts
 from cotherm.methods.coupling.implicit_jacobian import Factors, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
-from cotherm.methods.coupling.joint_jacobian import JointJacobian, joint_edges
 from cotherm.methods.coupling.memory import MemoryPlan, factors_memory
 from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.incidence import Incidence
@@ -78,7 +75,6 @@ class CouplingProblem:
             CorrelationModel(g, F, live, self.engine, pattern=pattern)
             for g, F, pattern in zip(graphs, functions, layouts, strict=True)
         ]
-        self._joint = JointModel(self._models) if self._is_joint else None
         vertices = [self.engine.share(graph.n) for graph in graphs]
         needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
         # Shared by all problems made from this one.
@@ -96,7 +92,7 @@ class CouplingProblem:
     def _measure(self, incidences: Sequence[Incidence], rigidity: Floats) -> None:
         self.rigidity = rigidity
         self._rho = self.engine.asarray(np.repeat(rigidity, np.diff(self.cuts)))
-        self._gram = Gram(incidences, rigidity.tolist(), joint=self._is_joint)
+        self._gram = Gram(incidences, rigidity.tolist())
 
     def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
         """The same graphs and functions at other times, with another α or another distance."""
@@ -104,7 +100,6 @@ class CouplingProblem:
         problem.times, problem.alpha, problem.robust = times, alpha, robust
         problem.contrasts = np.sqrt(alpha) * _contrasts(self.graph_weights)
         problem._models = [model.at_times(times[times > 0.0]) for model in self._models]
-        problem._joint = None if self._joint is None else self._joint.at_times(problem._models)
         return problem
 
     def with_rigidity(self, rigidity: Floats) -> CouplingProblem:
@@ -119,11 +114,6 @@ class CouplingProblem:
 
     def restore_warm_starts(self, solutions: Sequence[Array | None]) -> None:
         self._gram.restore_warm_starts(solutions)
-
-    @property
-    def _is_joint(self) -> bool:
-        """Whether all graphs are worked on at once if there are many functions."""
-        return self.engine.joins and self.plan.applied and min(g.n for g in self.graphs) > limits.SPECTRAL_CORRELATION
 
     @property
     def largest(self) -> int:
@@ -217,9 +207,6 @@ class CouplingProblem:
         return Diagonal(self.engine.elementwise(form, self._rho, u, self.center), self.engine)
 
     def at(self, u: Array) -> CouplingPoint:
-        if self._joint is not None and len(self.contrasts) * self._joint.whole.size > limits.FORMED_RESIDUALS:
-            return CouplingPoint(self, self._joint.at(self.weights(u)))
-
         def evaluated(model: CorrelationModel, w: Array) -> Correlation:
             return model.at(w)
 
@@ -236,10 +223,10 @@ class CouplingProblem:
 class CouplingPoint:
     """The residuals √α · contrasts of Q at some weights."""
 
-    def __init__(self, problem: CouplingProblem, states: list[Correlation] | JointCorrelation) -> None:
+    def __init__(self, problem: CouplingProblem, states: list[Correlation]) -> None:
         self._problem = problem
-        self._states: Any = states
-        Q = states.values() if isinstance(states, JointCorrelation) else np.array([one.values() for one in states])
+        self._states = states
+        Q = np.array([one.values() for one in states])
         self.residuals = np.ravel(problem.contrasts @ Q)
         self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
 
@@ -247,9 +234,6 @@ class CouplingPoint:
         """Jᵀr, half the gradient of ‖r‖², without the Jacobian."""
         problem = self._problem
         slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
-        if isinstance(self._states, JointCorrelation):
-            edges = joint_edges(self._states, problem.free)
-            return self._states.derivative_map(edges).gradient(problem.engine.small_array(slopes))
 
         def gradient(state: Correlation, slope: Floats, edges: Array) -> Array:
             return state.derivative_map(edges).gradient(slope)
@@ -262,8 +246,6 @@ class CouplingPoint:
         """Of the residuals by every free weight: applied where there are many, else kept as the memory plan says."""
         problem = self._problem
         contrasts = Contrasts(problem.contrasts, problem.alpha, problem.graph_weights, problem.engine)
-        if isinstance(self._states, JointCorrelation):
-            return JointJacobian(self._states, problem.free, contrasts, problem.largest, problem.factors)
         if self.residuals.size > limits.FORMED_RESIDUALS:
             return ImplicitJacobian(
                 problem.engine, self._states, problem.free, contrasts, problem.largest, problem.factors

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import default_engine
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.search import Step
 
@@ -21,8 +21,8 @@ Edges = NDArray[np.intp]
 class Reordering:
     """The renumbered graphs, and the maps from the caller's numbers to theirs and back."""
 
-    def __init__(self, graphs: Sequence[Graph], engine: Engine) -> None:
-        self._graphs = [reordered(g) if engine.reorders and g.n > limits.REORDERED else unchanged(g) for g in graphs]
+    def __init__(self, graphs: Sequence[Graph]) -> None:
+        self._graphs = [reordered(g) if g.n > limits.REORDERED else unchanged(g) for g in graphs]
 
     @property
     def graphs(self) -> list[Graph]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines import handed_over
 from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.result import Coupling
@@ -83,5 +82,4 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "max_seconds": options.max_seconds,
         "memory": {"derivatives": plan.description, "precision": plan.precision, "peak": plan.peak},
         "engine": options.engine.name,
-        **handed_over(options.asked, options.engine),
     }

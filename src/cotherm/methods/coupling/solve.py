@@ -132,7 +132,7 @@ def _searched(
     deadline: float | None,
     meter: Meter,
 ) -> Solution:
-    reordering = Reordering(options.graphs, options.engine)
+    reordering = Reordering(options.graphs)
     problem = CouplingProblem(
         reordering.graphs,
         reordering.functions(options.weighted_functions),

@@ -24,9 +24,6 @@ from cotherm.methods.pairs.relation import Link
 from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive
 from cotherm.pairs import Pairs, checked_pairs
 
-# About how many functions every view brings, to choose an engine for the problem.
-_COLUMNS = 10
-
 
 @dataclass(frozen=True, eq=False)
 class Given:
@@ -37,7 +34,6 @@ class Given:
     functions: list[Floats] | None
     rigidity: Floats | None
     engine: Engine
-    asked: str  # the engine that was asked for
 
     @classmethod
     def checked(
@@ -53,8 +49,7 @@ class Given:
         found = checked_pairs(pairs, [graph.n for graph in views], [graph.vertex_names for graph in views])
         columns = None if functions is None else checked_views(views, functions)[1]
         rho = None if rigidity is None else positive("rigidity", rigidity, len(views), "graphs")
-        run_by = engine.serving(sum(graph.n for graph in views), _COLUMNS * len(views))
-        return cls(views, found, columns, rho, run_by, engine.name)
+        return cls(views, found, columns, rho, engine)
 
     def names(self) -> list[str]:
         return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cotherm.arrays import Floats
 from cotherm.deadline import TimeUp, until
-from cotherm.engines import Engine, engine_for_views, handed_over
+from cotherm.engines import Engine, engine_for_views
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint, checked_place
 from cotherm.methods.coupling.result import Coupling
@@ -400,7 +400,6 @@ def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any
         "max_seconds": numbers.max_seconds,
         "units": units.tolist(),
         "engine": given.engine.name,
-        **handed_over(given.asked, given.engine),
     }
 
 
