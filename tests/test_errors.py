@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from cotherm.errors import CothermError, visible, visible_lines
+from cotherm.errors import CothermError, known_as, visible, visible_lines, within
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,11 @@ def test_errors_are_one_visible_line() -> None:
     assert str(error) == r"a\x1b: b\nc; needed: d\u202e. e\udcff"
     assert (error.argument, error.given) == ("a\x1b", "b\nc")  # the parts stay as they are
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_code_stays_with_an_error_that_is_renamed() -> None:
+    with pytest.raises(CothermError) as caught, within("table.csv"), known_as("w", "--weights", "Ask."):
+        raise CothermError("w", "-1", "a weight", "Mend it.", code="negative", about="w")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (error.code, error.about, error.argument) == ("negative", "w", "table.csv: --weights")
+    assert error.advice == "Mend it. Ask."

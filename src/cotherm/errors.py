@@ -45,10 +45,15 @@ class CothermError(ValueError):
         What would have been accepted.
     advice : str, default ""
         What to do about it.
+    code : str, default ""
+        The kind of mistake, in words that stay the same when a message is reworded, such as "missing-value"; several
+        are joined by "+". Programs decide by it, and the command line words its own advice by it.
+    about : str, default ""
+        The file or the title of a column that the advice is about.
 
     Attributes
     ----------
-    argument, given, needed, advice : str
+    argument, given, needed, advice, code, about : str
         The same.
 
     See Also
@@ -65,17 +70,26 @@ class CothermError(ValueError):
     w: -1.0 on edge 0 (0, 1); 1 negative weight(s); needed: weights >= 0.
     """
 
-    def __init__(self, argument: str, given: str, needed: str, advice: str = "") -> None:
-        # All four go into args, so that the error survives pickling between processes.
-        super().__init__(argument, given, needed, advice)
+    def __init__(
+        self, argument: str, given: str, needed: str, advice: str = "", *, code: str = "", about: str = ""
+    ) -> None:
+        super().__init__(argument, given, needed, advice)  # these and the attributes survive pickling
         self.argument = argument
         self.given = given
         self.needed = needed
         self.advice = advice
+        self.code = code
+        self.about = about
 
     def __str__(self) -> str:
         message = f"{self.argument}: {self.given}; needed: {self.needed}."
         return visible(f"{message} {self.advice}" if self.advice else message)
+
+
+def renamed(error: CothermError, argument: str, advice: str | None = None) -> CothermError:
+    """The same error about ``argument``, perhaps with other advice."""
+    advice = error.advice if advice is None else advice
+    return CothermError(argument, error.given, error.needed, advice, code=error.code, about=error.about)
 
 
 @contextmanager
@@ -86,8 +100,18 @@ def known_as(inner: str, outer: str, advice: str = "") -> Iterator[None]:
     except CothermError as error:
         if error.argument != inner:
             raise
-        more = f"{error.advice} {advice}".strip()
-        raise CothermError(outer, error.given, error.needed, more) from None
+        raise renamed(error, outer, f"{error.advice} {advice}".strip()) from None
+
+
+@contextmanager
+def within(place: object) -> Iterator[None]:
+    """Re-raise errors with ``place``, such as the path of a file, before the argument, unless it is there already."""
+    try:
+        yield
+    except CothermError as error:
+        if error.argument.startswith(str(place)):
+            raise
+        raise renamed(error, f"{place}: {error.argument}") from None
 
 
 class CothermWarning(UserWarning):

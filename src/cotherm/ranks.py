@@ -206,24 +206,25 @@ def end(error: BaseException | None, code: int) -> None:
         time.sleep(_GRACE)
 
 
-def _told(error: Exception) -> tuple[str, str, str, str]:
-    """An error in words that can be sent."""
+def _told(error: Exception) -> CothermError:
+    """The error in words that can be sent."""
     if isinstance(error, CothermError):
-        return error.argument, error.given, error.needed, error.advice
+        return error
     if isinstance(error, MemoryError):
-        return "memory", "not enough", "a smaller problem, more ranks or more memory", ""
+        return CothermError("memory", "not enough", "a smaller problem, more ranks or more memory")
     if isinstance(error, OSError):
         given = (error.strerror or str(error) or type(error).__name__).lower()
-        return str(error.filename or "system"), given, "a file system that works", ""
-    return type(error).__name__, " ".join(str(error).split())[:300] or "no message", "a correct program", ""
+        return CothermError(str(error.filename or "system"), given, "a file system that works")
+    given = " ".join(str(error).split())[:300] or "no message"
+    return CothermError(type(error).__name__, given, "a correct program")
 
 
-def _shared(told: tuple[str, str, str, str], failed: list[int], size: int) -> SharedError:
-    argument, given, needed, advice = told
-    if len(failed) == size:  # all of them: then it does not matter which
-        return SharedError(argument, given, needed, advice)
-    who = f"rank {failed[0]} of {size}" if len(failed) == 1 else f"ranks {', '.join(map(str, failed))} of {size}"
-    return SharedError(f"{who}: {argument}", given, needed, advice)
+def _shared(told: CothermError, failed: list[int], size: int) -> SharedError:
+    argument = told.argument
+    if len(failed) < size:  # of all of them it does not matter which
+        who = f"rank {failed[0]} of {size}" if len(failed) == 1 else f"ranks {', '.join(map(str, failed))} of {size}"
+        argument = f"{who}: {argument}"
+    return SharedError(argument, told.given, told.needed, told.advice, code=told.code, about=told.about)
 
 
 def _short(value: Any) -> str:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cotherm.errors import CothermError
-from cotherm.io.ids import LATE
-from cotherm.io.labels import CHOOSE_COLUMN, DROP_NAMES, NOT_CLASSES
-from cotherm.io.missing import ADVICE, DROP, MEDIAN, NAMELESS
-from cotherm.io.number_table import COMMAS, POINTS
-from cotherm.io.selection import CHOOSE, CLASSES, IDS, LEAVE, NO_IDS, TAKE
-from cotherm.io.single_cells import MODALITY, REPRESENTATION
-from cotherm.io.titles import TITLED, UNTITLED
 
 
 @dataclass(frozen=True)
@@ -36,36 +26,6 @@ class Header:
 
 
 NOTHING_SAID = Header()
-# Advice as Python users get it, and as the command line says it.
-_WORDS = {
-    CHOOSE_COLUMN: "Choose one with --column TITLE.",
-    DROP_NAMES: "Couplings keep labels, not names: leave --labels out to use those.",
-    NOT_CLASSES: "Items known to be the same are --landmarks, quantities are --functions.",
-}
-# The same for commands that make graphs of tables.
-_RECIPE = {
-    TAKE: "--columns",
-    LEAVE: "--drop-columns",
-    CLASSES: "--label-column",
-    NO_IDS: "--id-column none",
-    IDS: "--id-column ",
-    DROP: "--missing drop",
-    MEDIAN: "--missing median",
-    COMMAS: "--decimal ,",
-    POINTS: "--decimal .",
-    REPRESENTATION: "--rep",
-    MODALITY: "--modality",
-}
-# And for tables that those options do not concern.
-_NO_RECIPE = {
-    NAMELESS: "Leave out rows without a name.",
-    LATE: "Put it first.",
-    ADVICE: "Fill in or leave out missing values first.",
-    CHOOSE: "Leave out columns that are not numbers.",
-    f"If commas mark decimals: {COMMAS}. Else numbers": "Numbers",
-    f"Say that they mark decimals: {COMMAS}.": "Write decimal points.",
-    f"If points mark decimals and commas something else: {POINTS}.": "Write decimal points.",
-}
 
 
 def add_header(parser: argparse.ArgumentParser) -> None:
@@ -88,28 +48,6 @@ def header_of(options: argparse.Namespace) -> Header:
     if twice := said["header"] & said["no_header"]:
         raise CothermError("--header", f"{min(twice)}, which is under --no-header too", "one of the two")
     return Header(said["header"], said["no_header"])
-
-
-@contextmanager
-def as_options(*paths: str | Path, recipe: bool = False) -> Iterator[None]:
-    """Advice of ``cotherm.io``, which names arguments, with the options that stand for them.
-
-    ``paths`` are the tables read meanwhile; an error about one of them begins with it. ``recipe`` says whether the
-    options of graphs from tables concern them.
-    """
-    try:
-        yield
-    except CothermError as error:
-        path = next((path for path in paths if error.argument.startswith(str(path))), paths[0])
-        words = {
-            **_WORDS,
-            **(_RECIPE if recipe else _NO_RECIPE),
-            TITLED: f"--header {path}",
-            UNTITLED: f"--no-header {path}",
-        }
-        pattern = "|".join(map(re.escape, words))
-        advice = re.sub(pattern, lambda found: words[found.group()], error.advice)
-        raise CothermError(error.argument, error.given, error.needed, advice) from None
 
 
 def _paths(options: argparse.Namespace, without: set[str]) -> set[str]:

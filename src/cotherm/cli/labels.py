@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.cli.header import NOTHING_SAID, Header, as_options, header_of
+from cotherm.cli.advice import in_options
+from cotherm.cli.header import NOTHING_SAID, Header, header_of
 from cotherm.cli.inputs import View, name_of, views_of
 from cotherm.cli.names import view_number
 from cotherm.errors import CothermError, known_as
@@ -35,7 +36,7 @@ def read_labels(
     """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
     sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
-    with as_options(*places), known_as("paths", option):
+    with in_options(), known_as("paths", option):
         return labels_of_sets(sets, places, column, [header.said(place) for place in places], shared=shared)
 
 

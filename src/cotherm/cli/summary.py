@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cotherm.cli.header import NOTHING_SAID, Header, as_options
+from cotherm.cli.advice import in_options
+from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.cli.outputs import table_text
 from cotherm.cli.tables import tables_in
@@ -68,7 +69,7 @@ def _about_plain_file(place: Path, header: Header) -> Described:
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix_of(place) in CELLS:
-        with as_options(place):
+        with in_options():
             return _about_table(open_table(place, header.said(place)))
     if suffix == COLUMNS:
         return _about_table(layout_of(place))

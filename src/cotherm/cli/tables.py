@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.cli.header import NOTHING_SAID, Header, as_options
+from cotherm.cli.advice import in_options
+from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.errors import CothermError
 from cotherm.io import kinds
 from cotherm.io.ids import Suspects, refuse_shared
@@ -89,7 +90,7 @@ def request_of(options: argparse.Namespace, files: int) -> Request:
 def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, recipe: bool = True) -> list[Found]:
     """The tables in a file; ``recipe`` says whether the command has the options of this module for it."""
     said = header.said(place) if kinds.suffix_of(place) in kinds.CELLS else None
-    with as_options(place, recipe=recipe):
+    with in_options(points=recipe):
         found = read_tables(place, replace(request, header=said))
         if recipe:
             for one in found:
@@ -100,7 +101,7 @@ def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, r
 def require_no_shared_ids(tables: Sequence[tuple[Path, Found]], new: Sequence[tuple[Path, Found]]) -> None:
     """Refuse columns of distinct whole numbers that two tables share: ids would look like agreement."""
     for (place, one), (other, two) in product(tables, new):
-        with as_options(place, other, recipe=True):
+        with in_options(points=True):
             refuse_shared(_suspects(place, one), _suspects(other, two))
 
 

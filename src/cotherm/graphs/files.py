@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cotherm import validation
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, within
 from cotherm.graphs.formats import by_meshio, edge_list, graphml, matrix_market, npz, obj, off, ply
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
@@ -231,8 +231,7 @@ def _format(path: Path, formats: Mapping[str, T], suffixes: Iterable[str] | None
 
 def _convert(path: Path, convert: Callable[[S], T], value: S) -> T:
     try:
-        return convert(value)
-    except CothermError as error:
-        raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None
+        with within(path):
+            return convert(value)
     except MemoryError:
         raise CothermError(str(path), "more data than memory holds", "less data, or more memory") from None

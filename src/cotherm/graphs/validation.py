@@ -200,6 +200,7 @@ def _require_symmetric(matrix: sp.csr_array) -> None:
             f"W[{i}, {j}] = {matrix[i, j]} but W[{j}, {i}] = {matrix[j, i]}",
             "a symmetric matrix",
             "Choose how to combine the two, e.g. (W + W.T) / 2 or W.maximum(W.T).",
+            code="not-symmetric",
         )
     pattern = sp.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
     one_sided = (pattern - pattern.T).tocoo()
@@ -210,6 +211,7 @@ def _require_symmetric(matrix: sp.csr_array) -> None:
             "W",
             f"a stored zero at only one of [{i}, {j}] and [{j}, {i}]",
             "a symmetric pattern of stored entries",
+            code="not-symmetric",
         )
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from cotherm import validation
 from cotherm.arrays import Ints
-from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.errors import CothermError, CothermWarning, known_as, renamed, within
 from cotherm.functions import LabelFunctions, match_codes
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
@@ -141,11 +141,8 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
     """
     graphs = []
     for k, (name, adata) in enumerate(modalities(adatas)):
-        try:
+        with within(argument_of(k, name)):
             graphs.append(from_anndata(adata, key, **({"name": name} | options)))
-        except CothermError as error:
-            where = f"{argument_of(k, name)}: {error.argument}"
-            raise CothermError(where, error.given, error.needed, error.advice) from None
     return tuple(graphs)
 
 
@@ -230,10 +227,9 @@ def _stored_graph(
         try:
             return Graph.from_adjacency(W, labels=labels, vertex_names=cells, name=name)
         except CothermError as error:
-            if "symmetric" not in error.needed:
+            if error.code != "not-symmetric":
                 raise
-            advice = 'Pass symmetrize="max", "mean" or "min".'
-            raise CothermError(error.argument, error.given, error.needed, advice) from None
+            raise renamed(error, error.argument, 'Pass symmetrize="max", "mean" or "min".') from None
 
 
 def _place(adata: Any, key: str) -> str:

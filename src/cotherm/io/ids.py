@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.io.cells import is_count, is_either_title, is_id_title, is_missing, is_name_title, whole_number
-from cotherm.io.missing import NAMELESS
-from cotherm.io.selection import CLASSES, IDS, LEAVE, NO_IDS, Selection, shown
+from cotherm.io.selection import Selection, shown
 from cotherm.io.titles import is_column_of_names
 from cotherm.spelling import shift_by_one
 
-# Advice about ids in another column than the first.
-LATE = f"Put it first, or leave it out with {LEAVE}; {IDS}TITLE takes it for the ids."
 # Whole numbers of at most this many digits are exact.
 _MOST_DIGITS = 15
 # That fewer numbers than this all differ says little.
@@ -101,7 +98,8 @@ def checked_names(
         k = missing[0]
         more = "" if len(missing) == 1 else f", the first of {len(missing):,} rows without a name"
         given = (f"{cells[k]!r}, which marks a missing value" if cells[k] else "an empty cell") + more
-        raise CothermError(f"{place_of(k)}, column {column + 1}", given, "the name of the row", NAMELESS)
+        place, advice = f"{place_of(k)}, column {column + 1}", 'missing="drop" leaves out rows without a name.'
+        raise CothermError(place, given, "the name of the row", advice, code="missing-name")
     if len(set(names)) - bool(missing) < len(names) - len(missing):
         seen: set[str] = set()
         for k, name in enumerate(names):
@@ -110,13 +108,15 @@ def checked_names(
                     place_of(k),
                     f"the name {name!r} more than once",
                     "a name of its own for every row",
-                    f"If {title!r} holds classes, name it with {CLASSES}; {LEAVE} leaves it out." if title else "",
+                    f"If {title!r} holds classes, name it with label_column=; drop= leaves it out." if title else "",
+                    code="repeated-name" if title else "",
+                    about=title or "",
                 )
             seen.update((name,) if name else ())
     return names
 
 
-def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> None:
+def refuse_late_names(path: Path, titles: Sequence[str], *, labels: bool = False) -> None:
     """Refuse titles of row names on columns other than the first or the one of the ids."""
     for title in titles:
         if is_id_title(title):
@@ -124,7 +124,10 @@ def refuse_late_names(path: Path, titles: Sequence[str], advice: str = LATE) -> 
                 str(path),
                 f"a column {title!r} that is not the first",
                 "numbers to compare items by",
-                advice,
+                "Put it first."
+                if labels
+                else "Put it first, or leave it out with drop=; id_column=TITLE takes it for the ids.",
+                code="" if labels else "late-ids",
             )
 
 
@@ -188,6 +191,8 @@ def refuse_first(place: Path, values: Floats, columns: Ints, titles: Sequence[st
         f"{np.sum(~np.isnan(values[:, 0]))} different whole numbers, which may be ids or a feature",
         "to know which",
         _advice(titles[0] if titles else None),
+        code="perhaps-ids" if titles else "perhaps-ids-untitled",
+        about=titles[0] if titles else "",
     )
 
 
@@ -205,6 +210,8 @@ def refuse_shared(first: Suspects, second: Suspects) -> None:
                     f"whole numbers, all different, {count} of which are in both: ids or a feature",
                     "to know which",
                     _advice(second.titles[d] if second.titles else None),
+                    code="perhaps-ids" if second.titles else "perhaps-ids-untitled",
+                    about=second.titles[d] if second.titles else "",
                 )
 
 
@@ -216,8 +223,10 @@ def _common(some: Floats, ordered: Floats) -> int:
 
 def _advice(title: str | None) -> str:
     if title is None:
-        return f"If they are ids, write titles in the first row. If they are a feature: {NO_IDS}."
-    return f'If they are ids: {IDS}"{title}". If they are a feature: {NO_IDS}. Or leave them out with {LEAVE}.'
+        return "If they are ids, write titles in the first row. If they are a feature: id_column=False."
+    return (
+        f'If they are ids: id_column="{title}". If they are a feature: id_column=False. Or leave them out with drop=.'
+    )
 
 
 def _all_differ(column: Floats, least: int = 0) -> bool:

@@ -23,10 +23,6 @@ from cotherm.spelling import near_miss
 
 Words = NDArray[np.str_]
 UNKNOWN = ""
-# Advice, for which the command line has words of its own.
-CHOOSE_COLUMN = "Choose one with column=TITLE."
-DROP_NAMES = "Pass the names of the items, or leave out those of the file."
-NOT_CLASSES = "Items known to be the same are landmarks, quantities are functions."
 
 
 @dataclass(frozen=True)
@@ -225,7 +221,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         bool(known & set(first)) or (titled and is_name_title(rows[0][0])) or len(set(first)) == len(first) > 1
     )
     if titled and not named:
-        refuse_late_names(path, rows[0][1:], "Put it first.")
+        refuse_late_names(path, rows[0][1:], labels=True)
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names, an empty row belongs to no item
     if named:
         checked_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
@@ -266,7 +262,8 @@ def _only_column(table: LabelTable, column: str | None) -> tuple[str | None, Seq
             str(table.path),
             f"{table.columns} columns ({table.known_titles})",
             "one, or one for each view with the views' names for titles",
-            CHOOSE_COLUMN,
+            "Choose one with column=TITLE.",
+            code="columns-of-labels",
         )
     return table.titles[0] if table.titles else None, [row[0] for row in table.cells]
 
@@ -291,7 +288,8 @@ def _labels_of(items: Items, table: LabelTable, cells: Sequence[str], longest: i
             str(table.path),
             f"names such as {table.names[0]!r}, where {name} has none",
             "names in the first columns of both, or of neither",
-            DROP_NAMES,
+            "Pass the names of the items, or leave out those of the file.",
+            code="names-of-labels-only",
         )
     found = list(cells)
     # Blank lines, or padding of a shorter set's column to the length of a longer one's.
@@ -319,5 +317,6 @@ def require_classes(path: Path, labels: Words) -> None:
             str(path),
             f"{len(set(known.tolist()))} different labels among {len(known)} items",
             "classes that several items share",
-            NOT_CLASSES,
+            "Items known to be the same are landmarks, quantities are functions.",
+            code="labels-not-shared",
         )

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
-from cotherm.io.selection import LEAVE
 
 WAYS = ("drop", "median")
-# What the user passes to say it; the command line has an option for it.
-DROP, MEDIAN = 'missing="drop"', 'missing="median"'
-ADVICE = f"{DROP} leaves out such rows, {MEDIAN} fills in the median of the column."
-NAMELESS = f"{DROP} leaves out rows without a name."
+_ADVICE = 'missing="drop" leaves out such rows, missing="median" fills in the median of the column.'
+PERHAPS_TITLES = "If the first row holds titles: header=True."
 # Rows and columns in messages.
 _SHOWN = 5
 
@@ -35,7 +32,7 @@ class Numbers:
     where: Callable[[int, int], tuple[str, str]]  # the place of row k, column c and what is there, for messages
     absent: tuple[str, ...] = ()  # titles that were asked for and are not there
     known: tuple[str, ...] | None = None  # titles of all columns, taken or not
-    about_top: str = ""  # advice where the first row has a missing value
+    untitled: bool = False  # the first row may yet hold titles
 
 
 def completed(read: Numbers, way: str | None) -> Numbers:
@@ -64,9 +61,9 @@ def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
     empty = np.flatnonzero(holes.all(axis=0))
     if len(empty):
         columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
-        advice = f"Leave it out with {LEAVE}." if read.titles else ""
+        advice, code = ("Leave it out with drop=.", "empty-column") if read.titles else ("", "")
         given = f"nothing but missing values in {columns}"
-        raise CothermError(str(read.path), given, "numbers in every column", advice)
+        raise CothermError(str(read.path), given, "numbers in every column", advice, code=code)
 
 
 def _refused(read: Numbers, holes: NDArray[np.bool_]) -> CothermError:
@@ -76,7 +73,10 @@ def _refused(read: Numbers, holes: NDArray[np.bool_]) -> CothermError:
     rows, columns = int(holes.any(axis=1).sum()), int(holes.any(axis=0).sum())
     more = f", the first of {count:,} missing values in {_many(rows, 'row')} and {_many(columns, 'column')}"
     given = cell + (more if count > 1 else ", the only missing value")
-    return CothermError(place, given, "a finite number", f"{ADVICE} {read.about_top}".strip() if row == 0 else ADVICE)
+    advice, code = _ADVICE, "missing-value"
+    if row == 0 and read.untitled:
+        advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
+    return CothermError(place, given, "a finite number", advice, code=code, about=str(read.path))
 
 
 def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
@@ -86,9 +86,9 @@ def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
         lost_rows |= np.array([not name for name in read.names])
     kept = np.flatnonzero(~lost_rows)
     if not len(kept):
-        raise CothermError(
-            str(read.path), "a missing value in every row", "rows without any", f"Fill them in with {MEDIAN}."
-        )
+        advice = 'Fill them in with missing="median".'
+        given = "a missing value in every row"
+        raise CothermError(str(read.path), given, "rows without any", advice, code="missing-in-every-row")
     lost = np.flatnonzero(lost_rows)
     known = read.names or tuple(map(str, range(len(holes))))
     which = ", ".join(known[k] or f"row {k} from 0, which has no name" for k in lost[:_SHOWN]) + ", ..." * (

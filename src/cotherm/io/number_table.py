@@ -20,15 +20,13 @@ from cotherm.errors import CothermError
 from cotherm.io.bulk import NotPlainError, parse_plain
 from cotherm.io.cells import has_decimal_comma, is_finite, is_missing, is_number, looks_numeric, with_point
 from cotherm.io.ids import checked_names, name_cell, refuse_late_names
-from cotherm.io.missing import Numbers, completed
+from cotherm.io.missing import PERHAPS_TITLES, Numbers, completed
 from cotherm.io.selection import EVERYTHING, Choice, Selection, choose, mostly_words, refuse_text, shown
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import Row, TextTable, decimal_mark, open_text_table
-from cotherm.io.titles import TITLED, refuse_either, titles_over_numbers
+from cotherm.io.titles import refuse_either, titles_over_numbers
 from cotherm.progress import track, working
 
-# The argument that says what commas mean; the command line has an option for it.
-COMMAS, POINTS = 'decimal=","', 'decimal="."'
 # Number of rows that show which columns are words.
 _TELLING = 1_000
 
@@ -92,7 +90,7 @@ class NumberTable(TableLayout):
             self._where,
             self.choice.absent,
             self.choice.others,
-            self._about_top,
+            self.titles is None,
         )
 
     def _parse_in_bulk(self, values: Floats) -> list[str] | None:
@@ -144,11 +142,6 @@ class NumberTable(TableLayout):
     def _first_row(self) -> int:
         return 0 if self.titles is None else 1
 
-    @property
-    def _about_top(self) -> str:
-        """Advice where the first row is wrong."""
-        return f"If the first row holds titles: {TITLED}." if self.titles is None else ""
-
     def _where(self, k: int, c: int) -> tuple[str, str]:
         """The place of a feature of row k, and what is there."""
         row = next(self.table.rows(start=k + self._first_row))
@@ -166,17 +159,22 @@ class NumberTable(TableLayout):
             return refuse_text(str(self.path), found, titled=self.titles is not None)
         if self.decimal == "," and is_number(cell):
             given = f"{excerpt(cell)}, where other numbers have a decimal comma"
-            advice = f"If points mark decimals and commas something else: {POINTS}."
-            return CothermError(self._place(line, c), given, "one decimal mark in all numbers", advice)
+            advice = 'If points mark decimals and commas something else: decimal=".".'
+            needed = "one decimal mark in all numbers"
+            return CothermError(self._place(line, c), given, needed, advice, code="point-among-commas")
         if has_decimal_comma(cell) and self.decimal == ".":
-            advice = f"If commas mark decimals: {COMMAS}. Else numbers are written as 1000.5."
+            advice, code = (
+                'If commas mark decimals: decimal=",". Else numbers are written as 1000.5.',
+                "comma-in-number",
+            )
         elif looks_numeric(cell):
-            advice = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point."
+            advice, code = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point.", "odd-number"
         else:
-            advice = "Correct the cells that are not numbers, or leave them out."
-        if k == 0:
-            advice = f"{advice} {self._about_top}".strip()
-        return CothermError(self._place(line, c), excerpt(cell), "a finite number", advice)
+            advice, code = "Correct the cells that are not numbers, or leave them out.", "no-number"
+        if k == 0 and self.titles is None:
+            advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
+        place = self._place(line, c)
+        return CothermError(place, excerpt(cell), "a finite number", advice, code=code, about=str(self.path))
 
 
 def open_table(
@@ -239,7 +237,8 @@ def _decimal(table: TextTable, said: str | None) -> str:
     found = decimal_mark(table) if said is None else said
     if found is None:
         given = "numbers such as 1,234, whose commas may mark decimals or thousands"
-        raise CothermError(str(table.path), given, "one that tells", f"Say that they mark decimals: {COMMAS}.")
+        advice = 'Say that they mark decimals: decimal=",".'
+        raise CothermError(str(table.path), given, "one that tells", advice, code="decimal-or-thousands")
     return found
 
 

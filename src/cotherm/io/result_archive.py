@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, within
 from cotherm.io import atomic
 from cotherm.io.text import excerpt
 
@@ -26,11 +26,8 @@ def load(path: str | os.PathLike[str], parse: Callable[[bytes], T]) -> T:
     """The content of a file; errors name the file."""
     place = atomic.as_path(path)
     try:
-        return parse(atomic.load(place))
-    except CothermError as error:
-        if error.argument == str(place):
-            raise
-        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
+        with within(place):
+            return parse(atomic.load(place))
     except MemoryError:
         raise CothermError(str(place), "more data than memory holds", "less data, or more memory") from None
 

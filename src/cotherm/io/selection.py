@@ -9,10 +9,9 @@ from pathlib import Path
 from cotherm.errors import CothermError
 from cotherm.io.cells import is_missing, is_text
 
-# The arguments that choose columns; the command line has options for them.
-TAKE, LEAVE, CLASSES = "columns=", "drop=", "label_column="
-IDS, NO_IDS = "id_column=", "id_column=False"
-CHOOSE = f"Leave out columns with {LEAVE}, take some with {TAKE}, or name the one that holds classes with {CLASSES}."
+_CHOOSE = (
+    "Leave out columns with drop=, take some with columns=, or name the one that holds classes with label_column=."
+)
 # Titles and columns in messages.
 _SHOWN = 8
 
@@ -129,8 +128,10 @@ def refuse_text(place: str, found: Sequence[tuple[str, str]], *, titled: bool) -
     columns = [f"{title} ({example})" for title, example in found[:_SHOWN]]
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     given = f"text in {len(found)} column{'s' * (len(found) != 1)}: {', '.join(columns)}{more}"
-    advice = CHOOSE if titled else f"Write titles in the first row to choose columns by. {CHOOSE}"
-    return CothermError(place, given, "numbers to compare items by", advice)
+    advice, code = _CHOOSE, "text-columns"
+    if not titled:
+        advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
+    return CothermError(place, given, "numbers to compare items by", advice, code=code)
 
 
 def shown(titles: Sequence[str]) -> str:

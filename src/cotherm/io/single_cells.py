@@ -27,8 +27,6 @@ from cotherm.io.selection import Selection, choose, require_all, shown
 from cotherm.optional import require
 from cotherm.progress import working
 
-# What the user passes to say it; the command line has options for them.
-REPRESENTATION, MODALITY = "rep=", "modality="
 _X = "X"
 
 
@@ -136,8 +134,8 @@ def _representation(path: Path, place: str, cells: Any, rep: str | None) -> Any:
     known = [*([_X] if _X in cells else []), *cells.get("obsm", ())]
     key = rep or _X
     if key not in known:
-        advice = f"Choose one with {REPRESENTATION}." if rep is None else ""
-        raise CothermError(place, f"no {key}", f"one of {', '.join(known) or 'none'}", advice)
+        advice, code = ("Choose one with rep=.", "representation") if rep is None else ("", "")
+        raise CothermError(place, f"no {key}", f"one of {', '.join(known) or 'none'}", advice, code=code)
     found = _element(path, cells[_X] if key == _X else cells["obsm"][key])
     found = found.to_numpy() if hasattr(found, "to_numpy") else found
     if getattr(found, "ndim", 0) != 2:
@@ -151,8 +149,9 @@ def _dense(place: str, found: Any) -> Floats:
     size, free = 8 * math.prod(found.shape), memory.available()
     if free is not None and 2 * size > free:
         given = f"{found.shape[0]:,} x {found.shape[1]:,} numbers, {memory.words(size)}"
-        advice = f"Choose a smaller representation with {REPRESENTATION}, such as X_pca."
-        raise CothermError(place, given, f"numbers that memory holds twice, {memory.words(free)}", advice)
+        needed = f"numbers that memory holds twice, {memory.words(free)}"
+        advice = "Choose a smaller representation with rep=, such as X_pca."
+        raise CothermError(place, given, needed, advice, code="large-representation")
     array = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
     return np.array(validation.as_float64(place, array), order="C")
 

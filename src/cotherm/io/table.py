@@ -19,7 +19,7 @@ from cotherm.io.labels import require_classes
 from cotherm.io.missing import WAYS, Numbers, completed
 from cotherm.io.number_table import open_table
 from cotherm.io.selection import EVERYTHING, Selection, choose
-from cotherm.io.single_cells import MODALITY, read_modalities
+from cotherm.io.single_cells import read_modalities
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def read_table(
     tables = read_tables(place, request)
     if len(tables) > 1:
         names = ", ".join(repr(one.name) for one in tables)
-        raise CothermError(str(place), f"{len(tables)} modalities, {names}", "one", f"Choose it with {MODALITY}.")
+        raise CothermError(str(place), f"{len(tables)} modalities, {names}", "one", "Choose it with modality=.")
     tables[0].require_features(place)
     return tables[0].table
 

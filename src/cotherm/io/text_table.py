@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, within
 from cotherm.io import atomic
 from cotherm.io.cells import has_decimal_comma, is_missing, is_numeral, may_have_thousands
 from cotherm.io.foreign import unpack
@@ -166,10 +166,8 @@ def _read_text(path: Path) -> bytes:
         raise CothermError(str(path), "UTF-16 text", "UTF-8 text", "Save it as CSV UTF-8.")
     if b"\0" in data:
         raise CothermError(str(path), "bytes that are not text", "a table of numbers or words as text")
-    try:
+    with within(path):
         return utf8(data)
-    except CothermError as error:
-        raise CothermError(f"{path}: {error.argument}", error.given, error.needed) from None
 
 
 def _lines(text: bytes) -> Iterator[str]:

@@ -14,8 +14,6 @@ from cotherm.errors import CothermError
 from cotherm.io.cells import is_count, is_missing, is_name_word, is_number, is_word, looks_numeric
 
 Rows = Iterable[Sequence[str]]
-# What the user passes to say it; the command line has options for it.
-TITLED, UNTITLED = "header=True", "header=False"
 # So many rows tell how numbers are written.
 _TELLING = 100
 
@@ -92,7 +90,9 @@ def refuse_either(path: Path, line: int, given: str) -> CothermError:
         f"{path}: line {line}",
         given,
         "a first row that is either titles or data",
-        f"Say which: {TITLED} or {UNTITLED}.",
+        "Say which: header=True or header=False.",
+        code="titles-or-data",
+        about=str(path),
     )
 
 

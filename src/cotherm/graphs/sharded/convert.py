@@ -6,14 +6,13 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from cotherm import limits, validation
 from cotherm.arrays import Indices, Ints
-from cotherm.errors import CothermError, CothermWarning
+from cotherm.errors import CothermError, CothermWarning, within
 from cotherm.graphs.files import read_graph
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded import merging, vertex_rows
@@ -143,7 +142,7 @@ def _source(ranks: Ranks, given: Graph | Path, scratch: Path) -> EdgeSource:
     suffix = suffix_of(given)
     opened: EdgeSource | None = None
     if suffix in (".npz", *READ_WHOLE):
-        with together(ranks), named(given):
+        with together(ranks), within(given):
             opened = of_npz(given) if suffix == ".npz" else of_graph(read_graph(given))
         assert opened is not None
         return opened
@@ -153,14 +152,14 @@ def _source(ranks: Ranks, given: Graph | Path, scratch: Path) -> EdgeSource:
     # One rank parses text; the others read the records it writes.
     form = matrix_form if suffix in MATRICES else edge_list_form
     whole = False
-    with together(ranks), named(given):
+    with together(ranks), within(given):
         if ranks.rank == 0:
             try:
                 opened = spilled(given, scratch, form)
             except NamedVerticesError:
                 whole = True
     if ranks.share(whole):
-        with together(ranks), named(given):
+        with together(ranks), within(given):
             _require_plain(given)
             opened = of_graph(read_graph(given))
         assert opened is not None
@@ -302,14 +301,3 @@ def _stem(given: Graph | Path) -> str | None:
     if isinstance(given, Graph):
         return given.name
     return given.name[: len(given.name) - len(suffix_of(given))] or None
-
-
-@contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Add the file's path to errors about it."""
-    try:
-        yield
-    except CothermError as error:
-        if error.argument.startswith(str(path)):
-            raise
-        raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None

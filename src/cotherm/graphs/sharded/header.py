@@ -29,7 +29,7 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Ints
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, within
 from cotherm.graphs.graph import MOST_VERTICES
 
 FORMAT = "cotherm sharded graph"
@@ -136,10 +136,8 @@ def read(folder: Path) -> Header:
             data = file.read(min(place.stat().st_size, _LONGEST) + 1)  # not more: read allocates it at once
     except OSError as error:
         raise CothermError(str(place), (error.strerror or str(error)).lower(), "a file that can be read") from None
-    try:
+    with within(place):
         return parse(data)
-    except CothermError as error:
-        raise CothermError(f"{place}: {error.argument}", error.given, error.needed, error.advice) from None
 
 
 def _loaded(data: bytes) -> dict[str, Any]:

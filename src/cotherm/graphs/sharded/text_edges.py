@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from cotherm.arrays import Floats, Ints
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, within
 from cotherm.graphs.formats import edge_list, matrix_market
 from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import MOST_VERTICES
@@ -127,17 +127,13 @@ def _records(path: Path, layout: Layout, first: int, text: bytes) -> Iterator[Re
     def place(position: int) -> str:
         return f"{path}: line {position if position >= 0 else ~position}"
 
-    try:
+    with within(path):
         for _, lines, rows in number_blocks(content, layout.columns, layout.needed, delimiter=layout.mark):
             ends = layout.ends(lines, rows)
             w = rows[:, 2] if layout.columns == 3 else np.ones(len(rows))
             numbers = np.asarray(lines.numbers)
             position = np.where(ends[:, 0] > ends[:, 1], ~numbers, numbers) if layout.twice else numbers
             yield records(ends[:, 0], ends[:, 1], w, position, place, n)
-    except CothermError as error:
-        if error.argument.startswith(str(path)):
-            raise
-        raise CothermError(f"{path}: {error.argument}", error.given, error.needed, error.advice) from None
 
 
 def edge_list_form(path: Path, chunk: bytes) -> tuple[Layout, int, bytes]:
