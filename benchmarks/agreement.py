@@ -128,7 +128,7 @@ def _bodies(data: str | os.PathLike[str] | None) -> Iterator[Case]:
     views = {"modeled body": human(400)} | ({"man": man(400, data=data)} if data else {})
     for name, body in views.items():
         yield f"{name}, hands", body.graphs, body.functions
-        coupled = couple(body.graphs, body.functions, max_iterations=_STEPS)
+        coupled = couple(body.graphs, body.functions, options={"max_iterations": _STEPS})
         yield f"{name}, hands, coupled", coupled.graphs, body.functions
         yield from _by_landmarks(name, body.graphs, (4, 16))
 

@@ -58,7 +58,7 @@ def _call(kind: str, n: int) -> Callable[[Path | None], Any]:
         return lambda place: ct.couple_pairs(graphs, checkpoint=place)
     views = ct.datasets.shortcuts(n, functions=20) if kind == "many functions" else ct.datasets.shortcuts(n)
     steps = 200 if kind == "many functions" else 2_000
-    return lambda place: ct.couple(views.graphs, views.functions, max_iterations=steps, checkpoint=place)
+    return lambda place: ct.couple(views.graphs, views.functions, options={"max_iterations": steps}, checkpoint=place)
 
 
 def measure(kind: str, n: int, kept: bool) -> None:

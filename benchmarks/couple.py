@@ -269,7 +269,7 @@ def _compare(name: str, make: Callable[[], Views], limit: float) -> dict[str, An
         return {"problem": name, "skipped": str(error)}
     problem = coupling_problem(views)
     # Compiled and warm before anything is timed.
-    couple(views.graphs, views.functions, views.times, _ALPHA, max_iterations=2)
+    couple(views.graphs, views.functions, views.times, _ALPHA, options={"max_iterations": 2})
     rows = []
     with limited_blas(0):
         trajectories = {who: _trajectory(contestant, problem, limit) for who, contestant in _contestants().items()}

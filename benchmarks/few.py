@@ -59,7 +59,7 @@ def measure(made: str, alpha: float | None, repeats: int) -> None:
         return getattr(datasets, name)(*([int(size)] if size else []))
 
     small = problem("shortcuts(1000)" if made.startswith("shortcuts") else made)
-    couple(small.graphs, small.functions, small.times, 1e4, max_iterations=20)  # compiles what is used
+    couple(small.graphs, small.functions, small.times, 1e4, options={"max_iterations": 20})  # compiles what is used
     views = problem(made)
     times, strength = ("auto", "auto") if alpha is None else (views.times, alpha)
     results = [couple(views.graphs, views.functions, times, strength) for _ in range(repeats)]

@@ -149,7 +149,7 @@ def _at(auto: Coupling, strength: float, *, rough: bool = False) -> Coupling:
     """The same coupling with another α."""
     alpha = auto.alpha / auto.settings["strength"] * strength
     stop: dict[str, Any] = {"tolerance": 1e-3, "max_iterations": 200} if rough else {}
-    return couple(auto.originals, auto.functions, auto.times, alpha, **stop)
+    return couple(auto.originals, auto.functions, auto.times, alpha, options=stop)
 
 
 def _means(rows: Sequence[dict[str, Any]], names: Any) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _features(name: str, *, apart: bool) -> dict[str, Any]:
         found = [retrieval(diffusion_distance(g, time), y[own]) for g, own in zip(views, rows, strict=True)]
         return [one.mean_average_precision for one in found]
 
-    auto = couple(graphs, functions, max_iterations=200)
+    auto = couple(graphs, functions, options={"max_iterations": 200})
     return {
         "table": f"{name}, {'different' if apart else 'the same'} rows",
         "mismatch": auto.mismatch,

@@ -228,7 +228,7 @@ def couple(folder: Path, limit: int, seconds: float, *, whole: bool) -> dict[str
     paths = [folder / f"{view}.shards" for view in range(2)]
     n = ct.ShardedGraph.open(paths[0]).n
     marks = np.repeat((n * (1 + np.arange(_LANDMARKS)) // (_LANDMARKS + 1))[:, np.newaxis], 2, axis=1)
-    options: dict[str, Any] = {"max_iterations": _STEPS, "max_seconds": seconds}
+    steps: dict[str, Any] = {"max_iterations": _STEPS}
     _warmed("cpu" if whole else "petsc")
     world.gather(None)
     if limit:
@@ -238,9 +238,9 @@ def couple(folder: Path, limit: int, seconds: float, *, whole: bool) -> dict[str
     if whole:
         graphs = [ct.ShardedGraph.open(path).to_graph() for path in paths]
         functions = [ct.landmark_functions(g, marks[:, k]) for k, g in enumerate(graphs)]
-        result: Any = ct.couple(graphs, functions, **options)
+        result: Any = ct.couple(graphs, functions, max_seconds=seconds, options=steps)
     else:
-        result = ct.couple_shards(paths, landmarks=marks, **options)
+        result = ct.couple_shards(paths, landmarks=marks, max_seconds=seconds, **steps)
     taken = max(world.gather((memory.peak() or 0) - before))
     return {
         "coupled": True,
@@ -257,7 +257,7 @@ def _warmed(engine: str) -> None:
     import cotherm as ct
 
     views = ct.datasets.shortcuts(2_500, functions=_LANDMARKS)
-    ct.couple(views.graphs, views.functions, max_iterations=2, engine=engine)
+    ct.couple(views.graphs, views.functions, options={"max_iterations": 2}, engine=engine)
 
 
 def _address_space() -> int:

@@ -121,8 +121,8 @@ def measure(problem: str, data: str | None, patience: float) -> None:
     graphs, functions, times = _prepared(given, data)
     forecast = coupling_memory(graphs, functions, times)  # before anything else has taken memory
     small = _prepared(Problem("planted", 250, given.views, given.functions, 1e4), data)
-    couple(*small, 1e4, continuation="direct", max_seconds=5.0)  # compiles what is used
-    result = couple(graphs, functions, times, given.alpha, continuation="direct", max_seconds=patience)
+    couple(*small, 1e4, options={"continuation": "direct"}, max_seconds=5.0)  # compiles what is used
+    result = couple(graphs, functions, times, given.alpha, options={"continuation": "direct"}, max_seconds=patience)
     way = "recomputed" if "without" in result.settings["memory"]["derivatives"] else "stored"
     report = {
         "seconds": result.seconds,

@@ -48,7 +48,7 @@ def measured(views: Views, percent: float, seed: int) -> Figures:
     assert views.labels is not None
     labels, n = views.labels, views.graphs[0].n
     paired = paired_items(n, percent, seed)
-    result = couple_pairs(views.graphs, [paired] * len(views.graphs), seed=seed)
+    result = couple_pairs(views.graphs, [paired] * len(views.graphs), random_state=seed)
     commons = (result.common_graph(), common_graph(views.graphs, [paired] * len(views.graphs)))
     known, types = np.isin(np.arange(n), paired), len(np.unique(labels))
     together = [common.clusters(types, seed=seed) for common in commons]

@@ -68,7 +68,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     from cotherm.methods.coupling.couple import couple
 
     small = shortcuts(1_000)
-    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
     bandwidth = machine.bandwidth()
     views = shortcuts(QUICK if quick else SIZE)
     times = KernelTimes()

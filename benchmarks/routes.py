@@ -68,7 +68,7 @@ def _timed(spacings: float | None, centers: tuple[float, ...], width: float) -> 
 
     seam = np.abs(graphs[0].i - graphs[0].j) > graphs[0].n // 2
     cut = [graphs[0].with_weights(np.where(seam, 0.0, graphs[0].w)), graphs[1]]
-    results = {name: coupled(continuation=path) for name, path in _ROUTES.items()}
+    results = {name: coupled(options={"continuation": path}) for name, path in _ROUTES.items()}
     return results | {"from the cut": coupled(start=cut)}
 
 

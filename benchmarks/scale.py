@@ -157,7 +157,7 @@ def measure_shortcuts(n: int) -> None:
     from cotherm.methods.coupling.couple import couple
 
     small = shortcuts(1_000)  # compiles what large graphs use
-    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
     views = shortcuts(n)
     result = couple(views.graphs, views.functions, "auto", "auto")
     cut = [new.w < _CUT * old.w for new, old in zip(result.graphs, result.originals, strict=True)]
@@ -185,11 +185,11 @@ def measure_derivatives(n: int, way: str, precision: str, place: str) -> None:
     from cotherm.methods.coupling.couple import couple, coupling_memory
 
     small = shortcuts(1_000)
-    couple(small.graphs, small.functions, small.times, "auto", precision=precision, max_iterations=2)
+    couple(small.graphs, small.functions, small.times, "auto", options={"precision": precision, "max_iterations": 2})
     views = shortcuts(n)
     needs = coupling_memory(views.graphs, views.functions, precision=precision)
     budget = needs.in_use + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
-    result = couple(views.graphs, views.functions, "auto", "auto", precision=precision, memory=budget)
+    result = couple(views.graphs, views.functions, "auto", "auto", options={"precision": precision, "memory": budget})
     np.save(place, np.concatenate([graph.w for graph in result.graphs]), allow_pickle=False)
     report = {
         "vertices": n,
@@ -213,7 +213,7 @@ def measure_starts(n: int) -> None:
     from cotherm.methods.coupling.couple import couple
 
     small = shortcuts(1_000)
-    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
     views = shortcuts(n)
     assert views.wrong is not None
     cut = [
@@ -234,7 +234,7 @@ def measure_poses(n: int, data: str | None, *, scanned: bool = False) -> None:
     from paper.data import man
 
     small = human(300)  # compiles what large graphs use
-    couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)
+    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
     views = man(n, data=data) if scanned else human(n)
     result = couple(views.graphs, views.functions, "auto", "auto")
     assert views.wrong is not None

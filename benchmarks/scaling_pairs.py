@@ -123,7 +123,7 @@ def compare_alone(folder: Path) -> dict[str, Any]:
     units = first["settings"]["units"]
     graphs = [ShardedGraph.open(path).to_graph() for path in _shards(folder)]
     scaled = [g.with_weights(g.w / unit) for g, unit in zip(graphs, units, strict=True)]
-    one = ct.couple(scaled, functions, first["times"], first["alpha"], continuation="direct")
+    one = ct.couple(scaled, functions, first["times"], first["alpha"], options={"continuation": "direct"})
     found = {}
     for size, summary in of_ranks.items():
         off = 0.0

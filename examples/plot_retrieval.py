@@ -29,7 +29,7 @@ others = np.setdiff1d(np.arange(len(labels)), half)
 # Coupling with the classes of some photographs, the words being trusted four times as much.
 def coupled(known):
     F = ct.label_functions(np.where(np.isin(np.arange(len(labels)), known), labels, -1), unlabeled=-1, unit_norm=False)
-    return ct.couple(views.graphs, [F, F], times=[0.2, 0.75], alpha=1e6, rigidity=[4, 1]).graphs
+    return ct.couple(views.graphs, [F, F], times=[0.2, 0.75], alpha=1e6, options={"rigidity": [4, 1]}).graphs
 
 
 def judged(graph, photographs):

@@ -68,7 +68,7 @@ for X, stage in scnmt(Path(data) / "scnmt") if data else made_up(random):
 
 graphs = ct.interop.anndata_graphs(cells)
 functions, stages = ct.interop.anndata_functions(cells, "known")
-coupled = ct.couple(graphs, functions, times=[1.0], alpha=1e3, continuation="direct")
+coupled = ct.couple(graphs, functions, times=[1.0], alpha=1e3, options={"continuation": "direct"})
 aligned = ct.align(graphs, functions, k=10, normalized=True)
 ct.interop.to_anndata(coupled, cells)
 ct.interop.to_anndata(aligned, cells, key="aligned")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 import cotherm as ct
+from cotherm.methods.coupling import options
+from cotherm.methods.pairs import arguments
 
 
 def ring(n: int) -> ct.Graph:
@@ -130,3 +133,9 @@ def refused(call: Callable[[], object]) -> str:
     with pytest.raises(ct.CothermError) as caught:
         call()
     return caught.value.argument
+
+
+def nested(**given: Any) -> dict[str, Any]:
+    """Arguments of couple or couple_pairs, those that few need under ``options``."""
+    rare = {name: given.pop(name) for name in {**options.RARE, **arguments.RARE} if name in given}
+    return {**given, "options": {**given.get("options", {}), **rare}} if rare else given

@@ -150,7 +150,7 @@ def _building() -> dict[str, Call]:
 
 
 def _by_stage(times: Any, alpha: Any, robust: Any = True) -> Any:
-    return ct.couple(**_CHEAP, continuation=[ct.Stage(times, alpha, robust)])
+    return ct.couple(**TWO, options={"max_iterations": 2, "continuation": [ct.Stage(times, alpha, robust)]})
 
 
 def _heat() -> dict[str, Call]:
@@ -203,14 +203,14 @@ def _joint() -> dict[str, Call]:
     return found
 
 
-_CHEAP: dict[str, Any] = {**TWO, "max_iterations": 2}
+_CHEAP: dict[str, Any] = {**TWO, "options": {"max_iterations": 2}}
 
 
 def _coupled() -> dict[str, Call]:
     cheap: dict[str, Any] = {"times": [1.0], "alpha": 10.0, **_CHEAP}
     result = ct.couple(**cheap)
     common, match = ct.common_graph(GRAPHS), ct.match(GRAPHS, FUNCTIONS)
-    by_pairs = Call(ct.couple_pairs, {"graphs": GRAPHS, "max_iterations": 2, "n_modes": 2})
+    by_pairs = Call(ct.couple_pairs, {"graphs": GRAPHS, "options": {"max_iterations": 2, "n_modes": 2}})
     return {
         "couple": Call(ct.couple, _CHEAP),
         "couple_pairs": by_pairs,
@@ -388,7 +388,7 @@ def _converters() -> dict[str, Call]:
 
         adatas = cells((30, 30))
         shared = interop.anndata_functions(adatas, "type").functions
-        result = ct.couple(interop.anndata_graphs(adatas, rep="X"), shared, max_iterations=1)
+        result = ct.couple(interop.anndata_graphs(adatas, rep="X"), shared, options={"max_iterations": 1})
         found["interop.from_anndata"] = Call(interop.from_anndata, {"adata": adatas[0], "rep": "X"})
         found["interop.anndata_graphs"] = Call(interop.anndata_graphs, {"adatas": adatas, "rep": "X"})
         found["interop.anndata_functions"] = Call(interop.anndata_functions, {"adatas": adatas, "column": "type"})

@@ -17,7 +17,7 @@ import sys
 import cotherm as ct
 
 views = ct.datasets.ring()
-result = ct.couple_pairs(views.graphs, "same", max_iterations=3)
+result = ct.couple_pairs(views.graphs, "same", options={"max_iterations": 3})
 heat = ct.heat_flow(views.graphs[0], views.functions[0], 1.0, method="chebyshev")  # instructions Python lacks
 result.save(sys.argv[1])
 print(heat.tobytes().hex())
@@ -31,7 +31,7 @@ import sys
 import cotherm as ct
 
 views = ct.datasets.ring()
-result = ct.couple(views.graphs, views.functions, max_iterations=2)
+result = ct.couple(views.graphs, views.functions, options={"max_iterations": 2})
 result.plot().savefig(sys.argv[1])
 """
 

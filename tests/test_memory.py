@@ -78,7 +78,9 @@ def test_what_is_held_grows_with_what_is_made() -> None:
 
 def test_numbers_of_numpy_are_taken_by_couple() -> None:
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, [1.0], max_iterations=2, memory=np.int64(8 * 2**30))  # type: ignore[arg-type]
+    result = ct.couple(
+        views.graphs, views.functions, [1.0], options={"max_iterations": 2, "memory": np.int64(8 * 2**30)}
+    )
     assert result.settings["memory"]["derivatives"] == "stored"
 
 

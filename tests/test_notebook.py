@@ -28,19 +28,19 @@ QUICK_START = Path(__file__).parent.parent / "examples" / "quickstart.ipynb"
 @pytest.fixture(scope="module")
 def ring() -> ct.Coupling:
     views = ct.datasets.ring()
-    return ct.couple(views.graphs, views.functions, [1.0, 5.0], max_iterations=5)
+    return ct.couple(views.graphs, views.functions, [1.0, 5.0], options={"max_iterations": 5})
 
 
 @pytest.fixture(scope="module")
 def paired() -> ct.Coupling:
     views = ct.datasets.ambiguous()
-    return ct.couple_pairs(views.graphs, kept_back=0.0, max_iterations=3)
+    return ct.couple_pairs(views.graphs, options={"kept_back": 0.0, "max_iterations": 3})
 
 
 RESULTS: dict[str, Callable[[Any], Any]] = {
-    "couple": lambda views: ct.couple(views.graphs, views.functions, [1.0], max_iterations=2),
+    "couple": lambda views: ct.couple(views.graphs, views.functions, [1.0], options={"max_iterations": 2}),
     "changes": lambda views: RESULTS["couple"](views).changes()[0],
-    "couple_pairs": lambda views: ct.couple_pairs(views.graphs, kept_back=0.0, max_iterations=2),
+    "couple_pairs": lambda views: ct.couple_pairs(views.graphs, options={"kept_back": 0.0, "max_iterations": 2}),
     "pairs": lambda views: RESULTS["couple_pairs"](views).pairs,
     "common": lambda views: ct.common_graph(views.graphs),
     "average": lambda views: ct.average(views.graphs),
@@ -125,7 +125,7 @@ def test_pictures_are_small_and_left_out_of_large_results(
         assert len(base64.b64encode(picture)) <= 60_000
     monkeypatch.setattr(limits, "PICTURED_VERTICES", 139)
     views = ct.datasets.ring()
-    assert pictures(ct.couple(views.graphs, views.functions, [1.0], max_iterations=1)._repr_html_()) == []
+    assert pictures(ct.couple(views.graphs, views.functions, [1.0], options={"max_iterations": 1})._repr_html_()) == []
 
 
 def test_a_picture_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_a_picture_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("cotherm.draw.result.draw_result", fail)
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, [1.0], max_iterations=1)
+    result = ct.couple(views.graphs, views.functions, [1.0], options={"max_iterations": 1})
     assert "<table>" in result._repr_html_()
     assert pictures(result._repr_html_()) == []
 

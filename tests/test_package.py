@@ -167,7 +167,7 @@ def test_nothing_needs_the_metadata_of_an_installation(
         importlib.metadata.version("numpy")
     _installed_versions.cache_clear()
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, max_iterations=3, checkpoint=tmp_path / "state")
+    result = ct.couple(views.graphs, views.functions, options={"max_iterations": 3}, checkpoint=tmp_path / "state")
     assert result.versions == expected
     result.save_page(tmp_path / "page.html")
     assert f"cotherm {ct.__version__}" in (tmp_path / "page.html").read_text(encoding="utf-8")

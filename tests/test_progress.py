@@ -216,7 +216,7 @@ def test_no_terminal_is_needed(monkeypatch: pytest.MonkeyPatch, make: Callable[[
     with monkeypatch.context() as patch:  # pytest wants its own back before it reports
         patch.setattr("sys.stderr", make())
         assert used(lambda _: True) == [0, 1, 2, 3]
-        coupled = ct.couple(views.graphs, views.functions, [1.0], max_iterations=2)
+        coupled = ct.couple(views.graphs, views.functions, [1.0], options={"max_iterations": 2})
         places = ct.diffusion_map(views.graphs[0], 1.0, k=2)
     assert coupled.cost > 0.0
     assert places.shape == (70, 2)

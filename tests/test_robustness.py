@@ -163,7 +163,7 @@ def test_a_function_given_twice_is_one_of_twice_the_weight() -> None:
     graphs, functions = small_pair(6)
     single = [F[:, :1] for F in functions]
     twice = ct.couple(graphs, [np.repeat(F, 2, axis=1) for F in single], [1.0], 10.0)
-    weighted = ct.couple(graphs, single, [1.0], 10.0, function_weights=[2.0])
+    weighted = ct.couple(graphs, single, [1.0], 10.0, options={"function_weights": [2.0]})
     assert_allclose(twice.cost, weighted.cost, rtol=1e-9)
 
 
@@ -260,6 +260,6 @@ def test_coupling_stars_of_a_million_leaves() -> None:
     graphs = [star(n), star(n, spread=0.1)]
     F = np.zeros((n, 1))
     F[0] = 1.0
-    result = ct.couple(graphs, [F, F], [1e-6], 1e6, max_iterations=1)
+    result = ct.couple(graphs, [F, F], [1e-6], 1e6, options={"max_iterations": 1})
     assert np.isfinite(result.cost)
     assert result.coupling[0] < result.coupling_before[0]

@@ -82,7 +82,9 @@ def nus(data: str | None) -> Figures:
     """145 images, their tags and their colors, coupled by seven classes as in the paper."""
     views = paper.data.nus(recipe="paper", data=data)
     times, alpha, rigidity = (0.05, 0.2, 0.75), 1e6, (4.0, 1.0)
-    result = ct.couple(views.graphs, views.functions, times, alpha, rigidity=rigidity, continuation="times")
+    result = ct.couple(
+        views.graphs, views.functions, times, alpha, options={"rigidity": rigidity, "continuation": "times"}
+    )
     names = paper.data.nus_class_names(data=data)
     labels = [names[int(one)] for one in views.labels]
     return {

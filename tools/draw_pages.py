@@ -105,7 +105,9 @@ def digits(data: str | None) -> list[Shot]:
         return found
     labels = [[str(int(one) % 10) for one in views.labels]] * len(views.graphs)
     given = {"labels": labels, "title": "2,000 handwritten digits in six views"}
-    result = ct.couple_pairs(views.graphs, n_modes=12, kept_back=0.0, max_iterations=5)  # some minutes
+    result = ct.couple_pairs(
+        views.graphs, options={"n_modes": 12, "kept_back": 0.0, "max_iterations": 5}
+    )  # some minutes
     return [*found, Shot(result, OWN / "viewer-digits-uci.png", query, given, "Nearest")]
 
 

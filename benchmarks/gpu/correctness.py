@@ -166,7 +166,10 @@ def _verbs(quick: bool) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     yield "diffusion_distance, all pairs", lambda e: ct.diffusion_distance(graph, 0.5, sources=some, engine=e)
     small = ct.datasets.shortcuts(400)
     yield "coupled_bases", lambda e: _cost(ct.coupled_bases(views.graphs, views.functions, 6, engine=e))
-    yield "couple_pairs", lambda e: _cost(ct.couple_pairs(small.graphs, n_modes=4, max_iterations=20, engine=e))
+    yield (
+        "couple_pairs",
+        lambda e: _cost(ct.couple_pairs(small.graphs, options={"n_modes": 4, "max_iterations": 20}, engine=e)),
+    )
     single: dict[str, Any] = {"precision": "float32", "continuation": "direct"}
     yield (
         "couple, precision float32",

@@ -162,7 +162,7 @@ def _short_cuts(engine: Any, n: int, pool: Any, until: float) -> dict[str, Any]:
         return {"vertices": n, "failed": "not measured: too late to end within ten minutes"}
     views = planted(n)
     if n <= 1_000_000:
-        ct.couple(views.graphs, views.functions, engine=engine, max_iterations=3)  # compiles what is used
+        ct.couple(views.graphs, views.functions, engine=engine, options={"max_iterations": 3})  # compiles what is used
     needs = ct.coupling_memory(views.graphs, views.functions, engine=engine)
     try:
         with _Peak(pool) as peak:
@@ -191,11 +191,11 @@ def _many(engine: Any, problem: Problem, data: Any, pool: Any) -> dict[str, Any]
         graphs, functions, times = _made(problem, data)
     except CothermError as error:
         return {"problem": str(problem), "failed": f"no data ({error.argument})"}
-    options: dict[str, Any] = {"continuation": "direct", "engine": engine}
-    ct.couple(graphs, functions, times, problem.alpha, max_seconds=20.0, **options)  # compiles what is used
+    how: dict[str, Any] = {"engine": engine, "options": {"continuation": "direct"}}
+    ct.couple(graphs, functions, times, problem.alpha, max_seconds=20.0, **how)  # compiles what is used
     needs = ct.coupling_memory(graphs, functions, times, engine=engine)
     with _Peak(pool) as peak:
-        result = ct.couple(graphs, functions, times, problem.alpha, max_seconds=120.0, **options)
+        result = ct.couple(graphs, functions, times, problem.alpha, max_seconds=120.0, **how)
     return {
         "problem": str(problem),
         "seconds": result.seconds,

@@ -72,10 +72,10 @@ def many(problem: str, data: str | None) -> None:
 
     given = Problem(**json.loads(problem))
     small = _prepared(Problem("planted", 250, given.views, given.functions, 1e4), data)
-    couple(*small, 1e4, continuation="direct", max_seconds=5.0)
+    couple(*small, 1e4, options={"continuation": "direct"}, max_seconds=5.0)
     graphs, functions, times = _prepared(given, data)
     _say(began=time.time())
-    result = couple(graphs, functions, times, given.alpha, continuation="direct")
+    result = couple(graphs, functions, times, given.alpha, options={"continuation": "direct"})
     _say(seconds=result.seconds, cost=result.cost, status=result.status)
 
 

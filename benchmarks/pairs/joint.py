@@ -140,7 +140,7 @@ def _merged(given: Seen, _: Limits) -> Answer:
 
 
 def _common(given: Seen, _: Limits) -> Answer:
-    return {COMMON: _with_clusters(couple_pairs(given.graphs, seed=given.seed).common_graph(), given)}
+    return {COMMON: _with_clusters(couple_pairs(given.graphs, random_state=given.seed).common_graph(), given)}
 
 
 def _with_clusters(common: CommonGraph, given: Seen) -> Joined:

@@ -72,7 +72,7 @@ def judge(problem: Judged, clusters: Ints) -> Mapping[str, float | None]:
 
 
 def _coupled(given: Seen, _: Limits) -> Ints:
-    return of_items(couple_pairs(given.graphs, given.table, seed=given.seed).common_graph(), given)
+    return of_items(couple_pairs(given.graphs, given.table, random_state=given.seed).common_graph(), given)
 
 
 def _merged(given: Seen, _: Limits) -> Ints:

@@ -144,16 +144,16 @@ def _second(views: Views, _: Limits) -> Answer:
 
 
 def _borrowed(views: Views, _: Limits) -> Answer:
-    result = couple_pairs(views.graphs, views.pairs, alpha=_WEAK, seed=views.seed)
+    result = couple_pairs(views.graphs, views.pairs, alpha=_WEAK, random_state=views.seed)
     return {BORROWED: OfGraphs(result.graphs), OF_BORROWED: OfCommon(result.common_graph(), result.graphs)}
 
 
 def _only_coupled(views: Views, _: Limits) -> Answer:
-    return {ONLY_COUPLED: OfGraphs(couple_pairs(views.graphs, views.pairs, borrow=0.0, seed=views.seed).graphs)}
+    return {ONLY_COUPLED: OfGraphs(couple_pairs(views.graphs, views.pairs, borrow=0.0, random_state=views.seed).graphs)}
 
 
 def _coupled(views: Views, _: Limits) -> Answer:
-    result = couple_pairs(views.graphs, views.pairs, seed=views.seed)
+    result = couple_pairs(views.graphs, views.pairs, random_state=views.seed)
     common = result.common_graph()
     weighed = len(result.graphs) > 2 and not common.left_out
     equal = common_graph(result.graphs, views.pairs, second_neighbors=True) if weighed else common

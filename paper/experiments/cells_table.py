@@ -35,7 +35,7 @@ def functions_of(labels: Labels, known: float, seed: int) -> list[Floats]:
 
 def embeddings(views: Views, F: Sequence[Floats]) -> dict[str, tuple[Floats, ...]]:
     """A common space by each method; rows in units of 1/√n, as views have different numbers of cells."""
-    coupled = couple(views.graphs, F, views.times, alpha=1e6, continuation="times")
+    coupled = couple(views.graphs, F, views.times, alpha=1e6, options={"continuation": "times"})
     found = {
         "alignment": align(views.graphs, F, _MODES, normalized=True),
         "coupled bases": coupled_bases(views.graphs, F, _MODES),

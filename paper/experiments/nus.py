@@ -117,7 +117,7 @@ def run(data: str | os.PathLike[str] | None = None) -> Experiment:
 
 
 def _coupled(views: Views, F: Floats) -> Coupling:
-    return couple(views.graphs, [F, F], _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY)
+    return couple(views.graphs, [F, F], _COUPLED_AT, _ALPHA, options={"rigidity": _RIGIDITY})
 
 
 def _of(graph: Graph) -> table.Measure:
@@ -192,7 +192,9 @@ def _shuffled(data: str | os.PathLike[str] | None) -> Table:
     for seed in track(range(_SHUFFLES), total=_SHUFFLES, label="other orders"):
         views = nus(recipe="paper", shuffle=seed, data=data)
         assert views.labels is not None
-        result = couple(views.graphs, views.functions, _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY, continuation="times")
+        result = couple(
+            views.graphs, views.functions, _COUPLED_AT, _ALPHA, options={"rigidity": _RIGIDITY, "continuation": "times"}
+        )
         graphs = [*views.graphs, *result.graphs]
         found.append([table.scores(_of(g), views.labels, views.times, seed) for g in graphs])
     mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
@@ -217,7 +219,11 @@ def _protocols(views: Views) -> Table:
         for seed in track(range(_SEEDS), total=_SEEDS, label=name):
             F = functions(seed)
             result = couple(
-                views.graphs, F, _COUPLED_AT, _ALPHA, rigidity=_RIGIDITY, continuation="times", max_iterations=_STEPS
+                views.graphs,
+                F,
+                _COUPLED_AT,
+                _ALPHA,
+                options={"rigidity": _RIGIDITY, "continuation": "times", "max_iterations": _STEPS},
             )
             found.append([table.scores(_of(g), labels, views.times, seed) for g in result.graphs])
         mean, spread = np.mean(found, axis=0), np.std(found, axis=0)

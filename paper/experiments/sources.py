@@ -27,7 +27,13 @@ def _coupled_average(views: Views) -> Average:
     """Coupled by bumps around a few stories, nothing being known about the others or about topics; then averaged."""
     chosen = np.random.default_rng(0).choice(views.graphs[0].n, size=_PAIRS, replace=False)
     F = landmark_functions(average(views.graphs, normalized=True).graph, chosen)
-    result = couple(views.graphs, [F] * len(views.graphs), _TIMES, "auto", continuation="times", max_iterations=_STEPS)
+    result = couple(
+        views.graphs,
+        [F] * len(views.graphs),
+        _TIMES,
+        "auto",
+        options={"continuation": "times", "max_iterations": _STEPS},
+    )
     return average(result.graphs, normalized=True)
 
 

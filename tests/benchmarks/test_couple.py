@@ -12,7 +12,7 @@ from benchmarks import couple
 def test_costs_are_computed_from_weights_alone() -> None:
     """The judge's cost is the cost, and every claim follows from what contestants handed in; times are not tested."""
     views = ct.datasets.ring()
-    result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, options={"continuation": "times"})
     weights = np.concatenate([g.w for g in result.graphs])
     assert couple.judged_cost(views, weights, 1e6) == pytest.approx(result.cost, rel=1e-6)
     start = np.concatenate([g.w for g in views.graphs])

@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = ct.Coupling.load(directory / "pairs.npz")
     assert result.pairs is not None
     bare = [graph.replace(labels=None) for graph in result.originals]
-    ct.couple_pairs(bare, result.pairs.table, kept_back=0.0).save(directory / "plain.npz")
+    ct.couple_pairs(bare, result.pairs.table, options={"kept_back": 0.0}).save(directory / "plain.npz")
     ct.couple(bare, [np.ones((graph.n, 1)) for graph in bare], [1.0], 1.0).save(directory / "functions.npz")
     return directory
 
@@ -212,7 +212,7 @@ def test_graphs_are_refused(run: Run, place: Path) -> None:
 
 def test_a_view_that_no_item_is_missing_from(run: Run, place: Path) -> None:
     graph = ct.Coupling.load(place / "plain.npz").originals[0]
-    ct.couple_pairs([graph, graph], kept_back=0.0).save(place / "same.npz")
+    ct.couple_pairs([graph, graph], options={"kept_back": 0.0}).save(place / "same.npz")
     answer = run("common", "same.npz", "--out", "i.csv", "--neighbors", "n.csv", "--view", 1)
     assert answer.code == 2
     assert "--view: 1, which no item is missing from" in answer.err

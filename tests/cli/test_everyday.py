@@ -32,7 +32,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     write_tables(directory)
     frames = [pd.read_csv(directory / name, index_col="id") for name in ("first.csv", "second.csv")]
     labels = pd.read_csv(directory / "labels.csv", index_col="id")
-    result = ct.couple_pairs([ct.knn_graph(frame) for frame in frames], "names", max_iterations=5)
+    result = ct.couple_pairs([ct.knn_graph(frame) for frame in frames], "names", options={"max_iterations": 5})
     return {"frames": frames, "labels": labels, "near": neighbors(result.common_graph().graph)}
 
 
@@ -415,7 +415,7 @@ def test_functions_in_another_order_than_their_table(run: Run, place: Path, clea
 def test_data_frames_in_different_orders(clean: dict[str, Any]) -> None:
     first, second = clean["frames"]
     graphs = [ct.knn_graph(first), ct.knn_graph(second.iloc[ORDER])]
-    by_name = ct.couple_pairs(graphs, max_iterations=5)
+    by_name = ct.couple_pairs(graphs, options={"max_iterations": 5})
     assert by_name.pairs is not None
     np.testing.assert_array_equal(by_name.pairs.table, ct.pair_names([first.index, second.index[ORDER]]))
     found = neighbors(by_name.common_graph().graph)

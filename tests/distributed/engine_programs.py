@@ -35,6 +35,7 @@ from cotherm.methods.pairs.rules import USUAL_STRENGTH
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
 from cotherm.solve.quasi_newton import QuasiNewton
 from tests import problems
+from tests.problems import nested
 
 WORLD = MPI.COMM_WORLD
 CPU = default_engine()
@@ -197,7 +198,7 @@ def same(one: Any, other: Any, bound: float = 1e-8) -> None:
 
 def both(views: Any, **options: Any) -> None:
     given = (views.graphs, views.functions, views.times)
-    one, other = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", "petsc"))
+    one, other = (ct.couple(*given, engine=engine, **nested(**options)) for engine in ("cpu", "petsc"))
     assert other.settings["engine"] == "petsc"
     same(one, other)
     assert len(set(WORLD.allgather(other.cost))) == 1  # to the last bit
@@ -212,6 +213,7 @@ def frozen_ring() -> None:
     views = ct.datasets.ring(30)
     given = (views.graphs, views.functions, [0.0, 1.0, 5.0])
     options: dict[str, Any] = {"continuation": "times", "frozen": [[0, 3], None], "rigidity": [1.0, 3.0]}
+    options = nested(**options)
     same(ct.couple(*given, **options), ct.couple(*given, engine="petsc", **options))
 
 
@@ -414,7 +416,9 @@ def shards_by_pairs() -> None:
     if WORLD.rank == 0:  # one move; α in the same units as that of coupling by pairs without borrowing
         degree = np.sqrt(np.prod([np.median(g.degrees) for g in graphs]))
         assert_allclose(found.times, 1.0 / degree)
-        one = ct.couple_pairs(graphs, pairs, times=found.times, n_modes=7, borrow=0.0, kept_back=0.0, max_iterations=1)
+        one = ct.couple_pairs(
+            graphs, pairs, times=found.times, options={"n_modes": 7, "kept_back": 0.0, "max_iterations": 1}, borrow=0.0
+        )
         strength = strength_by_own_edges(2, len(pairs[0]) / graphs[0].n)
         assert_allclose(found.alpha, one.alpha * strength / USUAL_STRENGTH, rtol=1e-2)
 
@@ -439,7 +443,7 @@ def _same_in_units(graphs: Any, found: Any, F: Any, bound: float, tolerance: flo
     scaled = [_in_order(g.with_weights(g.w / unit)) for g, unit in zip(graphs, units, strict=True)]
     degrees = [np.median(g.degrees) for g in scaled]
     assert_allclose(degrees, degrees[0])
-    one = ct.couple(scaled, F, found.times, found.alpha, continuation="direct", tolerance=tolerance)
+    one = ct.couple(scaled, F, found.times, found.alpha, options={"continuation": "direct", "tolerance": tolerance})
     assert_allclose(found.cost, one.cost, rtol=1e-8)
     assert_allclose(found.coupling, one.coupling, rtol=1e-6)
     assert one.cost < one.alpha * float(np.sum(one.coupling_before**2))  # it has changed something
@@ -594,7 +598,7 @@ def more_options_of_shards() -> None:
         frozen = (np.arange(graphs[0].m) % 7 == 0, None)
         here = slice(parts[0].first_edge, parts[0].first_edge + len(parts[0].w))
         common: dict[str, Any] = {"times": list(views.times), "function_weights": omega}
-        one = ct.couple(graphs, views.functions, frozen=frozen, **common)
+        one = ct.couple(graphs, views.functions, frozen=frozen, **nested(**common))
         found = ct.couple_shards(
             paths, folder / f"{name}-out", functions=rows, frozen=(frozen[0][here], None), **common
         )
@@ -609,7 +613,7 @@ def more_options_of_shards() -> None:
             callback=seen.append,
             **common,
         )
-        expected = ct.couple(graphs, views.functions, start=one.graphs, **common)
+        expected = ct.couple(graphs, views.functions, start=one.graphs, **nested(**common))
         _same_shards(expected, again, everything)
         assert len(seen) == len(again.history)
         # It begins where the other ended, and any rank may stop it.

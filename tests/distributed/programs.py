@@ -135,12 +135,14 @@ def limited_coupling(folder: str, bytes_more: str, how: str) -> None:
     marks = np.column_stack([np.arange(3) * ShardedGraph.open(paths[0]).n // 3] * 2)
     small = [grid(50, 50), grid(50, 50)]
     for engine in ("cpu", "petsc"):  # loads compiled kernels and PETSc
-        ct.couple(small, [ct.landmark_functions(g, [3, 999]) for g in small], max_iterations=2, engine=engine)
+        ct.couple(
+            small, [ct.landmark_functions(g, [3, 999]) for g in small], options={"max_iterations": 2}, engine=engine
+        )
     limit = _bytes_of("VmSize") + int(bytes_more)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     if how == "whole":
         graphs = [ShardedGraph.open(path).to_graph() for path in paths]
-        ct.couple(graphs, [ct.landmark_functions(g, marks[:, 0]) for g in graphs], max_iterations=2)
+        ct.couple(graphs, [ct.landmark_functions(g, marks[:, 0]) for g in graphs], options={"max_iterations": 2})
         return
     found = ct.couple_shards(paths, f"{folder}/{world.size}", landmarks=marks, max_iterations=2)
     most = max(world.gather(max(len(part.w) + len(part.mirror_w) for part in found.parts)))

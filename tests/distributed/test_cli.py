@@ -63,7 +63,7 @@ def test_couple_by_pairs(tmp_path: Path, shards: list[Path]) -> None:
     assert (report["settings"]["items"], report["settings"]["n_modes"]) == (48, 8)
     scaled = [g.with_weights(g.w / unit) for g, unit in zip(graphs, report["settings"]["units"], strict=True)]
     functions = ct.pair_functions(graphs, "names", n_modes=8)[0, 1]
-    one = ct.couple(scaled, functions, report["times"], report["alpha"], continuation="direct")
+    one = ct.couple(scaled, functions, report["times"], report["alpha"], options={"continuation": "direct"})
     assert report["cost"] == pytest.approx(one.cost, rel=1e-8)
 
 

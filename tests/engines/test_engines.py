@@ -200,7 +200,7 @@ def test_arrays_of_the_engine_are_not_those_of_the_host() -> None:
 def same_on_both(other: Engine, views: ct.datasets.Views, **options: Any) -> None:
     """Cost, coupling and every weight to 1e-8, and the same edges cut."""
     given = (views.graphs, views.functions, views.times)
-    cpu, found = (ct.couple(*given, engine=engine, **options) for engine in ("cpu", other))
+    cpu, found = (ct.couple(*given, engine=engine, **problems.nested(**options)) for engine in ("cpu", other))
     assert found.settings["engine"] == other.name
     assert_allclose(found.cost, cpu.cost, rtol=1e-8)
     assert_allclose(found.coupling, cpu.coupling, rtol=1e-8, atol=1e-8 * float(cpu.coupling_before.max()))

@@ -60,7 +60,7 @@ import cotherm as ct
 views = ct.datasets.ring()
 
 def once(k):
-    ct.couple(views.graphs, views.functions, [1.0, 2.0], 1e6, max_iterations=20)
+    ct.couple(views.graphs, views.functions, [1.0, 2.0], 1e6, options={"max_iterations": 20})
 """
 # A product with several BLAS threads, inside the package as far as anyone can tell.
 _PRODUCT = """

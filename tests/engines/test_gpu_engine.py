@@ -170,7 +170,7 @@ def test_graphs_with_many_functions_are_coupled(views: int) -> None:
     graphs, functions = many_functions(views)
     engine = emulated_engine()
     given: Any = (graphs, functions, [0.2], 1e3)
-    options: Any = {"continuation": "direct", "tolerance": 1e-7}
+    options: Any = {"options": {"continuation": "direct", "tolerance": 1e-7}}
     cpu, once, twice = (ct.couple(*given, **options, engine=e) for e in ("cpu", engine, engine))
     assert "applied" in once.settings["memory"]["derivatives"]
     assert once.cost == pytest.approx(cpu.cost, rel=1e-10)
@@ -199,7 +199,10 @@ def test_modes_of_large_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pairs_are_coupled() -> None:
     graphs, _ = many_functions(2)
-    cpu, gpu = (ct.couple_pairs(graphs, n_modes=4, max_iterations=10, engine=e) for e in ("cpu", emulated_engine()))
+    cpu, gpu = (
+        ct.couple_pairs(graphs, options={"n_modes": 4, "max_iterations": 10}, engine=e)
+        for e in ("cpu", emulated_engine())
+    )
     assert gpu.settings["engine"] == "gpu"
     assert gpu.cost == pytest.approx(cpu.cost, rel=1e-6)
 

@@ -75,7 +75,7 @@ def test_the_last_of_several_gives_back(monkeypatch: pytest.MonkeyPatch) -> None
 def test_small_couplings_leave_the_allocator_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(malloc, "_glibc", lambda: pytest.fail("asked"))
     views = ct.datasets.ring()
-    ct.couple(views.graphs, views.functions, [1.0], max_iterations=2)
+    ct.couple(views.graphs, views.functions, [1.0], options={"max_iterations": 2})
 
 
 def test_what_the_environment_sets_up_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def same_fit(a: ct.HeatKernelCoupling, b: ct.HeatKernelCoupling) -> None:
 def test_rows_are_paired_without_labels(digits: tuple[np.ndarray, ...]) -> None:
     upper, lower, y = (part[:N] for part in digits)
     found = quick([upper, lower], n_clusters=3, t=0.1)
-    expected = ct.couple_pairs(found.graphs_, kept_back=0, n_modes=6, borrow=0.0, max_iterations=4)
+    expected = ct.couple_pairs(found.graphs_, borrow=0.0, options={"kept_back": 0, "n_modes": 6, "max_iterations": 4})
     for one, other in zip(found.result_.graphs, expected.graphs, strict=True):
         np.testing.assert_array_equal(one.w, other.w)
     common = expected.common_graph()

@@ -159,7 +159,7 @@ def _into_shards(place: Path) -> str | None:
 
 def _couple(place: Path) -> ct.Coupling:
     graphs = [ct.Graph(5, range(4), range(1, 5), [1.0, 0.5, 2.0, size]) for size in (1.0, 3.0)]
-    return ct.couple(graphs, [np.eye(5)[:, :2]] * 2, [1.0], 10.0, max_iterations=3, checkpoint=place)
+    return ct.couple(graphs, [np.eye(5)[:, :2]] * 2, [1.0], 10.0, options={"max_iterations": 3}, checkpoint=place)
 
 
 @cache

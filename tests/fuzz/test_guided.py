@@ -130,7 +130,9 @@ def test_encodings_of_graphml_that_cannot_be_read(encoding: str, tmp_path: Path)
 @pytest.mark.parametrize("overwrite", ["no", None, 0, 1.0])
 def test_only_yes_or_no_overwrites(overwrite: Any, tmp_path: Path) -> None:
     """Any text was a yes."""
-    page = ct.viewer.make_page(ct.couple(ct.datasets.ring(10).graphs, ct.datasets.ring(10).functions, max_iterations=1))
+    page = ct.viewer.make_page(
+        ct.couple(ct.datasets.ring(10).graphs, ct.datasets.ring(10).functions, options={"max_iterations": 1})
+    )
     place = tmp_path / "page.html"
     page.save(place)
     with pytest.raises(ct.CothermError, match="overwrite"):

@@ -108,7 +108,7 @@ def test_files_of_graphs(names: Any, tmp_path: Path) -> None:
 def test_results_keep_names(tmp_path: Path) -> None:
     views = [graph(), graph(seed=1)]
     couplings = [
-        ct.couple_pairs(views, alpha=1.0, times=[0.5], n_modes=2),
+        ct.couple_pairs(views, alpha=1.0, times=[0.5], options={"n_modes": 2}),
         ct.couple(views, [np.eye(6)] * 2, [0.5], 1.0),
     ]
     for result in couplings:
@@ -166,7 +166,7 @@ def test_the_same_names_in_another_order_are_paired_by_name(seed: int) -> None:
     np.testing.assert_allclose(
         common.graph.adjacency().toarray(), expected.graph.adjacency().toarray(), rtol=1e-12, atol=1e-15
     )
-    assert ct.couple_pairs(views, kept_back=0, max_iterations=1, n_modes=2).pairs is not None
+    assert ct.couple_pairs(views, options={"kept_back": 0, "max_iterations": 1, "n_modes": 2}).pairs is not None
 
 
 def test_names_beside_none_are_refused_unless_they_count() -> None:

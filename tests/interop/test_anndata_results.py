@@ -30,7 +30,9 @@ STAGES = np.array(["E4.5", "E5.5", "E6.5", "E7.5"])
 
 def coupled(adatas: list[anndata.AnnData], alpha: float = 100.0) -> ct.Coupling:
     graphs = anndata_graphs(adatas, rep="X", k=6)
-    return ct.couple(graphs, anndata_functions(adatas, "known").functions, [1.0], alpha, continuation="direct")
+    return ct.couple(
+        graphs, anndata_functions(adatas, "known").functions, [1.0], alpha, options={"continuation": "direct"}
+    )
 
 
 def through_a_file(adata: anndata.AnnData, path: Path) -> anndata.AnnData:
@@ -94,7 +96,7 @@ METHODS: dict[str, Callable[[Any, Any], ct.JointResult]] = {
     "average": lambda g, F: ct.average(g),
     "closest_commuting": lambda g, F: ct.closest_commuting(g),
     "closest_commuting, valid": lambda g, F: ct.closest_commuting(g, valid=True, restarts=0),
-    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, continuation=[ct.Stage((0.5,), 1.0)]),
+    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, options={"continuation": [ct.Stage((0.5,), 1.0)]}),
     "coupled_bases": lambda g, F: ct.coupled_bases(g, F, k=5),
     "joint_diagonalize": lambda g, F: ct.joint_diagonalize(g),
 }
@@ -150,7 +152,7 @@ def overlapping(sizes: tuple[int, int] = (60, 50), shared: int = 40) -> list[ann
 
 def coupled_by_pairs(adatas: Any) -> ct.Coupling:
     graphs = anndata_graphs(adatas, rep="X", k=6)
-    return ct.couple_pairs(graphs, anndata_pairs(adatas), kept_back=0, n_modes=5, max_iterations=5)
+    return ct.couple_pairs(graphs, anndata_pairs(adatas), options={"kept_back": 0, "n_modes": 5, "max_iterations": 5})
 
 
 def test_a_coupling_by_pairs(tmp_path: Path) -> None:
@@ -309,7 +311,7 @@ def test_a_mudata_that_takes_other_cells_for_the_same() -> None:
         mdata = mudata.MuData({"rna": two[0], "acc": two[1]})
         graphs = anndata_graphs(mdata, rep="X", k=6)
         few = anndata_pairs(mdata)[:30]  # ten cells of the same name are not said to be the same
-        to_anndata(ct.couple_pairs(graphs, few, kept_back=0, n_modes=3, max_iterations=2), mdata)
+        to_anndata(ct.couple_pairs(graphs, few, options={"kept_back": 0, "n_modes": 3, "max_iterations": 2}), mdata)
         assert "cotherm" not in mdata.uns
         assert "X_cotherm_common" in mdata.mod["rna"].obsm
         assert "mod_weight" in mdata.mod["rna"].obs
@@ -400,7 +402,7 @@ def test_scnmt_end_to_end(data_file: Callable[[str], Path], tmp_path: Path) -> N
     graphs = anndata_graphs(modalities)
     functions, stages = anndata_functions(modalities, "known")
     assert stages == STAGES.tolist()
-    result = ct.couple(graphs, functions, [1.0], 1e3, continuation="direct", max_iterations=3)
+    result = ct.couple(graphs, functions, [1.0], 1e3, options={"continuation": "direct", "max_iterations": 3})
     assert result.coupling[0] < result.coupling_before[0]
     to_anndata(result, modalities)
     for adata, graph in zip(modalities, result.graphs, strict=True):

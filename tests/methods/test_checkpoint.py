@@ -20,7 +20,7 @@ from cotherm.io import state_file
 from cotherm.methods import checkpoint
 from cotherm.methods.pairs import descent
 from tests.engines.numpy_engine import NumpyEngine
-from tests.problems import cloud
+from tests.problems import cloud, nested
 
 Run = Callable[..., ct.Coupling]
 
@@ -39,16 +39,16 @@ def after_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
 def by_landmarks(graphs: list[ct.Graph], count: int, **options: Any) -> Run:
     random = np.random.default_rng(0)
     functions = [ct.landmark_functions(g, random.choice(g.n, count, replace=False)) for g in graphs]
-    return lambda **more: ct.couple(graphs, functions, **{**options, **more})
+    return lambda **more: ct.couple(graphs, functions, **nested(**options, **more))
 
 
 def of_views(views: Any, **options: Any) -> Run:
-    return lambda **more: ct.couple(views.graphs, views.functions, **{**options, **more})
+    return lambda **more: ct.couple(views.graphs, views.functions, **nested(**options, **more))
 
 
 def pairs(**options: Any) -> Run:
     graphs = ct.datasets.ambiguous().graphs
-    return lambda **more: ct.couple_pairs(graphs, **{**options, **more})
+    return lambda **more: ct.couple_pairs(graphs, **nested(**options, **more))
 
 
 # Each run is ended so many times.
@@ -177,7 +177,7 @@ def test_pairs_that_time_cuts_short_go_on_later(tmp_path: Path) -> None:
 def test_what_a_file_does_not_belong_to_is_refused_by_name(tmp_path: Path) -> None:
     views, place = ct.datasets.ring(), tmp_path / "run.ckpt"
     first, second = views.graphs
-    ct.couple(views.graphs, views.functions, times=[1.0], alpha=1e4, checkpoint=place, max_iterations=5)
+    ct.couple(views.graphs, views.functions, times=[1.0], alpha=1e4, checkpoint=place, options={"max_iterations": 5})
     before = place.read_bytes()
     others: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         "other weights of graphs[1]": ([first, second.with_weights(2.0 * second.w)], views.functions, {}),
@@ -195,7 +195,7 @@ def test_what_a_file_does_not_belong_to_is_refused_by_name(tmp_path: Path) -> No
     for difference, (graphs, functions, options) in others.items():
         given = {"times": [1.0], "alpha": 1e4, "max_iterations": 5, **options}
         with pytest.raises(ct.CothermError) as refused:
-            ct.couple(graphs, functions, checkpoint=place, **given)
+            ct.couple(graphs, functions, checkpoint=place, **nested(**given))
         assert difference in str(refused.value), difference
         assert str(place) in str(refused.value)
     with pytest.raises(ct.CothermError, match=r"method: couple there, couple_pairs here"):

@@ -33,7 +33,7 @@ def _checkpoints(counts: Counts, seed: int, times: int) -> None:
     random, views = np.random.default_rng(seed), ct.datasets.ring()
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory) / "run.ckpt"
-        ct.couple(views.graphs, views.functions, max_iterations=5, checkpoint=place)
+        ct.couple(views.graphs, views.functions, options={"max_iterations": 5}, checkpoint=place)
         whole = place.read_bytes()
         for _ in range(times):
             damaged = bytearray(whole)
@@ -45,7 +45,7 @@ def _checkpoints(counts: Counts, seed: int, times: int) -> None:
             counts.faults += 1
             place.write_bytes(damaged)
             try:
-                ct.couple(views.graphs, views.functions, max_iterations=5, checkpoint=place)
+                ct.couple(views.graphs, views.functions, options={"max_iterations": 5}, checkpoint=place)
                 counts.misread("a damaged checkpoint was taken up")
             except ct.CothermError:
                 pass

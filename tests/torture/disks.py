@@ -26,7 +26,7 @@ checkpoint.EVERY = checkpoint._RATIO = checkpoint._AGAIN = 0.0
 run = runs.RUNS[sys.argv[1]][0]
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 views = ct.datasets.ring()
-ct.couple(views.graphs, views.functions, max_iterations=1)  # compiled kernels are stored without the limit
+ct.couple(views.graphs, views.functions, options={"max_iterations": 1})  # compiled kernels are stored without the limit
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), hard))
 result = run(Path(sys.argv[3]))
 print(runs.digest(result))
@@ -99,7 +99,7 @@ def _limited(counts: Counts, folder: Path, expected: dict[str, str], random: np.
 
 def _over_an_old_result(counts: Counts, folder: Path, random: np.random.Generator, times: int) -> None:
     views = ct.datasets.ring()
-    old, new = (ct.couple(views.graphs, views.functions, max_iterations=k) for k in (2, 4))
+    old, new = (ct.couple(views.graphs, views.functions, options={"max_iterations": k}) for k in (2, 4))
     new.save(folder / "new.npz")
     size = (folder / "new.npz").stat().st_size
     for number in range(times):

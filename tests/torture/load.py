@@ -89,7 +89,7 @@ def _requests() -> set[str]:
     found = set()
     for k in range(_REQUESTS):
         graphs = [ct.Graph(6, range(5), range(1, 6), [1.0, 0.5, 2.0, 1.0, size]) for size in (1.0, 2.0 + k)]
-        found.add(runs.digest(ct.couple(graphs, [np.eye(6)[:, :2]] * 2, [1.0], 10.0, max_iterations=3)))
+        found.add(runs.digest(ct.couple(graphs, [np.eye(6)[:, :2]] * 2, [1.0], 10.0, options={"max_iterations": 3})))
     return found
 
 

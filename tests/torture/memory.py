@@ -17,7 +17,7 @@ import cotherm as ct
 from cotherm.cli import main
 from cotherm.methods.coupling import file as coupling_file
 views = ct.datasets.shortcuts(400)
-result = ct.couple(views.graphs, views.functions, max_iterations=2)
+result = ct.couple(views.graphs, views.functions, options={"max_iterations": 2})
 coupling_file.render(result)
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[1]), resource.RLIM_INFINITY))

@@ -72,7 +72,9 @@ def main() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     views = ct.datasets.shortcuts(2_500)
-    result = ct.couple(views.graphs, views.functions, engine="petsc", max_iterations=30, checkpoint=place, callback=end)
+    result = ct.couple(
+        views.graphs, views.functions, engine="petsc", options={"max_iterations": 30}, checkpoint=place, callback=end
+    )
     if world.rank == 0:
         sys.stdout.write(digest(result) + "\n")
 

@@ -42,7 +42,7 @@ def many_functions(place: Path | None) -> ct.Coupling:
     random = np.random.default_rng(0)
     graphs = [ct.knn_graph(np.random.default_rng(s).random((60, 3)), 8, scale="median") for s in (0, 1)]
     functions = [ct.landmark_functions(g, random.choice(g.n, 13, replace=False)) for g in graphs]
-    return ct.couple(graphs, functions, times=[1.0, 3.0], continuation="times", checkpoint=place)
+    return ct.couple(graphs, functions, times=[1.0, 3.0], options={"continuation": "times"}, checkpoint=place)
 
 
 def by_pairs(place: Path | None) -> ct.Coupling:
@@ -52,7 +52,7 @@ def by_pairs(place: Path | None) -> ct.Coupling:
 def large(place: Path | None) -> ct.Coupling:
     """10⁵ vertices in each graph; the functions are few, as they are there by default."""
     views = ct.datasets.shortcuts(100_000)
-    return ct.couple(views.graphs, views.functions, max_iterations=12, checkpoint=place)
+    return ct.couple(views.graphs, views.functions, options={"max_iterations": 12}, checkpoint=place)
 
 
 # Each with the seconds between two checkpoints at least: for small ones after every step.
@@ -69,7 +69,7 @@ def child(name: str, place: str | None, out: str) -> None:
     run, checkpoint.EVERY = RUNS[name]
     checkpoint._RATIO = 0.0 if checkpoint.EVERY == 0.0 else 10.0
     views = ct.datasets.ring(20)
-    ct.couple(views.graphs, views.functions, max_iterations=3)
+    ct.couple(views.graphs, views.functions, options={"max_iterations": 3})
     begun(Path(out)).touch()
     result = run(None if place is None else Path(place))
     atomic.save(Path(out), digest(result).encode(), overwrite=True)

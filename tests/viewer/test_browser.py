@@ -299,7 +299,7 @@ def test_graphs_without_edges_or_functions(show: Open, ring: ct.Coupling) -> Non
 
 def test_meshes_are_drawn(show: Open) -> None:
     views = ct.datasets.human(200)
-    made = ct.couple(views.graphs, views.functions, views.times, max_iterations=2)
+    made = ct.couple(views.graphs, views.functions, views.times, options={"max_iterations": 2})
     tab = show(made, faces="surface")
     all_heat(tab)
     assert len(tab.screenshot()) > 30_000

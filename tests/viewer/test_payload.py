@@ -76,7 +76,7 @@ def test_places(ring: ct.Coupling, paired: ct.Coupling) -> None:
 
 def test_standing_bodies_stand_and_are_not_mirrored() -> None:
     views = ct.datasets.human(200)
-    made = ct.couple(views.graphs, views.functions, views.times, max_iterations=1)
+    made = ct.couple(views.graphs, views.functions, views.times, options={"max_iterations": 1})
     shown = read(made).view(1, "position").astype(float)
     given = np.asarray(views.graphs[1].coordinates)
     assert np.argmax(np.ptp(shown, axis=0)) == 1
@@ -104,13 +104,13 @@ def test_faces_of_meshes_and_surfaces() -> None:
     faces = np.array([t for v in corner for t in ((v, v + 1, v + 7), (v, v + 7, v + 6))])
     graph = ct.mesh_graph(points, faces)
     F = np.eye(36)[:, :2]
-    made = ct.couple([graph, graph], [F, F], [1.0], max_iterations=1)
+    made = ct.couple([graph, graph], [F, F], [1.0], options={"max_iterations": 1})
     found = read(made).view(0, "faces")
     assert {tuple(sorted(t)) for t in found.tolist()} == {tuple(sorted(t)) for t in faces.tolist()}
     assert read(made, faces="none").header["views"][0]["faces"] is None
     np.testing.assert_array_equal(read(made, faces=[faces, None]).view(0, "faces"), faces)
     cloud = ct.knn_graph(points, 4)
-    other = ct.couple([cloud, cloud], [F, F], [1.0], max_iterations=1)
+    other = ct.couple([cloud, cloud], [F, F], [1.0], options={"max_iterations": 1})
     assert read(other).header["views"][0]["faces"] is None
     assert len(read(other, faces="surface").view(0, "faces")) > 20
 
@@ -165,7 +165,7 @@ def in_three_views(third: ct.Graph | None = None) -> ct.Coupling:
     points[2] = points[2][:9:-1]
     graphs = [ct.knn_graph(one, k=6).replace(coordinates=None) for one in points]
     table = np.column_stack([np.arange(60), np.arange(60), np.append(np.full(10, -1), np.arange(49, -1, -1))])
-    return ct.couple_pairs([*graphs[:2], third or graphs[2]], table, max_iterations=2)
+    return ct.couple_pairs([*graphs[:2], third or graphs[2]], table, options={"max_iterations": 2})
 
 
 def test_how_far_views_are_believed(paired: ct.Coupling, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def test_components_without_changes_are_shown_too() -> None:
     i = np.concatenate([np.arange(99), np.arange(200, 299)])
     graph = ct.Graph(n, i, i + 1, np.ones(len(i)))  # a path, a hundred lone vertices, a path
     F = np.eye(n)[:, :1]
-    made = ct.couple([graph, graph], [F, F], [1.0], max_iterations=1)
+    made = ct.couple([graph, graph], [F, F], [1.0], options={"max_iterations": 1})
     part = parts_of(edges_of(made), [n, n], None, 299, 10_000)[0]
     assert len(part.vertices) == 299
 

@@ -113,7 +113,7 @@ def _coupled(items: Items, limits: Limits) -> Ints:
         [F] * len(items.graphs),
         _TIMES,
         _ALPHA,
-        max_iterations=_STEPS,
+        options={"max_iterations": _STEPS},
         callback=lambda _: time.perf_counter() > end,
     )
     return average(result.graphs, normalized=True).clusters(items.classes)[0]

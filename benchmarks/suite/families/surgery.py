@@ -95,7 +95,11 @@ def _coupled(task: Surgery, limits: Limits, *, auto: bool = False) -> Floats:
     views = task.views
     options: Any = ("auto", "auto") if auto else (views.times, task.alpha)
     result = couple(
-        views.graphs, views.functions, *options, memory=_PLANNED * limits.memory, callback=lambda _: recorder.time_is_up
+        views.graphs,
+        views.functions,
+        *options,
+        options={"memory": _PLANNED * limits.memory},
+        callback=lambda _: recorder.time_is_up,
     )
     return np.concatenate([graph.w for graph in result.graphs])
 

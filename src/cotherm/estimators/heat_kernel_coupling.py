@@ -514,14 +514,14 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             self.functions_ = functions
 
     def _couple_pairs(self, functions: Any, argument: str, options: dict[str, Any], seed: int) -> None:
-        with known_as("seed", "random_state"), known_as("pairs", argument), known_as("graphs", "X"):
+        with known_as("pairs", argument), known_as("graphs", "X"):
             self.result_ = couple_pairs(
                 self.graphs_,
                 self._items.vertices(),
                 functions=functions,
                 times=self.times,
                 alpha=self.alpha,
-                seed=seed,
+                random_state=seed,
                 **for_pairs(options),
             )
         self.items_ = self._items.table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.estimators.new_samples import Kernel
 from cotherm.graphs.build import knn_graph
+from cotherm.methods.validation import did_you_mean
 
 # Of knn_graph, of both ways to couple, of couple_pairs, and of couple.
 _GRAPH = ("scale", "scale_neighbor", "scale_factor", "symmetrize")
@@ -32,8 +32,7 @@ def checked_options(options: Any, way: str, *, points: bool) -> dict[str, Any]:
     every = {*_GRAPH, *_BOTH, *_PAIRS, *_FUNCTIONS, *_OWN["labels"], *_OWN["landmarks"]}
     for key in options:
         if key not in every:
-            close = difflib.get_close_matches(str(key), every, n=1)
-            raise CothermError("options", f"the key {key!r}", needed, f"Did you mean {close[0]!r}?" if close else "")
+            raise CothermError("options", f"the key {key!r}", needed, did_you_mean(key, every))
         if key not in allowed:
             beside = "views that are graphs already" if key in _GRAPH else f"correspondence by {way}"
             given = f"{validation.describe(options[key])} in options, with {beside}, where it does not apply"
@@ -63,9 +62,17 @@ def for_couple(options: Mapping[str, Any], views: int) -> dict[str, Any]:
     for name in ("rigidity", "graph_weights"):
         if views == 1 and isinstance(found.get(name), list | tuple):
             found[name] = [*found[name]] * 2
-    return found
+    return _nested(found, ("graph_weights", "max_seconds"))
 
 
 def for_pairs(options: Mapping[str, Any]) -> dict[str, Any]:
     """What :func:`cotherm.couple_pairs` gets."""
-    return {name: value for name, value in options.items() if name in (*_BOTH, *_PAIRS)}
+    return _nested(
+        {name: value for name, value in options.items() if name in (*_BOTH, *_PAIRS)}, ("borrow", "max_seconds")
+    )
+
+
+def _nested(given: dict[str, Any], named: tuple[str, ...]) -> dict[str, Any]:
+    """Keyword arguments of a function that takes some of them by name, and the others as ``options``."""
+    own = {name: given.pop(name) for name in named if name in given}
+    return {**own, "options": given}

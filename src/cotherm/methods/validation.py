@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -23,8 +24,10 @@ from cotherm.version import __version__
 __all__ = [
     "checked_graphs",
     "checked_views",
+    "did_you_mean",
     "is_auto",
     "moderate",
+    "options_of",
     "positive",
     "require_same_names",
     "share",
@@ -57,6 +60,25 @@ def is_auto(argument: str, value: Any) -> bool:
     if isinstance(value, str) and value != "auto":
         raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
     return isinstance(value, str)
+
+
+def options_of(options: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults with what ``options`` says instead; refuses names that are not among them."""
+    needed = "a dict whose keys are among " + ", ".join(sorted(defaults))
+    if options is None:
+        return dict(defaults)
+    if not isinstance(options, Mapping):
+        raise CothermError("options", validation.describe(options), needed)
+    for key in options:
+        if key not in defaults:
+            raise CothermError("options", f"the key {key!r}", needed, did_you_mean(key, defaults))
+    return {**defaults, **options}
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Advice for a misspelled name; empty if nothing known is near it."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"Did you mean {close[0]!r}?" if close else ""
 
 
 def positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:

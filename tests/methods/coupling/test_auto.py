@@ -58,7 +58,11 @@ def test_auto_brings_views_together_as_numbers_chosen_by_hand_do() -> None:
         return np.array([f.mean_average_precision for f in found])
 
     by_hand, chosen = (
-        scores(ct.couple(views.graphs, views.functions, times, alpha, continuation="times", tolerance=1e-3).graphs)
+        scores(
+            ct.couple(
+                views.graphs, views.functions, times, alpha, options={"continuation": "times", "tolerance": 1e-3}
+            ).graphs
+        )
         for times, alpha in (([0.2, 0.75], 1e6), ("auto", "auto"))
     )
     assert (chosen > scores(views.graphs) + 0.1).all()
@@ -83,9 +87,9 @@ def test_units_do_not_matter(seed: int, weight_unit: float, function_unit: float
 
 def test_answers_in_other_units_are_the_same_graphs() -> None:
     views = ct.datasets.ring(30)
-    plain = ct.couple(views.graphs, views.functions, "auto", "auto", continuation="times")
+    plain = ct.couple(views.graphs, views.functions, "auto", "auto", options={"continuation": "times"})
     heavy = [g.with_weights(1024.0 * g.w) for g in views.graphs]
-    other = ct.couple(heavy, [8.0 * F for F in views.functions], "auto", "auto", continuation="times")
+    other = ct.couple(heavy, [8.0 * F for F in views.functions], "auto", "auto", options={"continuation": "times"})
     assert np.array(other.times) * 1024.0 == pytest.approx(np.array(plain.times))
     for a, b in zip(plain.graphs, other.graphs, strict=True):
         np.testing.assert_allclose(b.w / 1024.0, a.w, atol=1e-4)
@@ -104,13 +108,19 @@ def test_the_last_time_is_when_a_fifth_is_left() -> None:
 
 def test_what_is_chosen_is_recorded(tmp_path: Path) -> None:
     views = ct.datasets.ring(30)
-    result = ct.couple(views.graphs, views.functions, alpha="auto", continuation="direct", max_iterations=3)
+    result = ct.couple(
+        views.graphs, views.functions, alpha="auto", options={"continuation": "direct", "max_iterations": 3}
+    )
     np.testing.assert_array_equal(result.times, chosen_times(views.graphs, views.functions))
     assert (result.settings["times"], result.settings["alpha"]) == ("auto", "auto")
     result.save(tmp_path / "coupling.npz")
     assert ct.Coupling.load(tmp_path / "coupling.npz").settings == dict(result.settings)
     numbers = ct.couple(
-        views.graphs, views.functions, result.times, result.alpha, continuation="direct", max_iterations=3
+        views.graphs,
+        views.functions,
+        result.times,
+        result.alpha,
+        options={"continuation": "direct", "max_iterations": 3},
     )
     assert numbers.settings["times"] == list(result.times)
     for a, b in zip(result.graphs, numbers.graphs, strict=True):
@@ -151,8 +161,8 @@ def test_large_graphs_need_no_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_defaults_are_auto_at_any_size() -> None:
     for views in (ct.datasets.ring(30), ct.datasets.shortcuts(2_500)):
-        plain = ct.couple(views.graphs, views.functions, max_iterations=1)
-        chosen = ct.couple(views.graphs, views.functions, "auto", "auto", max_iterations=1)
+        plain = ct.couple(views.graphs, views.functions, options={"max_iterations": 1})
+        chosen = ct.couple(views.graphs, views.functions, "auto", "auto", options={"max_iterations": 1})
         assert (plain.settings["times"], plain.settings["alpha"]) == ("auto", "auto")
         assert (plain.times, plain.alpha) == (chosen.times, chosen.alpha)
 

@@ -171,7 +171,9 @@ def test_hands_come_apart(data_file: Callable[[str], Path]) -> None:
 
 def test_nus_is_coupled(data_file: Callable[[str], Path]) -> None:
     views = nus(data=data_file("nus/NUS_results.mat").parents[1])
-    result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="direct", tolerance=1e-3)
+    result = ct.couple(
+        views.graphs, views.functions, views.times, 1e6, options={"continuation": "direct", "tolerance": 1e-3}
+    )
     assert result.cost < 640
     assert (result.coupling < 0.01 * result.coupling_before).all()
 
@@ -231,7 +233,7 @@ def test_a_rigid_graph_moves_less() -> None:
     views = ct.datasets.ring(n=30)
 
     def moves(rigidity: list[float]) -> list[float]:
-        graphs = ct.couple(views.graphs, views.functions, views.times, alpha=1e3, rigidity=rigidity).graphs
+        graphs = ct.couple(views.graphs, views.functions, views.times, alpha=1e3, options={"rigidity": rigidity}).graphs
         return [float(np.linalg.norm(g.w - o.w)) for g, o in zip(graphs, views.graphs, strict=True)]
 
     plain, rigid = moves([1.0, 1.0]), moves([100.0, 1.0])
@@ -243,7 +245,7 @@ def test_weights_of_functions_scale_them() -> None:
     graphs = some_graphs()
     functions = some_functions(graphs)
     omega = np.array([4.0, 1.0, 0.25])
-    weighted = ct.couple(graphs, functions, [0.2], alpha=10.0, function_weights=omega)
+    weighted = ct.couple(graphs, functions, [0.2], alpha=10.0, options={"function_weights": omega})
     scaled = ct.couple(graphs, [F * np.sqrt(omega) for F in functions], [0.2], alpha=10.0)
     assert_allclose(weighted.cost, scaled.cost)
     assert_allclose(weighted.coupling_before, ct.coupling_error(graphs, functions, [0.2]))
@@ -265,7 +267,7 @@ def test_an_edge_of_weight_zero_may_be_switched_on() -> None:
     ring = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 1.0))
     closable = ct.Graph(8, np.append(path.i, 0), np.append(path.j, 7), np.append(path.w, 0.0))
     bumps = ct.landmark_functions(ring, [0, 3, 6])
-    result = ct.couple([closable, ring], [bumps, bumps], [0.5, 1.0, 3.0], 1e6, rigidity=[1.0, 1e4])
+    result = ct.couple([closable, ring], [bumps, bumps], [0.5, 1.0, 3.0], 1e6, options={"rigidity": [1.0, 1e4]})
     assert result.graphs[0].w[-1] > 0.9
     assert result.changes()[0].edges("switched on").tolist() == [[0, 7]]
 
@@ -275,7 +277,7 @@ def test_routes_stages_and_warm_starts() -> None:
     arguments = (views.graphs, views.functions, views.times, 1e6)
     best = ct.couple(*arguments)
     for continuation in ("direct", "times", "alpha", [ct.Stage((0.3,), 1e6), ct.Stage((1.0, 2.0), 1e4, robust=False)]):
-        assert ct.couple(*arguments, continuation=continuation).cost >= best.cost * (1 - 1e-6)
+        assert ct.couple(*arguments, options={"continuation": continuation}).cost >= best.cost * (1 - 1e-6)
     again = ct.couple(*arguments, start=best)
     assert_allclose(again.cost, best.cost, rtol=1e-6)
     assert len(again.history) < 5
@@ -315,7 +317,7 @@ def test_graphs_are_held_only_where_several_changed() -> None:
 
 def test_a_path_is_recorded() -> None:
     views = ct.datasets.ring(n=30)
-    result = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, options={"continuation": "times"})
     stages = [row["stage"] for row in result.history]
     assert stages == sorted(stages)
     assert {row["route"] for row in result.history} == {"times"}
@@ -369,7 +371,7 @@ def test_a_time_limit_returns_the_best_so_far(tmp_path: Path, monkeypatch: pytes
 
 def test_a_budget_is_kept() -> None:
     views = ct.datasets.ring(n=30)
-    result = ct.couple(views.graphs, views.functions, views.times, 1e6, max_iterations=5)
+    result = ct.couple(views.graphs, views.functions, views.times, 1e6, options={"max_iterations": 5})
     assert result.status == "out of budget"
     assert "max_iterations" in str(result)
 
@@ -387,7 +389,7 @@ def test_a_budget_is_kept() -> None:
 def test_odd_graphs_are_coupled(graph: ct.Graph) -> None:
     other = problems.ring(7)
     functions = some_functions([graph, other], q=2)
-    result = ct.couple([graph, other], functions, [0.0, 1.0, 1e4], alpha=1e3, max_iterations=200)
+    result = ct.couple([graph, other], functions, [0.0, 1.0, 1e4], alpha=1e3, options={"max_iterations": 200})
     assert np.isfinite(result.cost)
     for g in result.graphs:
         assert np.isfinite(g.w).all()
@@ -398,10 +400,10 @@ def test_large_graphs_go_without_dense_matrices(monkeypatch: pytest.MonkeyPatch)
     """The same answer from flows and conjugate gradients as from decompositions and Cholesky."""
     views = ct.datasets.ring(n=40)
     arguments = (views.graphs, views.functions, views.times, 1e6)
-    dense = ct.couple(*arguments, continuation="times")
+    dense = ct.couple(*arguments, options={"continuation": "times"})
     monkeypatch.setattr(limits, "SPECTRAL_CORRELATION", 0)
     monkeypatch.setattr(limits, "CHOLESKY", 0)
-    sparse = ct.couple(*arguments, continuation="times")
+    sparse = ct.couple(*arguments, options={"continuation": "times"})
     assert_allclose(sparse.cost, dense.cost, rtol=1e-6)
     for a, b in zip(sparse.graphs, dense.graphs, strict=True):
         assert_allclose(a.w, b.w, atol=1e-5)
@@ -473,6 +475,8 @@ BAD: list[tuple[str, dict[str, object]]] = [
     ("tolerance", {"tolerance": 0.0}),
     ("max_iterations", {"max_iterations": 0}),
     ("callback", {"callback": 3}),
+    ("options", {"options": {"toleranze": 1.0}}),
+    ("options", {"options": 3}),
 ]
 
 
@@ -480,7 +484,7 @@ BAD: list[tuple[str, dict[str, object]]] = [
 def test_bad_input_is_named(argument: str, change: dict[str, object]) -> None:
     arguments: dict[str, object] = {"graphs": GOOD.graphs, "functions": GOOD.functions, "times": GOOD.times} | change
     with pytest.raises(ct.CothermError) as caught:
-        ct.couple(**arguments)  # type: ignore[arg-type]
+        ct.couple(**problems.nested(**arguments))
     assert caught.value.argument == argument
 
 
@@ -488,7 +492,7 @@ def test_derivatives_too_large_for_memory_are_refused() -> None:
     graph = problems.ring(30_000)
     F = np.zeros((30_000, 300))
     with pytest.raises(ct.CothermError, match="GB"):
-        ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6, memory="1GB")
+        ct.couple([graph, graph], [F, F], [1.0, 2.0], 1e6, options={"memory": "1GB"})
 
 
 def test_time_zero_is_a_constant_and_changes_nothing() -> None:
@@ -507,7 +511,7 @@ def test_never_worse_than_leaving_the_weights_alone(seed: int) -> None:
     graphs = [problems.random_graph(4, 4, seed=seed + k) for k in range(2)]
     functions = [rng.standard_normal((4, 2)) for _ in graphs]
     for continuation in ("times", "auto", [ct.Stage((100.0,), 1e12, robust=False)]):
-        result = ct.couple(graphs, functions, [0.5, 2.0], alpha=3.0, continuation=continuation)
+        result = ct.couple(graphs, functions, [0.5, 2.0], alpha=3.0, options={"continuation": continuation})
         start = papers_cost(graphs, graphs, functions, [0.5, 2.0], 3.0)
         assert result.cost <= start * (1 + 1e-12)
 
@@ -553,7 +557,7 @@ def test_cost_and_coupling_agree_and_are_right_at_any_time(kind: str, seed: int)
     graphs = [faintly_joined(rng, n, kind) for _ in range(2)]
     functions = [rng.standard_normal((n, q)) for _ in graphs]
     times, alpha = 10.0 ** rng.uniform(8, 17, 2), float(10.0 ** rng.integers(-2, 7))
-    result = ct.couple(graphs, functions, times, alpha, max_iterations=15)
+    result = ct.couple(graphs, functions, times, alpha, options={"max_iterations": 15})
     exact = np.zeros(2)
     for k, t in enumerate(times):
         H = [references.exact_heat_kernel(g, t) for g in result.graphs]
@@ -637,7 +641,7 @@ def test_a_callback_has_the_callers_settings() -> None:
             views.functions,
             [1.0, 2.0],
             1e6,
-            max_iterations=2,
+            options={"max_iterations": 2},
             callback=lambda _: seen.append(float(np.log(np.zeros(1))[0])),
         )
     assert set(seen) == {-np.inf}

@@ -31,7 +31,14 @@ def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupl
     frozen = [[0, 5], *[None] * (n_graphs - 1)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
-        return ct.couple(graphs, functions, views.times, 1e6, continuation="times", frozen=frozen, precision=precision)
+        return ct.couple(
+            graphs,
+            functions,
+            views.times,
+            1e6,
+            options={"continuation": "times", "precision": precision},
+            frozen=frozen,
+        )
 
 
 @pytest.mark.parametrize("n_graphs", [2, 3])
@@ -60,13 +67,15 @@ def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
     views = ct.datasets.shortcuts(31_000, k=k, functions=q)
     times = np.geomspace(views.times[0], views.times[1], p) if p > 1 else views.times[1:]
     small = ct.datasets.shortcuts(1_000, functions=q)
-    ct.couple(small.graphs, small.functions, small.times, "auto", max_iterations=2)  # compiling is not counted
+    ct.couple(
+        small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2}
+    )  # compiling is not counted
     # Compiled code and threads take something too, which is not traced.
     predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way) - plan._FIXED
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
         tracemalloc.start()
-        ct.couple(views.graphs, views.functions, times, "auto", continuation="direct", tolerance=0.3)
+        ct.couple(views.graphs, views.functions, times, "auto", options={"continuation": "direct", "tolerance": 0.3})
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert 0.75 < predicted / peak < 1.25
@@ -89,12 +98,12 @@ SHAPES = [(100, 40, 2), (3_000, 5, 2), (60, 25, 3), (1_000, 6, 3), (600, 20, 2)]
 @pytest.mark.parametrize(("n", "q", "n_graphs"), SHAPES)
 def test_choosing_times_and_alpha_is_within_the_forecast(n: int, q: int, n_graphs: int, way: str) -> None:
     graphs, functions = clouds(n, q, n_graphs)
-    ct.couple(*clouds(min(n, 300), 3, n_graphs), max_iterations=2)  # compiling is not counted
+    ct.couple(*clouds(min(n, 300), 3, n_graphs), options={"max_iterations": 2})  # compiling is not counted
     predicted = getattr(ct.coupling_memory(graphs, functions), way)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "WAYS", (way,))
         tracemalloc.start()
-        result = ct.couple(graphs, functions, max_iterations=3)
+        result = ct.couple(graphs, functions, options={"max_iterations": 3})
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert result.settings["times"] == result.settings["alpha"] == "auto"
@@ -110,12 +119,12 @@ from cotherm.methods.coupling import memory as plan
 from tests.methods.coupling.test_coupling_memory import clouds
 
 n, q, n_graphs, way = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-ct.couple(*clouds(min(n, 700), 3, n_graphs), max_iterations=2)
+ct.couple(*clouds(min(n, 700), 3, n_graphs), options={"max_iterations": 2})
 graphs, functions = clouds(n, q, n_graphs)
 predicted = getattr(ct.coupling_memory(graphs, functions), way)
 plan.WAYS = (way,)
 before = memory.in_use()
-ct.couple(graphs, functions, max_iterations=4)
+ct.couple(graphs, functions, options={"max_iterations": 4})
 print(memory.peak() - before, predicted)
 """
 
@@ -134,7 +143,7 @@ def test_the_limit_holds_where_times_and_alpha_are_chosen() -> None:
     graphs, functions = clouds(100, 40)
     needs = ct.coupling_memory(graphs, functions)
     least = needs.in_use + min(needs.stored, needs.recomputed, needs.streamed)
-    assert refused(lambda: ct.couple(graphs, functions, memory=0.8 * least)) == "memory"
+    assert refused(lambda: ct.couple(graphs, functions, options={"memory": 0.8 * least})) == "memory"
 
 
 def test_alpha_is_the_same_however_derivatives_are_kept() -> None:
@@ -143,7 +152,7 @@ def test_alpha_is_the_same_however_derivatives_are_kept() -> None:
     for way in WAYS:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(plan, "WAYS", (way,))
-            found[way] = ct.couple(graphs, functions, max_iterations=1)
+            found[way] = ct.couple(graphs, functions, options={"max_iterations": 1})
     assert_allclose([found[way].alpha for way in WAYS], found["stored"].alpha, rtol=1e-9)
     for way in WAYS:
         assert_allclose(found[way].times, found["stored"].times)
@@ -166,7 +175,7 @@ def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
     views = ct.datasets.shortcuts(5_000)
     with pytest.raises(ct.CothermError) as caught:
-        ct.couple(views.graphs, views.functions, memory="1MB")
+        ct.couple(views.graphs, views.functions, options={"memory": "1MB"})
     needs = ct.coupling_memory(views.graphs, views.functions)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     assert caught.value.argument == "memory"
@@ -187,8 +196,8 @@ def test_modes_that_ranks_make_are_within_the_forecast() -> None:
 
 def test_bad_words() -> None:
     views = ct.datasets.ring(20)
-    assert refused(lambda: ct.couple(views.graphs, views.functions, memory="lots")) == "memory"
-    assert refused(lambda: ct.couple(views.graphs, views.functions, precision="float16")) == "precision"
+    assert refused(lambda: ct.couple(views.graphs, views.functions, options={"memory": "lots"})) == "memory"
+    assert refused(lambda: ct.couple(views.graphs, views.functions, options={"precision": "float16"})) == "precision"
     assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, precision="half")) == "precision"
     assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, "soon")) == "times"
 

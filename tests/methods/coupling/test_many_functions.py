@@ -107,7 +107,7 @@ def solved(way: str, residuals: int, count: int, engine: Engine | str = "cpu") -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "FORMED_RESIDUALS", residuals)
         patch.setattr(plan, "WAYS", (way,))
-        return ct.couple(graphs, functions, [0.4], 1e4, continuation="times", engine=engine)
+        return ct.couple(graphs, functions, [0.4], 1e4, options={"continuation": "times"}, engine=engine)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -141,7 +141,7 @@ def test_the_forecast_says_how() -> None:
 def test_the_result_says_whether_factors_were_made(cost: float, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, functions = views(60, 3, 30)
     monkeypatch.setattr(ImplicitJacobian, "factoring_work", lambda *_: cost)
-    result = ct.couple(graphs, functions, [0.4], 1e3, max_iterations=30, continuation="direct")
+    result = ct.couple(graphs, functions, [0.4], 1e3, options={"max_iterations": 30, "continuation": "direct"})
     assert result.settings["memory"]["derivatives"] == words
 
 
@@ -164,7 +164,9 @@ def test_factors_beyond_the_limit_are_not_made(room: int, words: str, monkeypatc
     assert needs.stored - needs.recomputed < plan.factors_memory([g.m // 4 for g in graphs], [60] * 3, 465, CPU)
     budget = needs.in_use + needs.stored + room
     monkeypatch.setattr(memory, "in_use", lambda: needs.in_use)
-    result = ct.couple(graphs, functions, [0.4], 1e3, max_iterations=30, continuation="direct", memory=budget)
+    result = ct.couple(
+        graphs, functions, [0.4], 1e3, options={"max_iterations": 30, "continuation": "direct", "memory": budget}
+    )
     assert result.settings["memory"]["derivatives"] == words
 
 

@@ -50,7 +50,7 @@ def test_matches_of_noisy_networks_stay_about_as_given() -> None:
             first, second, truth = network_pair(family, 0.08, 0.04, seed)
             graphs = [first, second]
             functions = bumps(graphs, truth, 8, seed)
-            result = ct.couple(graphs, functions, tolerance=1e-3, continuation="times")
+            result = ct.couple(graphs, functions, options={"tolerance": 1e-3, "continuation": "times"})
             assert result.settings["strength"] < 10.0
             assert _cut(result) < 0.01 * (first.m + second.m)
             changes.append(_exact(result, functions, truth) - _exact(graphs, functions, truth))
@@ -62,7 +62,7 @@ def test_matches_of_noisy_networks_stay_about_as_given() -> None:
 def test_the_same_network_in_another_order_stays_as_it_is(family: str) -> None:
     first, second, truth = network_pair(family, 0.0, 0.0, 3)
     functions = bumps([first, second], truth, 8)
-    result = ct.couple([first, second], functions, tolerance=1e-3, continuation="times")
+    result = ct.couple([first, second], functions, options={"tolerance": 1e-3, "continuation": "times"})
     assert result.settings["strength"] == STRENGTH
     for new, old in zip(result.graphs, result.originals, strict=True):
         np.testing.assert_allclose(new.w, old.w, rtol=1e-4)
@@ -94,7 +94,7 @@ def test_alpha_is_so_many_times_that_of_equal_weight() -> None:
     graphs = [random_graph(25, 80, 0), random_graph(30, 80, 1)]
     F = np.eye(30)[:, :3]
     functions = [F[:25], F * [1.0, 1.0, 1.002]]
-    result = ct.couple(graphs, functions, max_iterations=1)
+    result = ct.couple(graphs, functions, options={"max_iterations": 1})
     assert 1.0 < result.settings["strength"] < STRENGTH
     free, ones = [np.arange(g.m) for g in graphs], np.ones(2)
     problem = CouplingProblem(
@@ -109,25 +109,25 @@ def test_weights_of_functions_count() -> None:
     """A function that differs and hardly counts changes hardly anything."""
     graphs = [path(9), path(9)]
     functions = [np.eye(9)[:, [2, 6]], np.eye(9)[:, [2, 6]] * [1.0, 2.0]]
-    weighted = ct.couple(graphs, functions, function_weights=[1.0, 1e-6], max_iterations=1)
+    weighted = ct.couple(graphs, functions, options={"function_weights": [1.0, 1e-6], "max_iterations": 1})
     assert weighted.settings["strength"] == STRENGTH
-    assert ct.couple(graphs, functions, max_iterations=1).settings["strength"] == 1.0
+    assert ct.couple(graphs, functions, options={"max_iterations": 1}).settings["strength"] == 1.0
 
 
 def test_what_was_done_is_said_and_kept(tmp_path: Path) -> None:
     graphs = [random_graph(25, 80, 0), random_graph(25, 80, 1)]
     functions = [ct.landmark_functions(graph, [3, 8]) for graph in graphs]
-    weak = ct.couple(graphs, functions, max_iterations=3)
+    weak = ct.couple(graphs, functions, options={"max_iterations": 3})
     assert "coupled weakly" in str(weak)
     assert "coupled weakly" in weak._repr_html_()
     weak.save(tmp_path / "weak.npz")
     assert str(ct.Coupling.load(tmp_path / "weak.npz")) == str(weak)
-    chosen = ct.couple(graphs, functions, alpha=weak.alpha, max_iterations=3)
+    chosen = ct.couple(graphs, functions, alpha=weak.alpha, options={"max_iterations": 3})
     assert "strength" not in chosen.settings
     assert "lower α" in str(chosen)
     for a, b in zip(weak.graphs, chosen.graphs, strict=True):
         assert_array_equal(a.w, b.w)
-    alike = ct.couple(graphs, [functions[0]] * 2, max_iterations=3)
+    alike = ct.couple(graphs, [functions[0]] * 2, options={"max_iterations": 3})
     assert alike.settings["strength"] == STRENGTH
     assert "t = 0" not in str(alike)
 
@@ -140,7 +140,7 @@ def test_coupling_is_advised_where_it_may_help() -> None:
     plain = ct.match(graphs, alike)
     assert plain.status in ("no better than chance", "uncertain")
     assert "couple the graphs first" in plain.advice
-    coupled = ct.match(ct.couple(graphs, alike, alpha=1.0, max_iterations=1))
+    coupled = ct.match(ct.couple(graphs, alike, alpha=1.0, options={"max_iterations": 1}))
     assert coupled.status in ("no better than chance", "uncertain")
     assert "couple the graphs first" not in coupled.advice
     own = ct.match(graphs, [ct.landmark_functions(graph, marks) for graph in graphs])

@@ -18,7 +18,7 @@ from cotherm.methods.coupling import file as coupling_file
 @pytest.fixture(scope="module")
 def result() -> ct.Coupling:
     views = ct.datasets.ring(n=30)
-    return ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
+    return ct.couple(views.graphs, views.functions, views.times, 1e6, options={"continuation": "times"})
 
 
 def test_changes_are_sorted_by_size(result: ct.Coupling) -> None:
@@ -105,6 +105,6 @@ def test_functions_that_differ_from_the_start_are_said(result: ct.Coupling) -> N
     assert result.mismatch == 0.0
     graphs = result.originals
     F = np.eye(30)[:, :2]
-    other = ct.couple(graphs, [F, 2.0 * F], [1.0], alpha=1.0, continuation="direct")
+    other = ct.couple(graphs, [F, 2.0 * F], [1.0], alpha=1.0, options={"continuation": "direct"})
     assert other.mismatch > 0.5
     assert "no weights can mend" in str(other)

@@ -90,7 +90,7 @@ def test_landmarks_decide_between_left_and_right() -> None:
 
 def test_coupling_repairs_what_joined_hands_spoil() -> None:
     views = ct.datasets.human(200)
-    coupled = ct.couple(views.graphs, views.functions, views.times, 1e6, continuation="times")
+    coupled = ct.couple(views.graphs, views.functions, views.times, 1e6, options={"continuation": "times"})
     right = np.arange(200)
     X = views.graphs[1].coordinates
     assert X is not None

@@ -269,7 +269,7 @@ def test_printed_in_one_line() -> None:
 
 def test_a_coupling_merges_its_graphs_by_trust() -> None:
     """Two views count as wholes, in proportion to their structure to the power (1 − ρ)/ρ, ρ their correlation."""
-    result = ct.couple_pairs([clustered(60, 0), clustered(60, 1)], [range(40), range(40)], kept_back=0.0)
+    result = ct.couple_pairs([clustered(60, 0), clustered(60, 1)], [range(40), range(40)], options={"kept_back": 0.0})
     assert result.pairs is not None
     rho = float(np.mean(result.pairs.trust()))
     weights = np.array([structure(graph) for graph in result.originals]) ** ((1.0 - rho) / rho)
@@ -282,7 +282,7 @@ def test_a_view_that_nobody_trusts_counts_where_no_other_view_knows() -> None:
     views = [clustered(60, 0), clustered(60, 1)]
     order = np.random.default_rng(0).permutation(60)
     noise = problems.relabeled(clustered(60, 2), order)
-    result = ct.couple_pairs([*views, noise], [[v, v, v] for v in range(40)], kept_back=0.0)
+    result = ct.couple_pairs([*views, noise], [[v, v, v] for v in range(40)], options={"kept_back": 0.0})
     assert result.pairs is not None
     assert result.pairs.trust()[2] == 0.0
     common = result.common_graph(second_neighbors=False)
@@ -466,5 +466,5 @@ def test_where_no_views_are_related_the_one_with_structure_is_taken() -> None:
 
 def test_views_that_were_coupled_all_the_same_are_merged() -> None:
     graphs, table = noise_beside()
-    result = ct.couple_pairs(graphs, table, include_unrelated=True, kept_back=0.0)
+    result = ct.couple_pairs(graphs, table, options={"include_unrelated": True, "kept_back": 0.0})
     assert result.common_graph().views == (0, 1, 2)

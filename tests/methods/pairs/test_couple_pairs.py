@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import cotherm as ct
 from cotherm.progress import Meter
 from tests import problems
-from tests.problems import refused
+from tests.problems import nested, refused
 
 RNG = np.random.default_rng(0)
 
@@ -105,8 +105,10 @@ def test_order_of_vertices_does_not_matter() -> None:
     order = np.random.default_rng(4).permutation(120)
     place = np.argsort(order)
     shuffled = ct.Graph(120, place[views[1].i], place[views[1].j], views[1].w)
-    same = ct.couple_pairs(views, kept_back=0.0, tolerance=1e-9)
-    by_index = ct.couple_pairs([views[0], shuffled], [order, np.arange(120)], kept_back=0.0, tolerance=1e-9)
+    same = ct.couple_pairs(views, options={"kept_back": 0.0, "tolerance": 1e-9})
+    by_index = ct.couple_pairs(
+        [views[0], shuffled], [order, np.arange(120)], options={"kept_back": 0.0, "tolerance": 1e-9}
+    )
     expected, found = (np.sort(result.graphs[0].w) for result in (same, by_index))
     assert_allclose(found, expected, atol=1e-3 * expected.max())
 
@@ -114,7 +116,9 @@ def test_order_of_vertices_does_not_matter() -> None:
 def test_units_do_not_matter() -> None:
     views = [clustered(1), clustered(2)]
     scaled = [views[0], views[1].with_weights(1000.0 * views[1].w)]
-    plain, large = (ct.couple_pairs(graphs, kept_back=0.0, tolerance=1e-9) for graphs in (views, scaled))
+    plain, large = (
+        ct.couple_pairs(graphs, options={"kept_back": 0.0, "tolerance": 1e-9}) for graphs in (views, scaled)
+    )
     assert_allclose(large.graphs[1].w / 1000.0, plain.graphs[1].w, rtol=1e-3, atol=1e-5)
 
 
@@ -140,10 +144,10 @@ def test_functions_beside_the_pairs() -> None:
     views = [clustered(1), clustered(2)]
     labels = ct.label_functions(np.arange(120) % 6)
     half = [np.arange(60), np.arange(60)]
-    result = ct.couple_pairs(views, half, functions=[labels, labels], borrow=0.0, kept_back=0.0)
+    result = ct.couple_pairs(views, half, functions=[labels, labels], borrow=0.0, options={"kept_back": 0.0})
     assert result.mismatch < 1e-12
     assert result.functions[0].shape[1] > labels.shape[1]
-    without = ct.couple_pairs(views, half, borrow=0.0, kept_back=0.0)
+    without = ct.couple_pairs(views, half, borrow=0.0, options={"kept_back": 0.0})
     unpaired = np.arange(120) >= 60
     gaps = [np.linalg.norm((one.graphs[0].w - views[0].w)[unpaired[views[0].i]]) for one in (result, without)]
     assert gaps[0] > gaps[1]  # labels reach the items that no pair reaches
@@ -152,7 +156,7 @@ def test_functions_beside_the_pairs() -> None:
 def test_borrowed_weight_comes_from_edges_that_the_other_view_bears_out() -> None:
     """Half of the weight borrowed and no coupling to speak of: totals stay, edges of both views, wrong ones weaker."""
     views = [clustered(1, noise=1.8), clustered(2, noise=1.8)]
-    result = ct.couple_pairs(views, borrow=0.5, alpha=1e-9, kept_back=0.0)
+    result = ct.couple_pairs(views, borrow=0.5, alpha=1e-9, options={"kept_back": 0.0})
     labels = np.arange(120) % 6
     for given, graph in zip(views, result.graphs, strict=True):
         assert_allclose(graph.w.sum(), given.w.sum(), rtol=0.05)
@@ -168,7 +172,7 @@ def test_callback_stops_the_search() -> None:
         steps.append(step)
         return len(steps) == 3
 
-    result = ct.couple_pairs([clustered(1), clustered(2)], kept_back=0.0, callback=stop)
+    result = ct.couple_pairs([clustered(1), clustered(2)], options={"kept_back": 0.0}, callback=stop)
     assert result.status == "interrupted"
     assert len(result.history) == 3
     assert steps[-1].cost <= steps[0].cost
@@ -276,7 +280,7 @@ def test_few_pairs_do_no_harm(few: int) -> None:
     assert not result.pairs.agreement[0].coupled
     assert len(result.pairs.notes) == 2
     assert all(f"shares {few} items" in note and "include_unrelated" in note for note in result.pairs.notes)
-    asked = ct.couple_pairs(views, [range(few), range(few)], include_unrelated=True)
+    asked = ct.couple_pairs(views, [range(few), range(few)], options={"include_unrelated": True})
     assert asked.pairs is not None
     assert asked.pairs.n_modes >= 1
     assert asked.pairs.agreement[0].coupled
@@ -299,7 +303,7 @@ def test_figures_are_about_the_graphs_that_were_given(pair: ct.Coupling) -> None
         assert_array_equal(coupled.edges[: graph.m], graph.edges)
     assert_allclose(pair.distance, sum(map(laplacian_distance, given, pair.graphs)))
     assert_allclose(pair.cost, pair.distance + pair.alpha * np.sum(pair.coupling**2))
-    unchanged = ct.couple_pairs(given, times=pair.times, alpha=1e-9, borrow=0.0, kept_back=0.0)
+    unchanged = ct.couple_pairs(given, times=pair.times, alpha=1e-9, borrow=0.0, options={"kept_back": 0.0})
     assert_allclose(pair.coupling_before, unchanged.coupling_before)
     changes = pair.changes()[0]
     assert_array_equal(changes.before[: given[0].m], given[0].w)
@@ -317,7 +321,7 @@ def test_the_printed_cost_adds_up(pair: ct.Coupling) -> None:
 def test_a_rigid_view_is_held(rigid: int) -> None:
     views, rigidity = [clustered(1), clustered(2)], np.ones(2)
     rigidity[rigid] = 1e12
-    result = ct.couple_pairs(views, rigidity=rigidity)
+    result = ct.couple_pairs(views, options={"rigidity": rigidity})
     assert_allclose(result.graphs[rigid].w, views[rigid].w, atol=1e-9)
     assert not np.allclose(result.graphs[1 - rigid].w[: views[1 - rigid].m], views[1 - rigid].w)
     assert result.pairs is not None
@@ -326,14 +330,16 @@ def test_a_rigid_view_is_held(rigid: int) -> None:
 
 def test_rigidity_is_relative() -> None:
     views = [clustered(1), clustered(2)]
-    one, two = (ct.couple_pairs(views, rigidity=c * np.array([4.0, 1.0]), kept_back=0.0) for c in (1.0, 8.0))
+    one, two = (
+        ct.couple_pairs(views, options={"rigidity": c * np.array([4.0, 1.0]), "kept_back": 0.0}) for c in (1.0, 8.0)
+    )
     assert one.pairs is not None
     assert_allclose(one.pairs.shares[0], one.pairs.shares[1] / 4.0)
     assert_allclose(two.graphs[0].w, one.graphs[0].w, atol=1e-3)
 
 
 def test_what_was_not_measured_is_not_zero(tmp_path: Any) -> None:
-    result = ct.couple_pairs([clustered(1), clustered(2)], kept_back=0.0)
+    result = ct.couple_pairs([clustered(1), clustered(2)], options={"kept_back": 0.0})
     result.save(tmp_path / "result.npz")
     for one in (result, ct.Coupling.load(tmp_path / "result.npz")):
         assert one.pairs is not None
@@ -345,7 +351,9 @@ def test_what_was_not_measured_is_not_zero(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("alpha", ["auto", 1e-9, 1e6])
 def test_converged_means_that_gradients_balance(alpha: float | str) -> None:
-    result = ct.couple_pairs([clustered(1), clustered(2)], alpha=alpha, kept_back=0.0, max_iterations=10_000)
+    result = ct.couple_pairs(
+        [clustered(1), clustered(2)], alpha=alpha, options={"kept_back": 0.0, "max_iterations": 10_000}
+    )
     assert (result.status == "converged") == (result.optimality <= 0.1)
 
 
@@ -383,17 +391,18 @@ def test_graphs_in_pieces_and_without_edges() -> None:
         ({"borrow": "yes"}, "borrow"),
         ({"rigidity": [1.0]}, "rigidity"),
         ({"kept_back": 0.7}, "kept_back"),
-        ({"seed": -1}, "seed"),
+        ({"random_state": -1}, "random_state"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"max_iterations": 0}, "max_iterations"),
         ({"callback": 3}, "callback"),
+        ({"options": {"kept": 0.1}}, "options"),
         ({"engine": "abacus"}, "engine"),
         ({"functions": [np.ones((120, 1))]}, "functions"),
     ],
 )
 def test_arguments_that_cannot_be_used(arguments: dict[str, Any], wrong: str) -> None:
     views = [clustered(1), clustered(2)]
-    assert refused(lambda: ct.couple_pairs(views, **arguments)) == wrong
+    assert refused(lambda: ct.couple_pairs(views, **nested(**arguments))) == wrong
 
 
 def test_single_graphs_are_refused() -> None:

@@ -48,7 +48,7 @@ def case(seed: int) -> Case:
 def coupled(
     graphs: Sequence[ct.Graph], table: NDArray[np.integer], tolerance: float = 1e-5, kept_back: float = 0.25
 ) -> ct.Coupling:
-    result = ct.couple_pairs(graphs, np.asarray(table), tolerance=tolerance, kept_back=kept_back)
+    result = ct.couple_pairs(graphs, np.asarray(table), options={"tolerance": tolerance, "kept_back": kept_back})
     assert result.pairs is not None
     assert any(one.coupled for one in result.pairs.agreement)
     return result

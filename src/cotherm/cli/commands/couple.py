@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cotherm.cli import parser as options_of
 
@@ -58,6 +58,9 @@ then:
 
 
 _STOPPING = ("tolerance", "max_iterations", "max_seconds")
+# What couple and couple_pairs take as ``options``.
+_RARE = ("rigidity", "tolerance", "max_iterations")
+_RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory", "precision")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -256,17 +259,11 @@ def _by_functions(
             known.functions,
             options.times,
             options.alpha,
-            rigidity=options.rigidity,
             graph_weights=options.graph_weights,
-            function_weights=options.function_weights,
-            continuation=options.continuation,
-            tolerance=1e-6 if options.tolerance is None else options.tolerance,
-            max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,
-            memory=options.memory,
-            precision=options.precision,
             engine=engine,
             checkpoint=options.checkpoint,
+            options=rare_options(options, *_RARE, *_RARE_OF_FUNCTIONS),
         )
     return result, known.reading
 
@@ -301,13 +298,10 @@ def _by_pairs(
             times=options.times,
             alpha=options.alpha,
             borrow=options.borrow,
-            rigidity=options.rigidity,
-            include_unrelated=options.include_unrelated,
-            tolerance=1e-5 if options.tolerance is None else options.tolerance,
-            max_iterations=1_000 if options.max_iterations is None else options.max_iterations,
             max_seconds=options.max_seconds,
             engine=engine,
             checkpoint=options.checkpoint,
+            options=rare_options(options, *_RARE, "include_unrelated"),
         )
     return result, reading
 
@@ -331,6 +325,11 @@ def _refuse_options_of_functions(options: argparse.Namespace) -> None:
     for name, value in given.items():
         if value is not None:
             raise CothermError(name, str(value), "to be left out: it has no meaning for coupling by pairs", advice)
+
+
+def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Those that were given, as couple and couple_pairs take them."""
+    return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
 @contextmanager

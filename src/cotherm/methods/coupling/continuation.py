@@ -66,14 +66,14 @@ class Stage:
 
     See Also
     --------
-    couple : Takes a list of stages as ``continuation``.
+    couple : Takes a list of stages as the option ``continuation``.
 
     Examples
     --------
     >>> import cotherm as ct
     >>> views = ct.datasets.ring()
     >>> stages = [ct.Stage(times=(1.0,), alpha=1e4), ct.Stage(times=(1.0, 5.0), alpha=1e5)]
-    >>> ct.couple(views.graphs, views.functions, times=[1, 5, 10], alpha=1e6, continuation=stages).converged
+    >>> ct.couple(views.graphs, views.functions, [1, 5, 10], alpha=1e6, options={"continuation": stages}).converged
     True
     """
 

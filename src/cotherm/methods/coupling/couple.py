@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from cotherm.engines.threads import limited_blas
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import times_count
-from cotherm.methods.coupling.continuation import Stage
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
 from cotherm.methods.coupling.options import Options, checked_precision, checked_times, free_edges
 from cotherm.methods.coupling.report import report
@@ -31,19 +30,13 @@ def couple(
     alpha: float | str = "auto",
     *,
     frozen: Sequence[Any] | None = None,
-    rigidity: ArrayLike | None = None,
     graph_weights: ArrayLike | None = None,
-    function_weights: ArrayLike | None = None,
-    continuation: str | Sequence[Stage] = "auto",
     start: Sequence[Graph] | Coupling | None = None,
-    tolerance: float = 1e-6,
-    max_iterations: int = 2_000,
     max_seconds: float | None = None,
-    memory: str | float = "auto",
-    precision: str = "float64",
     callback: Callable[[Step], Any] | None = None,
     engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Coupling:
     r"""Change edge weights as little as possible so that heat diffuses alike on all graphs.
 
@@ -78,36 +71,15 @@ def couple(
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, one entry for each graph: None or False for none, True for all edges, a boolean
         mask, or edge numbers.
-    rigidity : array_like of float, optional
-        Penalty ρ > 0 on changing each graph, 1 by default. Give a graph that you trust more than 1.
     graph_weights : array_like of float, optional
         Weight π > 0 of each graph in the coupling term, 1 by default.
-    function_weights : array_like of float, optional
-        Weight ω > 0 of each function, 1 by default. A pair of functions a, b has weight ω_a ω_b.
-    continuation : {"auto", "direct", "times", "alpha"} or sequence of Stage, default "auto"
-        Sequence of easier problems to solve first, because the cost has many poor local minima. "direct" solves the
-        problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto" tries "times",
-        "alpha", and "direct" or, if several graphs have changed, one graph before the others; it keeps the best. On
-        graphs of more than 300 vertices it takes "times". A list of :class:`cotherm.Stage` gives the stages explicitly.
     start : sequence of Graph or Coupling, optional
         Weights to start from: graphs with the same edges, or an earlier result. With a start, "auto" continuation
         means "direct".
-    tolerance : float, default 1e-6
-        Stop when the projected gradient, relative to the gradients of the two terms that balance in it, is below
-        this.
-    max_iterations : int, default 2000
-        Maximum number of steps in all.
     max_seconds : float, optional
         Stop after this time with the best weights so far and the status "time limit"; with those that were given where
         it does not suffice to choose times and α. The clock is looked at after every step, and evaluating the result
         comes on top. By default there is no limit.
-    memory : "auto", float or str, default "auto"
-        Memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto" is the
-        memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed or read from a
-        temporary file. :func:`cotherm.coupling_memory` predicts the amounts.
-    precision : {"float64", "float32"}, default "float64"
-        Precision of the stored derivatives. "float32" halves their memory. Heat, cost and weights are always float64,
-        and the result changes in about the seventh digit.
     callback : callable, optional
         Called with a :class:`cotherm.Step` after every step. If it returns a true value, the search stops.
     engine : {"auto", "cpu", "gpu", "petsc"} or Engine, default "auto"
@@ -118,6 +90,24 @@ def couple(
     checkpoint : path-like, optional
         File for the state of the run, replaced every few seconds, in one step. If the run ends before it has finished,
         for whatever reason, the same call goes on from there, to the same result; see Notes.
+    options : dict, optional
+        What few need:
+
+        - rigidity: penalty ρ > 0 on changing each graph, 1 by default. Give a graph that you trust more than 1.
+        - function_weights: weight ω > 0 of each function, 1 by default. A pair of functions a, b has weight ω_a ω_b.
+        - continuation: sequence of easier problems to solve first, because the cost has many poor local minima.
+          "direct" solves the problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto",
+          the default, tries "times", "alpha", and "direct" or, if several graphs have changed, one graph before the
+          others; it keeps the best. On graphs of more than 300 vertices it takes "times". A list of
+          :class:`cotherm.Stage` gives the stages explicitly.
+        - tolerance: stop when the projected gradient, relative to the gradients of the two terms that balance in it,
+          is below this; 1e-6 by default.
+        - max_iterations: maximum number of steps in all, 2000 by default.
+        - memory: memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto",
+          the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed
+          or read from a temporary file. :func:`cotherm.coupling_memory` predicts the amounts.
+        - precision: "float64", the default, or "float32" for the stored derivatives, which halves their memory. Heat,
+          cost and weights are always float64, and the result changes in about the seventh digit.
 
     Returns
     -------
@@ -185,30 +175,23 @@ def couple(
     began = time.perf_counter()
     engine = engine_for_views(engine, functions)
     with engine.checking():
-        options = Options.checked(
+        given = Options.checked(
             graphs,
             functions,
             times,
             alpha,
             frozen=frozen,
-            rigidity=rigidity,
             graph_weights=graph_weights,
-            function_weights=function_weights,
-            continuation=continuation,
             start=start,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
             max_seconds=max_seconds,
-            memory_budget=memory,
-            precision=precision,
             callback=callback,
             engine=engine,
             checkpoint=checkpoint,
+            options=options,
         )
-    options.require_equal_ranks()
-    with limited_blas(options.largest):  # done once: finding the libraries takes as long as a step of a small problem
-        solution = solve(options, began)
-        return report(options, solution, began)
+    given.require_equal_ranks()
+    with limited_blas(given.largest):  # done once: finding the libraries takes as long as a step of a small problem
+        return report(given, solve(given, began), began)
 
 
 def coupling_memory(
@@ -244,7 +227,7 @@ def coupling_memory(
 
     See Also
     --------
-    couple : Run the coupling; its argument ``memory`` sets a limit.
+    couple : Run the coupling; its option ``memory`` sets a limit.
 
     Examples
     --------

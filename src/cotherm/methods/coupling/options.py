@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import limits, memory, validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, get_engine
+from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
@@ -21,11 +21,21 @@ from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of
 from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
-from cotherm.methods.validation import is_auto, positive
+from cotherm.methods.validation import is_auto, options_of, positive
 
 Edges = NDArray[np.intp]
 Route = tuple[str, list[Stage] | None]
 
+# What few need, with the defaults.
+RARE: Mapping[str, Any] = {
+    "rigidity": None,
+    "function_weights": None,
+    "continuation": "auto",
+    "tolerance": 1e-6,
+    "max_iterations": 2_000,
+    "memory": "auto",
+    "precision": "float64",
+}
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
 # Bounds on the largest weight for which squares and their sums keep full precision.
@@ -65,62 +75,42 @@ class Options:
         alpha: float | str,
         *,
         frozen: Sequence[Any] | None,
-        rigidity: ArrayLike | None,
         graph_weights: ArrayLike | None,
-        function_weights: ArrayLike | None,
-        continuation: str | Sequence[Stage],
         start: Sequence[Graph] | Coupling | None,
-        tolerance: float,
-        max_iterations: int,
         max_seconds: float | None,
-        memory_budget: str | float,
-        precision: str,
         callback: Callable[[Step], Any] | None,
-        engine: str | Engine,
-        checkpoint: str | os.PathLike[str] | None = None,
+        engine: Engine,
+        checkpoint: str | os.PathLike[str] | None,
+        options: Mapping[str, Any] | None,
     ) -> Options:
         """Check the arguments of couple."""
+        rare = options_of(options, RARE)
         graphs, columns = checked_views(graphs, functions)
-        given_times = checked_times(times)
-        given_alpha = None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True)
-        free = free_edges(frozen, graphs)
-        rho = positive("rigidity", rigidity, len(graphs), "graphs")
-        pi = positive("graph_weights", graph_weights, len(graphs), "graphs")
-        omega = positive("function_weights", function_weights, columns[0].shape[1], "functions")
-        tolerance = validation.real("tolerance", tolerance, positive=True)
-        max_iterations = validation.integer("max_iterations", max_iterations, least=1)
-        max_seconds = checked_seconds(max_seconds)
-        is_free = isinstance(memory_budget, str) and memory_budget == "auto"
-        budget = None if is_free else memory.amount("memory", memory_budget)
-        precision = checked_precision(precision)
         begin = start_weights(start, graphs)
-        routes = routes_of(continuation, graphs, warm=begin is not None)
-        if callback is not None and not callable(callback):
-            raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
-        options = cls(
+        checked = cls(
             graphs=graphs,
             functions=columns,
-            times=given_times,
-            alpha=given_alpha,
-            free=free,
-            rigidity=rho,
-            graph_weights=pi,
-            function_weights=omega,
-            continuation=continuation,
-            routes=routes,
+            times=checked_times(times),
+            alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
+            free=free_edges(frozen, graphs),
+            rigidity=positive("rigidity", rare["rigidity"], len(graphs), "graphs"),
+            graph_weights=positive("graph_weights", graph_weights, len(graphs), "graphs"),
+            function_weights=positive("function_weights", rare["function_weights"], columns[0].shape[1], "functions"),
+            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
+            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
+            max_seconds=checked_seconds(max_seconds),
+            budget=checked_budget(rare["memory"]),
+            precision=checked_precision(rare["precision"]),
             start=begin,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-            max_seconds=max_seconds,
-            budget=budget,
-            precision=precision,
-            callback=callback,
-            engine=get_engine(engine),
+            continuation=rare["continuation"],
+            routes=routes_of(rare["continuation"], graphs, warm=begin is not None),
+            callback=checked_callback(callback),
+            engine=engine,
             checkpoint=None if checkpoint is None else checked_place(checkpoint),
         )
         require_squares(graphs)
-        options.require_finite(given_alpha or 1.0)
-        return options
+        checked.require_finite(checked.alpha or 1.0)
+        return checked
 
     @property
     def weighted_functions(self) -> list[Floats]:
@@ -200,6 +190,17 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
 
 def checked_precision(precision: str) -> str:
     return validation.choice("precision", precision, ("float64", "float32"))
+
+
+def checked_budget(budget: Any) -> int | None:
+    """The bytes of memory that may be used; None for "auto", those that are free."""
+    return None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget)
+
+
+def checked_callback(callback: Any) -> Callable[[Step], Any] | None:
+    if callback is not None and not callable(callback):
+        raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
+    return callback
 
 
 def checked_seconds(max_seconds: object) -> float | None:

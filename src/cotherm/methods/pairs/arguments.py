@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,21 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.heat.validation import checked_views
 from cotherm.methods.checkpoint import Checkpoint, fingerprint_of_graphs, hashed, ranks_of
-from cotherm.methods.coupling.options import checked_seconds, checked_times, require_squares
+from cotherm.methods.coupling.options import checked_callback, checked_seconds, checked_times, require_squares
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.relation import Link
 from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive
 from cotherm.pairs import Pairs, checked_pairs
+
+# What few need, with the defaults.
+RARE: Mapping[str, Any] = {
+    "n_modes": "auto",
+    "rigidity": None,
+    "include_unrelated": False,
+    "kept_back": 0.25,
+    "tolerance": 1e-5,
+    "max_iterations": 1_000,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,38 +123,32 @@ class Numbers:
     @classmethod
     def checked(
         cls,
-        n_modes: int | str,
         times: ArrayLike | str,
         alpha: float | str,
         borrow: float | str,
-        include_unrelated: bool,
-        kept_back: float,
-        seed: int,
-        tolerance: float,
-        max_iterations: int,
+        random_state: int,
         max_seconds: float | None,
         callback: Callable[[Step], Any] | None,
+        rare: Mapping[str, Any],
     ) -> Numbers:
-        compared = checked_times(times)
+        compared, n_modes = checked_times(times), rare["n_modes"]
         if compared is not None and not np.any(compared > 0.0):
             raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
-        share = validation.real("kept_back", kept_back)
+        share = validation.real("kept_back", rare["kept_back"])
         if share > 0.5:
             raise CothermError("kept_back", f"{share:g}", "a fraction of the pairs, at most 0.5")
-        if callback is not None and not callable(callback):
-            raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
         return cls(
             n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
             times=None if compared is None else compared[compared > 0.0],
             alpha=None if is_auto("alpha", alpha) else _strength(alpha),
             borrow=None if is_auto("borrow", borrow) else _share(borrow),
-            include_unrelated=validation.boolean("include_unrelated", include_unrelated),
+            include_unrelated=validation.boolean("include_unrelated", rare["include_unrelated"]),
             kept_back=share,
-            seed=validation.integer("seed", seed, least=0, most=2**32 - 1),
-            tolerance=validation.real("tolerance", tolerance, positive=True),
-            max_iterations=validation.integer("max_iterations", max_iterations, least=1),
+            seed=validation.integer("random_state", random_state, least=0, most=2**32 - 1),
+            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
+            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
             max_seconds=checked_seconds(max_seconds),
-            callback=callback,
+            callback=checked_callback(callback),
         )
 
 

@@ -20,14 +20,14 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.arguments import Given, LinkedViews, Numbers, opened
+from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews, Numbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import Agreed, KeptBack, Measured
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.rules import FEWEST, MOVES
-from cotherm.methods.validation import versions
+from cotherm.methods.validation import options_of, versions
 from cotherm.progress import Meter
 
 _TOO_SHORT = "Time was too short to prepare the coupling: all views were left as they are."
@@ -38,20 +38,15 @@ def couple_pairs(
     pairs: ArrayLike | Sequence[ArrayLike] | str = "same",
     *,
     functions: Sequence[ArrayLike] | None = None,
-    n_modes: int | str = "auto",
     times: ArrayLike | str = "auto",
     alpha: float | str = "auto",
     borrow: float | str = "auto",
-    rigidity: ArrayLike | None = None,
-    include_unrelated: bool = False,
-    kept_back: float = 0.25,
-    seed: int = 0,
-    tolerance: float = 1e-5,
-    max_iterations: int = 1_000,
+    random_state: int = 0,
     max_seconds: float | None = None,
     callback: Callable[[Step], Any] | None = None,
     engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Coupling:
     r"""Couple graphs by items that are known to be the same, without labels.
 
@@ -87,8 +82,6 @@ def couple_pairs(
     functions : sequence of array_like of shape (n_k, q), optional
         Further corresponding functions, one array for each graph, such as landmarks, labels or features. They are
         scaled to unit norm.
-    n_modes : int or "auto", default "auto"
-        Number of smooth modes of every graph. "auto": one for every six items that two coupled views share, at most 24.
     times : "auto" or array_like of float, default "auto"
         Diffusion times at which heat is compared, for graphs scaled to the same median degree. "auto": one move along
         edges if all items are shared, and 1/p² moves, at most 8, if the part p of them is.
@@ -100,23 +93,8 @@ def couple_pairs(
         Share of the weights between shared items that a view borrows from the others before coupling, from 0 for none
         to 1. "auto": for each view the mean correlation of its heat kernel with the others', or of the others' with
         each other where that is more, at most 0.4. A correlation counts as far as there is evidence for it.
-    rigidity : array_like of float, optional
-        Penalty ρ > 0 on changing each graph. By default the square of a view's median correlation with the others,
-        relative to the geometric mean of all views, so that two views are equally rigid. If it is given, a view that is
-        ρ times as rigid as the least rigid one also borrows 1/ρ as much, and nothing from ρ = 100 on.
-    include_unrelated : bool, default False
-        Whether to couple views also where they have nothing in common beyond chance, or where they share fewer than 20
-        items, too few to tell.
-    kept_back : float, default 0.25
-        Fraction of the pairs to keep back when agreement is measured, at most one half. 0 for no measurement: the
-        usual strength is taken. The final coupling uses all pairs.
-    seed : int, default 0
+    random_state : int, default 0
         Seed of the choice of pairs to keep back.
-    tolerance : float, default 1e-5
-        Stop when a step lowers the cost by less than this fraction of its first value, once the gradients of its two
-        terms balance to a tenth.
-    max_iterations : int, default 1000
-        Maximum number of steps of the final coupling.
     max_seconds : float, optional
         Stop after this time with the best weights so far and the status "time limit". Up to half of it serves to
         measure agreement. Where it does not suffice to prepare the coupling, all views are left as they are, and the
@@ -129,6 +107,21 @@ def couple_pairs(
         What runs the array kernels, as for :func:`cotherm.couple`.
     checkpoint : path-like, optional
         File for the state of the run, from which the same call goes on, as for :func:`cotherm.couple`.
+    options : dict, optional
+        What few need:
+
+        - n_modes: number of smooth modes of every graph. "auto", the default: one for every six items that two coupled
+          views share, at most 24.
+        - rigidity: penalty ρ > 0 on changing each graph. By default the square of a view's median correlation with the
+          others, relative to the geometric mean of all views, so that two views are equally rigid. If it is given, a
+          view that is ρ times as rigid as the least rigid one also borrows 1/ρ as much, and nothing from ρ = 100 on.
+        - include_unrelated: whether to couple views also where they have nothing in common beyond chance, or where they
+          share fewer than 20 items, too few to tell; False by default.
+        - kept_back: fraction of the pairs to keep back when agreement is measured, 0.25 by default and at most one
+          half. 0 for no measurement: the usual strength is taken. The final coupling uses all pairs.
+        - tolerance: stop when a step lowers the cost by less than this fraction of its first value, 1e-5 by default,
+          once the gradients of its two terms balance to a tenth.
+        - max_iterations: maximum number of steps of the final coupling, 1000 by default.
 
     Returns
     -------
@@ -193,22 +186,11 @@ def couple_pairs(
     began = time.perf_counter()
     engine = engine_for_views(engine, functions)
     with engine.checking():
-        given = Given.checked(graphs, pairs, functions, rigidity, engine)
+        rare = options_of(options, RARE)
+        given = Given.checked(graphs, pairs, functions, rare["rigidity"], engine)
     engine.require_equal("graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
     engine.require_equal("pairs", given.pairs.table)
-    numbers = Numbers.checked(
-        n_modes,
-        times,
-        alpha,
-        borrow,
-        include_unrelated,
-        kept_back,
-        seed,
-        tolerance,
-        max_iterations,
-        max_seconds,
-        callback,
-    )
+    numbers = Numbers.checked(times, alpha, borrow, random_state, max_seconds, callback, rare)
     place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
     limit = None if numbers.max_seconds is None or given.engine.is_distributed else began + numbers.max_seconds
@@ -394,7 +376,7 @@ def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any
         "rigidity": "auto" if given.rigidity is None else given.rigidity.tolist(),
         "include_unrelated": numbers.include_unrelated,
         "kept_back": numbers.kept_back,
-        "seed": numbers.seed,
+        "random_state": numbers.seed,
         "tolerance": numbers.tolerance,
         "max_iterations": numbers.max_iterations,
         "max_seconds": numbers.max_seconds,
