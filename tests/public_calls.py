@@ -310,17 +310,15 @@ def _pictures() -> dict[str, Call]:
     flat, body = GRAPH.replace(coordinates=POINTS[:6, :2]), GRAPH.replace(coordinates=POINTS[:6])
     heat, cut, result = np.ones((2, 6)), np.arange(5) < 2, ct.couple(**_CHEAP)
     bodies = {"graphs": [[body, body]], "values": [list(heat)], "titles": ["a", "b"], "names": ["c"]}
-    bodies |= {"faces": [[[0, 1, 2]]], "marked": [[cut, None]], "up": 1, "azimuth": 30.0}
+    bodies |= {"marked": [[cut, None]], "up": 1, "azimuth": 30.0}
     views = {"graphs": [[flat, flat]], "points": [[flat.coordinates] * 2], "rows": ["a"], "columns": ["b", "c"]}
-    views |= {"labels": [list("xxyyzz")], "marked": [[None, cut]], "mark_names": {"marked": "gone"}}
+    views |= {"labels": [list("xxyyzz")], "marked": [[None, cut]]}
     curves = {"curves": {"a": ([0, 1], [2, 3])}, "x": "b", "y": "c", "styles": {"a": (0, 1)}, "log": "y", "title": "d"}
     heats = {"graphs": [flat], "flows": [heat], "times": [0.0, 1.0], "names": ["a"], "marked": [cut]}
-    steps = {"history": result.history, "alpha": result.alpha, "before": 1.0}
     errors = {"times": [1.0, 2.0], "before": [2.0, 1.0], "after": [0.2, 0.1]}
-    one = {"graph": flat, "values": heat[0], "ax": Figure().subplots(), "limits": (0.0, 2.0), "size": 4.0}
+    one = {"graph": flat, "values": heat[0], "ax": Figure().subplots(), "limits": (0.0, 2.0)}
     found: dict[str, tuple[Callable[..., Figure], dict[str, Any]]] = {
         "draw.draw_bodies": (ct.draw.draw_bodies, bodies),
-        "draw.draw_convergence": (ct.draw.draw_convergence, steps),
         "draw.draw_coupling": (ct.draw.draw_coupling, errors),
         "draw.draw_curves": (ct.draw.draw_curves, curves),
         "draw.draw_heat": (ct.draw.draw_heat, heats),

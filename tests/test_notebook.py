@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from nbclient import NotebookClient
 
 import cotherm as ct
+from cotherm import draw as figures
 from cotherm import limits
-from cotherm.draw import notebook as figures
 from tests.problems import refused
 
 QUICK_START = Path(__file__).parent.parent / "examples" / "quickstart.ipynb"

@@ -33,7 +33,7 @@ def test_styles_and_scales() -> None:
 def test_convergence_and_coupling_of_a_result() -> None:
     views = ct.datasets.ring(20)
     result = ct.couple(views.graphs, views.functions, views.times, 1e6)
-    ax: Any = ct.draw.draw_convergence(result.history).axes[0]
+    ax: Any = ct.draw.draw_result(result, "convergence").axes[0]
     shown = ax.get_lines()[0].get_ydata()
     assert shown[-1] == pytest.approx(np.linalg.norm(result.coupling), rel=1e-3)
     ax = ct.draw.draw_coupling(result.times, result.coupling_before, result.coupling).axes[0]
@@ -95,14 +95,13 @@ def test_points_are_no_mesh_but_have_a_surface() -> None:
     assert len(np.unique(faces_of(graph))) == graph.n
 
 
-def test_faces_may_be_given_and_marked_edges_are_lines_on_them() -> None:
+def test_marked_edges_are_lines_on_the_surface() -> None:
     mesh = grid_mesh()
     graph = ct.mesh_graph(*mesh)
     marked = np.arange(graph.m) < 3
     values = [[graph.coordinates[:, 0]]]  # type: ignore[index]
-    options: dict[str, Any] = {"titles": ["a"], "names": ["x"], "faces": [mesh.faces[:7]], "marked": [[marked]]}
-    ax: Any = ct.draw.draw_bodies([[graph]], values, **options).axes[0]
-    assert len(faces_drawn(ax).get_paths()) == 7
+    ax: Any = ct.draw.draw_bodies([[graph]], values, titles=["a"], names=["x"], marked=[[marked]]).axes[0]
+    assert len(faces_drawn(ax).get_paths()) == len(mesh.faces)
     assert len(ax.collections[-1].get_segments()) == 3
 
 
@@ -128,6 +127,4 @@ def test_bad_grids_are_refused() -> None:
     assert problems.refused(lambda: draw([[flat]], [[np.ones(5)]], titles=["a"], names=["x"])) == "graphs[0][0]"
     assert problems.refused(lambda: draw([[body]], [[np.ones(3)]], titles=["a"], names=["x"])) == "values[0][0]"
     one: dict[str, Any] = {"titles": ["a"], "names": ["x"]}
-    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1, 200]]])) == "faces[0]"
-    assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, faces=[[[0, 1]]])) == "faces[0]"
     assert problems.refused(lambda: draw([[body]], [[np.ones(200)]], **one, up=3)) == "up"

@@ -14,7 +14,6 @@ from tests import problems
 
 FLAT = problems.path(3).replace(coordinates=np.eye(3)[:, :2])
 BODY, LARGER = problems.path(3).replace(coordinates=np.eye(3)), problems.path(4).replace(coordinates=np.eye(4)[:, :3])
-STEP = {"route": "a", "stage": 0, "cost": 1.0, "coupling": 1.0}
 
 
 def views(**others: Any) -> Figure:
@@ -39,10 +38,6 @@ def curves(**others: Any) -> Figure:
     return ct.draw.draw_curves(**{"curves": {"a": ([0, 1], [1, 2])}, "x": "x", "y": "y", **others})
 
 
-def steps(**others: Any) -> Figure:
-    return ct.draw.draw_convergence(**{"history": [STEP], **others})
-
-
 BAD: list[tuple[Callable[..., Any], Mapping[str, Any], str]] = [
     (views, {"graphs": [[FLAT, None]]}, "graphs[0][1]"),
     (views, {"graphs": [[]]}, "graphs[0]"),
@@ -56,12 +51,9 @@ BAD: list[tuple[Callable[..., Any], Mapping[str, Any], str]] = [
     (views, {"labels": [["x", 1, None]]}, "labels[0]"),
     (views, {"graphs": [[FLAT, LARGER]], "points": [[np.eye(3), np.eye(4)]], "labels": [list("xyz")]}, "labels[0]"),
     (views, {"marked": [[["cut", "gone"]]]}, "marked[0][0]"),
-    (views, {"mark_names": {"gone": "a"}}, "a kind in mark_names"),
-    (views, {"mark_names": {"cut": 1}}, "mark_names['cut']"),
     (bodies, {"graphs": [[FLAT]]}, "graphs[0][0]"),
     (bodies, {"graphs": [[BODY, LARGER]], "titles": ["a", "b"]}, "graphs[0][1]"),
     (bodies, {"values": [[np.array([1.0, np.nan, 1.0])]]}, "values[0][0]"),
-    (bodies, {"faces": [[[0, 1, 1.5]]]}, "faces[0]"),
     (bodies, {"marked": [[[True]]]}, "marked[0][0]"),
     (bodies, {"common_scale": "no"}, "common_scale"),
     (bodies, {"azimuth": True}, "azimuth"),
@@ -77,9 +69,6 @@ BAD: list[tuple[Callable[..., Any], Mapping[str, Any], str]] = [
     (curves, {"curves": {1: ([0, 1], [1, 2])}}, "a name in curves"),
     (curves, {"styles": {"a": (0, -1)}}, "styles['a']"),
     (curves, {"log": "z"}, "log"),
-    (steps, {"history": [{"route": "a"}]}, "history[0]"),
-    (steps, {"history": [STEP, {**STEP, "cost": "much"}]}, "history[1]['cost']"),
-    (steps, {"before": -1.0}, "before"),
 ]
 
 

@@ -13,10 +13,10 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import cotherm as ct
-from cotherm.draw.color import CLASS_COLORS, OTHER_COLOR, UNKNOWN_COLOR
-from cotherm.draw.edges import MOST_EDGES, MOST_MARKED, STYLES
-from cotherm.draw.names import distinct, shortened
+from cotherm.draw.graph import MOST_EDGES, MOST_MARKED, STYLES
+from cotherm.draw.parts import CLASS_COLORS, OTHER_COLOR, UNKNOWN_COLOR, distinct
 from cotherm.draw.result import KINDS
+from cotherm.errors import shortened
 from cotherm.heat.layout import layout
 from tests import problems
 

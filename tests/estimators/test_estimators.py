@@ -134,13 +134,6 @@ def test_views_of_different_samples_and_kinds() -> None:
     np.testing.assert_array_equal(also_labels.embedding_[0], model.embedding_[0])
 
 
-def test_matrices_of_weights_only_when_said() -> None:
-    W = ring(20).adjacency()
-    precomputed = _quick(affinity="precomputed").fit([W, W.toarray()])
-    assert precomputed.graphs_[0] == precomputed.graphs_[1] == ct.Graph.from_adjacency(W)
-    assert _quick(n_neighbors=3).fit([W, W]).graphs_[0].m != 20
-
-
 def test_sparse_and_dense_samples_are_placed_alike(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, _ = digits
     dense = _quick("pairs", view_columns=[32, 32], metric="cosine").fit(X[:100])
@@ -235,9 +228,6 @@ def test_bad_input(digits: tuple[np.ndarray, np.ndarray]) -> None:
     assert refused(lambda: HKC(view_columns=[[0, 1], [99]]).fit(X)) == "view_columns[1]"
     assert refused(lambda: HKC(view_columns=[[0, 1], slice(0, 0)]).fit(X)) == "view_columns[1]"
     assert refused(lambda: HKC(n_neighbors=150).fit(X)) == "n_neighbors"
-    assert refused(lambda: HKC(affinity="rbf").fit(X)) == "affinity"
-    assert refused(lambda: HKC(affinity="precomputed").fit(X)) == "X"
-    assert refused(lambda: HKC(affinity="precomputed").fit(two)) == "X[0]"
     assert refused(lambda: HKC(random_state="x").fit(X)) == "random_state"
     assert refused(lambda: HKC(n_components=0).fit(X)) == "n_components"
     assert refused(lambda: HKC(n_clusters=151).fit(X)) == "n_clusters"

@@ -131,10 +131,7 @@ def test_weights_of_new_samples_are_in_the_order_of_training() -> None:
     graph = ct.knn_graph(FRAMES[0], 5)
     W = pd.DataFrame(graph.adjacency().toarray(), IDS, IDS)
     by_graph = ct.HeatKernelCoupling(**LANDMARKS).fit([graph, graph])
-    by_matrix = ct.HeatKernelCoupling(**LANDMARKS, affinity="precomputed").fit([W.iloc[:, ::-1], W])
-    np.testing.assert_array_equal(by_matrix.embedding_[0], by_graph.embedding_[0])
-    for model in (by_graph, by_matrix):
-        assert refused(partial(model.transform, [W.iloc[:, ::-1], W])) == "X[0]"
+    assert refused(partial(by_graph.transform, [W.iloc[:, ::-1], W])) == "X[0]"
     np.testing.assert_array_equal(by_graph.transform([W.to_numpy()] * 2)[0], by_graph.transform([W, W])[0])
 
 

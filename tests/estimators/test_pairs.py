@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import cotherm as ct
-from cotherm.estimators.items import in_order
+from cotherm.estimators.views import in_order
 from tests.problems import refused
 
 N = 120
@@ -39,7 +39,7 @@ def in_common(fitted: ct.HeatKernelCoupling, X: Any) -> np.ndarray:
 
 
 def quick(views: Any, **options: Any) -> ct.HeatKernelCoupling:
-    fit = {name: options.pop(name) for name in ("y", "functions", "masks", "pairs") if name in options}
+    fit = {name: options.pop(name) for name in ("y", "functions", "pairs") if name in options}
     return model(**options).fit(views, **fit)
 
 
@@ -147,40 +147,31 @@ def test_the_common_graph_has_the_order_of_the_samples(fitted: Any) -> None:
     np.testing.assert_array_equal(labels[place], np.arange(N))
 
 
-def test_masks_say_the_same_as_nan(fitted: Any, holes: tuple[np.ndarray, np.ndarray], digits: Any) -> None:
-    full = [part[:N] for part in digits[:2]]
-    masks = [~np.isnan(X).any(axis=1) for X in holes]
-    same_fit(quick(full, masks=masks, n_components=3), fitted)
-    same_fit(quick([full[0], holes[1]], masks=[masks[0].tolist(), None], n_components=3), fitted)
-    sparse = [sp.csr_array(X) for X in full]
-    np.testing.assert_allclose(
-        quick(sparse, masks=masks, n_components=3).common_embedding_, fitted.common_embedding_, atol=1e-8
-    )
+def test_one_array_with_holes(fitted: Any, holes: tuple[np.ndarray, np.ndarray]) -> None:
     stacked = quick(np.hstack(holes), view_columns=[32, 32], n_components=3)
     same_fit(stacked, fitted)
-    assert stacked.fit_transform(np.hstack(holes)).shape == (N, 6)
-    same_fit(model(view_columns=[32, 32], n_components=3).fit(np.hstack(full), masks=masks), fitted)
-    together = model(view_columns=[32, 32], n_components=3).fit_transform(np.hstack(full), masks=masks)
+    together = stacked.fit_transform(np.hstack(holes))
     np.testing.assert_array_equal(together, np.hstack(fitted.embedding_))
 
 
-def test_graphs_with_masks(digits: tuple[np.ndarray, ...]) -> None:
-    """Vertices that were not seen are left out of graphs and of matrices of weights; new rows have weights to all."""
-    graphs = [ct.knn_graph(part[:60], 6) for part in digits[:2]]
-    masks = [np.arange(60) >= 10, np.ones(60, dtype=bool)]
-    given = quick(graphs, masks=masks)
-    W = [graph.adjacency() for graph in graphs]
-    part = ct.Graph.from_adjacency(W[0][10:][:, 10:])
-    np.testing.assert_array_equal(given.graphs_[0].adjacency().toarray(), part.adjacency().toarray())
-    for weights in (W, [one.toarray() for one in W]):
-        same_fit(quick(weights, masks=masks, affinity="precomputed"), given)
-    new = W[0][20:23]
-    for rows in (new, new.toarray()):
-        placed = given.transform([rows, None])
+def test_graphs_and_sparse_views_take_pairs_where_items_are_missing(fitted: Any, holes: Any) -> None:
+    """The rows that were seen, and a table of which are the same."""
+    seen = [np.flatnonzero(~np.isnan(X).any(axis=1)) for X in holes]
+    parts = [X[rows] for X, rows in zip(holes, seen, strict=True)]
+    shared = np.intersect1d(*seen)
+    table = np.column_stack([np.searchsorted(rows, shared) for rows in seen])
+    graphs = quick([ct.knn_graph(X, 6) for X in parts], pairs=table)
+    for one, other in zip(graphs.result_.graphs, fitted.result_.graphs, strict=True):
+        np.testing.assert_array_equal(one.w, other.w)
+    sparse = quick([sp.csr_array(X) for X in parts], pairs=table)
+    np.testing.assert_allclose(sparse.common_embedding_, graphs.common_embedding_, atol=1e-8)
+    W = graphs.graphs_[0].adjacency()
+    for rows in (W[20:23], W[20:23].toarray()):
+        placed = graphs.transform([rows, None])
         assert placed[1] is None
-        np.testing.assert_array_equal(placed[0], given.transform([new, W[1][:1]])[0])
-    assert refused(lambda: given.transform([new[:, 10:], None])) == "X[0]"
-    assert in_common(given, [new, None]).shape == (3, 2)
+        assert placed[0].shape == (3, 2)
+    assert refused(lambda: graphs.transform([W[20:23, 10:], None])) == "X[0]"
+    assert in_common(graphs, [W[20:23], None]).shape == (3, 2)
 
 
 def test_data_frames_are_paired_by_index(digits: tuple[np.ndarray, ...]) -> None:
@@ -234,9 +225,11 @@ def test_a_table_of_pairs_for_views_of_any_length(digits: tuple[np.ndarray, ...]
     assert found.labels_.shape == (90 + 110 - 50,)
     same_fit(quick([upper, lower], pairs=np.column_stack(pairs)), found)
     assert model(n_clusters=3).fit_predict([upper, lower], pairs=pairs).shape == (150,)
-    masked = quick([upper, lower], pairs=pairs, masks=[None, np.arange(110) != 5])
-    assert masked.items_[5].tolist() == [15, -1]
-    assert len(masked.items_) == 150
+    lower = lower.copy()
+    lower[5] = np.nan
+    unseen = quick([upper, lower], pairs=pairs)
+    assert unseen.items_[5].tolist() == [15, -1]
+    assert len(unseen.items_) == 150
 
 
 def test_functions_beside_pairs(digits: tuple[np.ndarray, ...], holes: tuple[np.ndarray, np.ndarray]) -> None:
@@ -332,7 +325,6 @@ def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, ...]) -> N
     np.testing.assert_array_equal(model(correspondence="pairs").fit(X).embedding_[0], expected)
     np.testing.assert_array_equal(model(correspondence="pairs", view_columns=[32]).fit(X).embedding_[0], expected)
     assert refused(lambda: model(view_columns=[32]).fit(np.full((20, 32), np.nan))) == "X"
-    assert refused(lambda: model().fit(X, masks=[np.ones(60, dtype=bool)])) == "masks"
     assert refused(lambda: model().fit(X, pairs="same")) == "pairs"
 
 
@@ -392,8 +384,6 @@ def test_bad_rows(digits: tuple[np.ndarray, ...]) -> None:
     assert "X: row 7 of view 1, NaN in 2 of" in message(
         lambda: quick(np.hstack([upper, part]), view_columns=[32, 32], correspondence="pairs")
     )
-    assert "X[1]: row 7 of view 1, NaN" in message(lambda: quick([upper, part], masks=[None, np.ones(60, dtype=bool)]))
-    assert quick([upper, part], masks=[None, np.arange(60) != 7]).items_[7, 1] == -1
     endless = upper.copy()
     endless[4, 0] = np.inf
     assert "X[0]: row 4 of view 0, infinite in 1 of" in message(lambda: quick([endless, lower]))
@@ -428,16 +418,12 @@ def test_rows_that_cannot_be_paired(digits: tuple[np.ndarray, ...]) -> None:
     assert "no name that is in two of them (first names: 0, 1000)" in message(lambda: quick([frames[0], others]))
     assert refused(lambda: quick([upper, lower[:50]], pairs="same")) == "pairs"
     assert refused(lambda: quick([upper, lower[:50]], pairs=[[0, 1], [0, 99]])) == "pairs[1]"
-    apart = [np.arange(60) < 30, np.arange(60) >= 30]
-    assert "X: no item that is in two graphs" in message(lambda: quick([upper, lower], masks=apart))
-    for masks in (apart[0], apart[:1], "seen", [apart[0][:50], None], [apart[0].astype(int), None]):
-        assert refused(partial(quick, [upper, lower], masks=masks)).startswith("masks")
-    beside: list[dict[str, Any]] = [{"masks": [None, None]}, {"pairs": "same"}]
-    for options in beside:
-        (name,) = options
-        told = message(partial(ct.HeatKernelCoupling(correspondence="labels").fit, [upper, lower], y, **options))
-        assert told.startswith(f"{name}: ")
-        assert 'correspondence="pairs"' in told
+    first = np.arange(60)[:, np.newaxis] < 30
+    apart = [np.where(first, upper, np.nan), np.where(first, np.nan, lower)]
+    assert "X: no item that is in two graphs" in message(lambda: quick(apart))
+    told = message(lambda: ct.HeatKernelCoupling(correspondence="labels").fit([upper, lower], y, pairs="same"))
+    assert told.startswith("pairs: ")
+    assert 'correspondence="pairs"' in told
     assert refused(lambda: quick([upper, lower], correspondence="twins")) == "correspondence"
     assert refused(lambda: quick([upper, lower], options={"n_modes": 60})) == "n_modes"
     assert refused(lambda: quick([upper, lower], n_clusters=61)) == "n_clusters"

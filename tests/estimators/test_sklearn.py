@@ -55,7 +55,7 @@ def test_checks_that_fail_with_ten_neighbors() -> None:
 
 def test_parameters_come_and_go() -> None:
     estimator = _ESTIMATORS[0]
-    assert len(estimator.get_params()) == 14
+    assert len(estimator.get_params()) == 13
     fresh = clone(estimator).set_params(view_columns=[[0, 2], slice(2, 4)], t=0.5)
     assert fresh.get_params() == estimator.get_params() | {"view_columns": [[0, 2], slice(2, 4)], "t": 0.5}
     assert "n_neighbors=5" in repr(fresh)
@@ -113,27 +113,14 @@ def test_a_pipeline_goes_on_from_the_common_space(digits: tuple[np.ndarray, np.n
 
 
 def test_metadata_are_routed_to_fit(digits: tuple[np.ndarray, np.ndarray]) -> None:
-    """Masks with a column for each view are split with the samples; functions go through as they are."""
+    """Functions go through as they are."""
     X, y = digits
-    masks = np.ones((len(X), 2), dtype=bool)
-    masks[100:130, 0], masks[:20, 1] = False, False
     with config_context(enable_metadata_routing=True):
-        coupling = _common().set_fit_request(masks=True, functions=True)
-        search = GridSearchCV(
-            make_pipeline(coupling, KNeighborsClassifier(5)),
-            {"heatkernelcoupling__n_neighbors": [6, 8]},
-            cv=2,
-            error_score="raise",
-        )
-        search.fit(X, y, masks=masks)
-        assert search.best_score_ > 0.75
-        np.testing.assert_array_equal(search.best_estimator_[0].items_ >= 0, masks)
+        coupling = _common().set_fit_request(functions=True)
         beside = make_pipeline(clone(coupling).set_params(correspondence="pairs"), KNeighborsClassifier(5))
         beside.fit(X, y, functions=[np.eye(4)[y]] * 2)
         alone = clone(coupling).fit(X)
         assert beside[0].result_.functions[0].shape[1] == alone.result_.functions[0].shape[1] + 4
-        with pytest.raises(ct.CothermError, match=r"masks: "):
-            beside.fit(X, y, masks=masks[:, :1])
 
 
 def test_clusterings_are_searched() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.draw import draw_convergence, draw_coupling
+from cotherm.draw import draw_coupling, draw_result
 from cotherm.io import archive
 from cotherm.methods.coupling import file as coupling_file
 from cotherm.methods.matching import file as match_file
@@ -48,7 +48,10 @@ def test_histories_and_errors_are_kept_whatever_they_are(value: float, tmp_path:
     assert same(again.history, history)
     assert again.coupling.tobytes() == coupling.coupling.tobytes()
     assert again.coupling_before.tobytes() == coupling.coupling_before.tobytes()
-    for figure in (draw_convergence(again.history), draw_coupling(again.times, again.coupling_before, again.coupling)):
+    for figure in (
+        draw_result(again, "convergence"),
+        draw_coupling(again.times, again.coupling_before, again.coupling),
+    ):
         figure.savefig(io.BytesIO(), format="png")
 
 

@@ -1,18 +1,25 @@
 """Figures with matplotlib. Names are drawn as they are: a $ does not start a formula."""
 
-from cotherm.draw import backend  # noqa: F401 (first)
-from cotherm.draw.body import draw_bodies
-from cotherm.draw.convergence import draw_convergence
-from cotherm.draw.curves import draw_coupling, draw_curves
-from cotherm.draw.graph import draw_graph
-from cotherm.draw.heat import draw_heat
-from cotherm.draw.notebook import show_figures
-from cotherm.draw.result import draw_result
-from cotherm.draw.views import draw_views
+import io
+import sys
+from contextlib import suppress
+from typing import Any
+
+from cotherm.optional import import_matplotlib
+
+import_matplotlib()  # first
+
+from matplotlib.figure import Figure  # noqa: E402
+
+from cotherm.draw.body import draw_bodies  # noqa: E402
+from cotherm.draw.curves import draw_coupling, draw_curves  # noqa: E402
+from cotherm.draw.graph import draw_graph  # noqa: E402
+from cotherm.draw.heat import draw_heat  # noqa: E402
+from cotherm.draw.result import draw_result  # noqa: E402
+from cotherm.draw.views import draw_views  # noqa: E402
 
 __all__ = [
     "draw_bodies",
-    "draw_convergence",
     "draw_coupling",
     "draw_curves",
     "draw_graph",
@@ -20,5 +27,25 @@ __all__ = [
     "draw_result",
     "draw_views",
 ]
+
+_NOTEBOOK_DOTS = 72
+
+
+def _png(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_NOTEBOOK_DOTS)
+    return buffer.getvalue()
+
+
+def show_figures() -> None:
+    """Make IPython, if it runs, show figures as pictures; its other settings stay.
+
+    Figures are made without pyplot, which keeps all it makes. IPython shows only figures of pyplot, until it is told.
+    """
+    with suppress(Exception):  # IPython is not loaded, or is an unknown version
+        formatter: Any = sys.modules["IPython"].get_ipython().display_formatter.formatters["image/png"]
+        if Figure not in formatter.type_printers:
+            formatter.for_type(Figure, _png)
+
 
 show_figures()

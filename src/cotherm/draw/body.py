@@ -14,10 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.draw import given
-from cotherm.draw.color import ON_SURFACES, add_color_bar, scale_of
-from cotherm.draw.edges import STYLES, marks_of_grid
-from cotherm.draw.names import beside, title
+from cotherm.draw.graph import STYLES, marks_of_grid
+from cotherm.draw.parts import (
+    ON_SURFACES,
+    add_color_bar,
+    beside,
+    checked_graphs,
+    checked_grid,
+    checked_texts,
+    scale_of,
+    title,
+)
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of
 from cotherm.graphs.graph import Graph
@@ -50,7 +57,6 @@ def draw_bodies(
     *,
     titles: Sequence[str],
     names: Sequence[str],
-    faces: Sequence[ArrayLike] | None = None,
     marked: Sequence[Sequence[ArrayLike | None]] | None = None,
     common_scale: bool = False,
     up: int | None = None,
@@ -58,8 +64,9 @@ def draw_bodies(
 ) -> Figure:
     """Draw values on surfaces in space: a row for each view, a column for each quantity.
 
-    Faces are colored by the values and shaded by how they are turned to the light. Vertices without a face are dots,
-    and where there are few faces, edges are drawn too.
+    Faces are colored by the values and shaded by how they are turned to the light: of a mesh all triangles of its
+    edges, of sampled points, such as a graph of nearest neighbors, a surface through them. Vertices without a face are
+    dots, and where there are few faces, edges are drawn too.
 
     Parameters
     ----------
@@ -71,9 +78,6 @@ def draw_bodies(
         Titles of the columns.
     names : sequence of str
         Names of the rows.
-    faces : sequence of array_like of int of shape (f, 3), optional
-        Corners of the triangles of each row, as in ``Mesh.faces``. By default they are found: of a mesh all triangles
-        of its edges, of sampled points, such as a graph of nearest neighbors, a surface through them.
     marked : sequence of sequence of array_like of bool or None, optional
         For each graph edges to draw as dashed lines, such as those that a coupling cut.
     common_scale : bool, default False
@@ -91,8 +95,7 @@ def draw_bodies(
     Raises
     ------
     CothermError
-        If an argument cannot be drawn: rows have different lengths, a graph has no coordinates in space, faces do not
-        fit.
+        If an argument cannot be drawn: rows have different lengths, or a graph has no coordinates in space.
 
     See Also
     --------
@@ -106,10 +109,10 @@ def draw_bodies(
     >>> bodies = [[graph] for graph in views.graphs]
     >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
-    above = given.texts("titles", titles)
+    above = checked_texts("titles", titles)
     common_scale = validation.boolean("common_scale", common_scale)
-    drawn = _checked(graphs, values, len(above), faces, marked, up, azimuth)
-    left = given.texts("names", names, len(drawn), each="rows of graphs")
+    drawn = _checked(graphs, values, len(above), marked, up, azimuth)
+    left = checked_texts("names", names, len(drawn), each="rows of graphs")
     extents = [np.ptp(row[0].places[:, :2], axis=0) for row in drawn]
     inches = [_TALL * extent / max(float(extent[1]), 0.6 * float(extent[0]), 1e-300) for extent in extents]
     wide = max(1.7, *(float(size[0]) + 0.3 for size in inches))
@@ -132,30 +135,30 @@ def _checked(
     graphs: Sequence[Sequence[Graph]],
     values: Sequence[Sequence[ArrayLike]],
     columns: int,
-    faces: Sequence[ArrayLike] | None,
     marked: Sequence[Sequence[ArrayLike | None]] | None,
     up: int | None,
     azimuth: float | None,
 ) -> list[list[_Drawn]]:
     rows = [_bodies(f"graphs[{r}]", row, columns) for r, row in enumerate(validation.items("graphs", graphs))]
-    shown = given.grid("values", values, [columns] * len(rows))
-    corners = (
-        [None] * len(rows) if faces is None else validation.items("faces", faces, len(rows), each="rows of graphs")
-    )
+    shown = checked_grid("values", values, [columns] * len(rows))
     marks = marks_of_grid("marked", marked, rows)
     view = _view(rows[0][0], up, azimuth)
     drawn = []
     for r, row in enumerate(rows):
-        surface = faces_of(row[0]) if faces is None else _faces(f"faces[{r}]", corners[r], row[0].n)
-        vectors = [_values(f"values[{r}][{c}]", one, row[c]) for c, one in enumerate(shown[r])]
-        bodies = zip(row, vectors, marks[r], strict=True)
-        drawn.append([_Drawn(g, _points(g) @ view, surface, v, _dashed(kinds, g.m)) for g, v, kinds in bodies])
+        surface = faces_of(row[0])
+        bodies = []
+        for c, graph in enumerate(row):
+            vector = validation.functions(f"values[{r}][{c}]", shown[r][c], graph.n, graph.vertex_names)[:, 0]
+            kinds = marks[r][c]
+            dashed = np.zeros(graph.m, dtype=bool) if kinds is None else np.isin(kinds, ("marked", "cut"))
+            bodies.append(_Drawn(graph, _points(graph) @ view, surface, vector, dashed))
+        drawn.append(bodies)
     return drawn
 
 
 def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     """The graphs of a row: in space, and on the same vertices, since they have the same faces."""
-    row = given.graphs(argument, value, count, each="titles")
+    row = checked_graphs(argument, value, count, each="titles")
     for c, graph in enumerate(row):
         if graph.coordinates is None or graph.coordinates.shape[1] != 3:
             raise CothermError(f"{argument}[{c}]", "no coordinates in space", "a graph with (n, 3) coordinates")
@@ -164,24 +167,9 @@ def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     return row
 
 
-def _values(argument: str, value: ArrayLike, graph: Graph) -> Floats:
-    return validation.functions(argument, value, graph.n, graph.vertex_names)[:, 0]
-
-
 def _points(graph: Graph) -> Floats:
     assert graph.coordinates is not None
     return graph.coordinates
-
-
-def _dashed(marks: NDArray[np.str_] | None, m: int) -> NDArray[np.bool_]:
-    return np.zeros(m, dtype=bool) if marks is None else np.isin(marks, ("marked", "cut"))
-
-
-def _faces(argument: str, value: Any, n: int) -> Ints:
-    array = validation.as_array(argument, value)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise CothermError(argument, f"shape {array.shape}", "shape (f, 3), the corners of triangles")
-    return validation.indices(argument, array.ravel(), below=n).reshape(-1, 3)
 
 
 def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:

@@ -1,26 +1,26 @@
-"""Curves: precision against recall, coupling error against time."""
+"""Curves: precision against recall, coupling error against time, and the steps of a search."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw import given
-from cotherm.draw.names import distinct, shown, write_legend
-from cotherm.draw.names import title as name_above
+from cotherm.draw.parts import checked_curve, checked_text, distinct, shown, write_legend
+from cotherm.draw.parts import title as name_above
 from cotherm.errors import CothermError
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 # Beyond these the limits of the axes would overflow.
-LEAST, LARGEST = 1e-300, 1e300
+_LEAST, _LARGEST = 1e-300, 1e300
 # Curves of at most this many points show them: a single point has no line.
 _FEW = 12
 
@@ -62,7 +62,6 @@ def draw_curves(
     See Also
     --------
     draw_coupling : Coupling error against time.
-    draw_convergence : Agreement of the views step by step.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def draw_curves(
     points = _points(curves)
     chosen = {} if styles is None else _styles(styles)
     log = validation.choice("log", log, ("", "x", "y", "xy"))
-    x, y = given.text("x", x), given.text("y", y)
+    x, y = checked_text("x", x), checked_text("y", y)
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     ax: Any = figure.subplots()
     lines = []
@@ -94,10 +93,10 @@ def draw_curves(
         ax.set_yscale("log")
     ax.set_xlabel(shown(x), parse_math=False)
     ax.set_ylabel(shown(y), parse_math=False)
-    plain_frame(ax)
+    _plain_frame(ax)
     write_legend(ax, lines, list(points), frameon=False, fontsize=9)
     if title is not None:
-        name_above(ax, given.text("title", title), inches=6.0)
+        name_above(ax, checked_text("title", title), inches=6.0)
     return figure
 
 
@@ -106,10 +105,10 @@ def _points(curves: Any) -> dict[str, tuple[Floats, Floats]]:
         raise CothermError("curves", validation.describe(curves), "a dict of names and pairs of vectors")
     found = {}
     for name, pair in curves.items():
-        where = f"curves[{given.text('a name in curves', name)!r}]"
+        where = f"curves[{checked_text('a name in curves', name)!r}]"
         horizontal, vertical = validation.items(where, pair, 2)
-        across = given.curve(where, horizontal)
-        found[name] = (across, given.curve(where, vertical, len(across)))
+        across = checked_curve(where, horizontal)
+        found[name] = (across, checked_curve(where, vertical, len(across)))
     return found
 
 
@@ -122,7 +121,7 @@ def _styles(styles: Any) -> dict[str, list[int]]:
     }
 
 
-def plain_frame(ax: Any) -> None:
+def _plain_frame(ax: Any) -> None:
     """A pale grid, and axes on two sides only."""
     ax.grid(color="0.9")
     ax.set_axisbelow(True)
@@ -133,8 +132,7 @@ def plain_frame(ax: Any) -> None:
 def _drawn(values: ArrayLike, *, log: bool) -> Floats:
     """The values that can be shown on the scale; others become NaN."""
     array = np.asarray(values, dtype=np.float64)
-    size = np.abs(array)
-    seen = (array > LEAST) & (size < LARGEST) if log else size < LARGEST
+    seen = (array > _LEAST if log else array > -_LARGEST) & (array < _LARGEST)
     return np.where(seen, array, np.nan)
 
 
@@ -161,7 +159,7 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     See Also
     --------
     cotherm.coupling_error : Compute the error.
-    draw_convergence : Agreement of the views step by step.
+    draw_result : Any picture of a coupling.
 
     Examples
     --------
@@ -170,7 +168,7 @@ def draw_coupling(times: ArrayLike, before: ArrayLike, after: ArrayLike) -> Figu
     """
     at = validation.times("times", times)
     errors = (("before", before), ("after", after))
-    found = [at, *(given.curve(name, one, len(at)) for name, one in errors)]
+    found = [at, *(checked_curve(name, one, len(at)) for name, one in errors)]
     about = "How much heat differs between the views"
     y = "difference in heat (coupling error)"
     if len(found[0]) == 1:
@@ -194,6 +192,56 @@ def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
     ax.invert_yaxis()
     ax.margins(x=0.12)
     ax.set_xlabel(y)
-    plain_frame(ax)
+    _plain_frame(ax)
     name_above(ax, title, inches=6.0)
     return figure
+
+
+def draw_steps(rows: Sequence[Mapping[str, Any]], alpha: float | None, before: float | None) -> Figure:
+    """How the views came to agree along a route, and, where α is known, how far their weights moved for it.
+
+    Stages on the way, which solve easier problems, are shaded. ``before`` is how much heat differed as given.
+    """
+    errors = np.sqrt(_drawn([row["coupling"] for row in rows], log=True))
+    last = np.array([str(row["stage"]) == str(rows[-1]["stage"]) for row in rows], dtype=bool)
+    moved = np.full(len(rows), np.nan)
+    if alpha is not None:
+        # The distance is the cost without the coupling term.
+        with np.errstate(all="ignore"):
+            gaps = np.array([float(row["cost"]) - alpha * float(row["coupling"]) for row in rows])
+        moved = np.sqrt(np.where(last & (gaps >= 0.0) & (gaps < _LARGEST), gaps, np.nan))
+    both = bool(np.isfinite(moved).any())
+    figure = Figure(figsize=(6.4, 5.0 if both else 3.4), layout="constrained")
+    axes = figure.subplots(2 if both else 1, 1, sharex=True, squeeze=False)[:, 0]
+    texts = ("difference in heat\nbetween the views", "distance of the graphs\nfrom those given")
+    for ax, values, color, text in zip(axes, (errors, moved), _COLORS, texts, strict=False):
+        ax.plot(np.arange(len(rows)), values, color=color, marker="o", markersize=3, linewidth=1.5)
+        ax.set_ylabel(text)
+        _plain_frame(ax)
+    if (errors > 0.0).any():
+        axes[0].set_yscale("log")
+    if both:
+        axes[1].set_ylim(bottom=0.0)
+    if first := int(np.argmax(last)) if last.any() else 0:
+        for ax in axes:
+            ax.axvspan(-0.5, first - 0.5, color="0.93", zorder=0)
+        # The last panel has nothing there, so the text goes into it.
+        where = {"xycoords": axes[-1].get_xaxis_transform(), "ha": "center", "va": "center"}
+        place = (0.5 * first - 0.5, 0.5)
+        axes[-1].annotate("on the way,\neasier problems", place, fontsize=8, color="0.4", **where)
+    axes[-1].set_xlabel("step of the search")
+    axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    if before is not None and _LEAST < before < _LARGEST:
+        axes[0].axhline(before, color="0.5", linestyle="--", linewidth=1.0)
+        axes[0].margins(y=0.12)
+        axes[0].annotate("as given", (1.0, before), xycoords=axes[0].get_yaxis_transform(), ha="right", va="bottom")
+    figure.suptitle(_sentence(errors, before), fontsize=11)
+    return figure
+
+
+def _sentence(errors: Floats, before: float | None) -> str:
+    seen = errors[np.isfinite(errors)]
+    first = before if before is not None else seen[0] if len(seen) else np.nan
+    if not len(seen) or not np.isfinite(first):
+        return "How the views come to agree"
+    return f"Heat on the views differed by {first:.2g}; after {len(errors):,} steps it differs by {seen[-1]:.2g}"

@@ -12,11 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw import given
-from cotherm.draw.color import add_color_bar, scale_of
-from cotherm.draw.edges import STYLES, marks_of, word
-from cotherm.draw.graph import checked_places, panel_height, put_graph
-from cotherm.draw.names import beside, distinct, title, write_legend
+from cotherm.draw.graph import STYLES, checked_places, marks_of, panel_height, put_graph, word
+from cotherm.draw.parts import (
+    add_color_bar,
+    beside,
+    checked_graphs,
+    checked_texts,
+    distinct,
+    scale_of,
+    title,
+    write_legend,
+)
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -72,13 +78,13 @@ def draw_heat(
     >>> flows = [ct.heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions)]
     >>> figure = ct.draw.draw_heat(views.graphs, flows, views.times)
     """
-    graphs = given.graphs("graphs", graphs)
+    graphs = checked_graphs("graphs", graphs)
     at = validation.times("times", times).tolist()
     heats = _heats(graphs, flows, len(at))
     places = [checked_places(f"graphs[{k}]", graph) for k, graph in enumerate(graphs)]
     shown = [graph.name or "" for graph in graphs]
     if names is not None:
-        shown = given.texts("names", names, len(graphs), each="graphs")
+        shown = checked_texts("names", names, len(graphs), each="graphs")
     marks = marks_of("marked", marked, graphs)
     scale = scale_of([heat for flow in heats for heat in flow])
     ratios = np.array([panel_height([points], 1.0) for points in places])

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.body import draw_bodies
-from cotherm.draw.convergence import draw_convergence
-from cotherm.draw.curves import draw_coupling
+from cotherm.draw.curves import draw_coupling, draw_steps
 from cotherm.draw.heat import draw_heat
-from cotherm.draw.names import distinct
-from cotherm.draw.views import draw_views
+from cotherm.draw.parts import distinct
+from cotherm.draw.views import checked_labels, views_figure
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import is_mesh
 from cotherm.graphs.graph import Graph
@@ -107,14 +106,11 @@ def _convergence(result: Coupling) -> Figure:
     before, after = (float(np.linalg.norm(errors)) for errors in (result.coupling_before, result.coupling))
     rows = best_route(result.history)
     if not rows:
-        return draw_convergence(result.history)
+        return draw_steps(rows, None, None)
     error = max(float(rows[-1]["coupling"]), 0.0)
     distance = float(rows[-1]["cost"]) - result.alpha * error
-    return draw_convergence(
-        result.history,
-        alpha=result.alpha if _near(distance, result.distance) else None,
-        before=before if np.isfinite(before) and _near(np.sqrt(error), after) else None,
-    )
+    alpha = result.alpha if _near(distance, result.distance) else None
+    return draw_steps(rows, alpha, before if np.isfinite(before) and _near(np.sqrt(error), after) else None)
 
 
 def _near(found: float, expected: float) -> bool:
@@ -122,16 +118,17 @@ def _near(found: float, expected: float) -> bool:
 
 
 def _graphs(result: Coupling, labels: Sequence[ArrayLike] | None) -> Figure:
-    changes = result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)
-    points = [places(graph) for graph in result.originals]
-    return draw_views(
-        [[old, new] for old, new in zip(result.originals, result.graphs, strict=True)],
-        [[at, at] for at in points],
+    graphs = [[old, new] for old, new in zip(result.originals, result.graphs, strict=True)]
+    if labels is None and all(graph.labels is not None for graph in result.originals):
+        labels = [graph.labels for graph in result.originals if graph.labels is not None]
+    return views_figure(
+        graphs,
+        [[places(graph)] * 2 for graph in result.originals],
+        [[None, change.kind] for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)],
         rows=_names(result),
         columns=["before", "coupled"],
-        labels=_stored(result.originals) if labels is None else labels,
-        marked=[[None, change.kind] for change in changes],
-        mark_names=_MARK_NAMES,
+        labels=None if labels is None else checked_labels(graphs, labels),
+        words=_MARK_NAMES,
     )
 
 
@@ -173,14 +170,11 @@ def places(graph: Graph) -> Floats:
     given = graph.coordinates
     if given is None or given.shape[1] < 2:
         return layout(graph)
-    return _widest(given) if given.shape[1] > 2 else given
-
-
-def _widest(coordinates: Floats) -> Floats:
-    """Points in space projected on their two widest axes, (n, 2), the longest one vertical."""
-    extent = np.ptp(coordinates, axis=0)
-    long, broad = np.argsort(-extent, kind="stable")[:2]
-    return coordinates[:, [broad, long]]
+    if given.shape[1] == 2:
+        return given
+    # Projected on their two widest axes, the longest one vertical.
+    long, broad = np.argsort(-np.ptp(given, axis=0), kind="stable")[:2]
+    return given[:, [broad, long]]
 
 
 def _few(times: Sequence[float]) -> list[float]:
@@ -195,8 +189,3 @@ def _few(times: Sequence[float]) -> list[float]:
 
 def _names(result: Coupling) -> list[str]:
     return [graph.name or f"view {k + 1}" for k, graph in enumerate(result.originals)]
-
-
-def _stored(graphs: Sequence[Graph]) -> list[Any] | None:
-    labels = [graph.labels for graph in graphs]
-    return None if any(one is None for one in labels) else labels

@@ -12,11 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.draw import given
-from cotherm.draw.color import Classes
-from cotherm.draw.edges import KINDS, PANEL, heaviest, left_out, legend_entries, marks_of_grid
-from cotherm.draw.graph import panel_height, put_graph
-from cotherm.draw.names import beside, room, title, write_legend
+from cotherm.draw.graph import PANEL, heaviest, left_out, legend_entries, marks_of_grid, panel_height, put_graph
+from cotherm.draw.parts import (
+    Classes,
+    beside,
+    checked_graphs,
+    checked_grid,
+    checked_texts,
+    room,
+    title,
+    write_legend,
+)
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 
@@ -32,7 +38,6 @@ def draw_views(
     columns: Sequence[str] | None = None,
     labels: Sequence[ArrayLike] | None = None,
     marked: Sequence[Sequence[ArrayLike | None]] | None = None,
-    mark_names: Mapping[str, str] | None = None,
 ) -> Figure:
     """Draw a grid of graphs: a row for each view, a column for each state of it.
 
@@ -54,8 +59,6 @@ def draw_views(
         the most frequent have colors of their own.
     marked : sequence of sequence of array_like of bool or str or None, optional
         For each graph edges to mark, as in :func:`draw_graph`.
-    mark_names : dict of str to str, optional
-        What the legend calls the kinds of marked edges, such as ``{"weakened": "below half the weight"}``.
 
     Returns
     -------
@@ -79,15 +82,29 @@ def draw_views(
     >>> points = [[graph.coordinates] for graph in graphs]
     >>> figure = ct.draw.draw_views([[graph] for graph in graphs], points, rows=["ring", "cracked"])
     """
-    graphs = [given.graphs(f"graphs[{r}]", row) for r, row in enumerate(validation.items("graphs", graphs))]
+    graphs = [checked_graphs(f"graphs[{r}]", row) for r, row in enumerate(validation.items("graphs", graphs))]
     count, width = len(graphs), max(len(row) for row in graphs)
-    names = given.texts("rows", rows, count, each="rows of graphs")
-    above = [] if columns is None else given.texts("columns", columns, width, each="columns")
-    places = _places(graphs, points)
+    names = checked_texts("rows", rows, count, each="rows of graphs")
+    above = [] if columns is None else checked_texts("columns", columns, width, each="columns")
+    known = None if labels is None else checked_labels(graphs, labels)
     kinds = marks_of_grid("marked", marked, graphs)
-    words = None if mark_names is None else _words(mark_names)
+    return views_figure(graphs, _places(graphs, points), kinds, rows=names, columns=above, labels=known)
+
+
+def views_figure(
+    graphs: Sequence[Sequence[Graph]],
+    places: Sequence[Sequence[Floats]],
+    kinds: Sequence[Sequence[NDArray[np.str_] | None]],
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    labels: Sequence[NDArray[Any]] | None,
+    words: Mapping[str, str] | None = None,
+) -> Figure:
+    """The grid, of what was checked; ``words`` are what legends call the kinds of marked edges."""
+    count, width = len(graphs), max(len(row) for row in graphs)
     heights = [panel_height(row, PANEL) for row in places]
-    classes = None if labels is None else Classes(_labels(graphs, labels))
+    classes = None if labels is None else Classes(labels)
     across = PANEL * width + 0.5
     legend, ncols = _fitted([] if classes is None else classes.legend(), across)
     below = 0.2 * -(-len(legend) // ncols)
@@ -100,21 +117,21 @@ def draw_views(
             dots: dict[str, Any] = {"c": "0.3" if classes is None else classes.colors(r, graph.n)}
             put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), **dots)
             _add_counts(axes[r, c], graph, kinds[r][c], words)
-    beside(axes[:, 0], names, heights)
-    for c, text in enumerate(above):
+    beside(axes[:, 0], rows, heights)
+    for c, text in enumerate(columns):
         title(axes[0, c], text, inches=PANEL)
     if legend:
         _add_classes(figure, legend, ncols)
     return figure
 
 
-def _labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
+def checked_labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
     given_rows = validation.items("labels", labels, len(graphs), each="rows of graphs")
     return [validation.labels(f"labels[{r}]", one, graphs[r][0].vertex_names) for r, one in enumerate(given_rows)]
 
 
 def _places(graphs: Sequence[Sequence[Graph]], points: Any) -> list[list[Floats]]:
-    found = given.grid("points", points, [len(row) for row in graphs])
+    found = checked_grid("points", points, [len(row) for row in graphs])
     return [[_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)] for r, row in enumerate(found)]
 
 
@@ -123,15 +140,6 @@ def _plane(argument: str, value: ArrayLike, graph: Graph) -> Floats:
     if points.shape[1] < 2:
         raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(graph.n, 2)}")
     return points
-
-
-def _words(value: Any) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise CothermError("mark_names", validation.describe(value), "a dict of kinds of marked edges and their names")
-    for kind, name in value.items():
-        validation.choice("a kind in mark_names", kind, (*KINDS, "marked"))
-        given.text(f"mark_names[{kind!r}]", name)
-    return dict(value)
 
 
 def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Mapping[str, str] | None) -> None:

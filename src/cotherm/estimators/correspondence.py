@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.estimators.items import require_one_order
-from cotherm.estimators.views import View, plain
+from cotherm.estimators.views import View, plain, require_one_order
 from cotherm.functions import landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
 from cotherm.indexed import rows_in_order
@@ -62,12 +61,9 @@ def _labels_of_views(views: Sequence[View], y: Any) -> list[NDArray[Any]]:
         labels = [_labels("y", y, view) for view in views]
     for view, known in zip(views, labels, strict=True):
         if known.shape != (view.size,):
-            raise CothermError(
-                "y",
-                f"labels of shape {known.shape} for view {view.number}",
-                f"one for each of its {view.size} samples",
-                "Views of different samples need a list with labels for each.",
-            )
+            given = f"labels of shape {known.shape} for view {view.number}"
+            advice = "Views of different samples need a list with labels for each."
+            raise CothermError("y", given, f"one for each of its {view.size} samples", advice)
     if len({known.dtype.kind == "U" for known in labels}) > 1:
         raise CothermError("y", "integers in one view and strings in another", "labels of one kind")
     return labels
@@ -80,9 +76,8 @@ def _labels(argument: str, y: Any, view: View) -> NDArray[Any]:
     array = validation.as_array(argument, y)
     if array.dtype.kind == "f":
         if not np.all(np.abs(array) <= 2.0**53) or np.any(array != np.round(array)):
-            raise CothermError(
-                argument, "numbers that are no labels", "integers or strings", "Pass anything else as functions=."
-            )
+            advice = "Pass anything else as functions=."
+            raise CothermError(argument, "numbers that are no labels", "integers or strings", advice)
         array = array.astype(np.int64)
     return validation.labels(argument, array if isinstance(y, np.ndarray) or array.dtype.kind in "iub" else y)
 
@@ -96,12 +91,9 @@ def shared_landmarks(views: Sequence[View], graphs: Sequence[Graph], count: Any,
     require_one_order(views)
     sizes = [graph.n for graph in graphs]
     if len(set(sizes)) > 1:
-        raise CothermError(
-            "X",
-            f"views of {', '.join(map(str, sizes))} samples",
-            'views of the same samples, with correspondence="landmarks"',
-            'Set correspondence="labels", or give functions.',
-        )
+        needed = 'views of the same samples, with correspondence="landmarks"'
+        advice = 'Set correspondence="labels", or give functions.'
+        raise CothermError("X", f"views of {', '.join(map(str, sizes))} samples", needed, advice)
     if count > sizes[0]:
         raise CothermError("n_landmarks", f"{count}", f"at most the {sizes[0]} samples")
     chosen = np.random.default_rng(seed).choice(sizes[0], size=count, replace=False)

@@ -18,19 +18,24 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
 from cotherm.estimators.correspondence import checked_functions, from_labels, shared_landmarks
-from cotherm.estimators.items import Bools, checked_masks, every_row, found_items, in_order, seen_rows, spread
 from cotherm.estimators.new_samples import Coordinates, Joined, PointsGraph, factors, fitted_view, votes
 from cotherm.estimators.options import checked_options, for_couple, for_pairs, kernel_of
 from cotherm.estimators.views import (
+    Bools,
     View,
     column_names,
     columns_of_views,
+    every_row,
     feature_names,
+    found_items,
+    in_order,
     is_list_of_views,
     listed_view,
     plain,
     require_columns,
     row_names,
+    seen_rows,
+    spread,
 )
 from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import diffusion_distance
@@ -39,7 +44,6 @@ from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.progress import shown
 
 _WAYS = ("auto", "pairs", "labels", "landmarks")
-_AFFINITIES = ("nearest_neighbors", "precomputed")
 _OUTPUTS = ("views", "common")
 # The cluster of items that are not in the common graph.
 _NONE = -1
@@ -71,14 +75,14 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     if rows are paired, there is one space and one clustering of all items.
 
     X is one array of shape (samples, features), dense or sparse, whose columns `view_columns` splits into views; or a
-    list of views, each a feature matrix, a :class:`cotherm.Graph` or, with ``affinity="precomputed"``, a symmetric
-    matrix of weights. For one array the results are arrays, for a list of views lists with an array for each.
+    list of views, each a feature matrix or a :class:`cotherm.Graph`. For one array the results are arrays, for a list
+    of views lists with an array for each.
 
     By default the rows of the views are paired, see :func:`cotherm.couple_pairs`: they are the same items, and an item
     may be missing from a view. Rows are the same item one by one; data frames are paired by index, and graphs by their
     vertex names, unless these are equal. A data frame whose index is not 0 to n − 1 is refused beside an array. An item
-    is missing from a view where its row is NaN throughout, or by ``fit(masks=)``. With labels or functions views may
-    have different samples, see :func:`cotherm.couple`.
+    is missing from a view where its row is NaN throughout. With labels or functions views may have different samples,
+    see :func:`cotherm.couple`.
 
     Parameters
     ----------
@@ -93,8 +97,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         Number of neighbors in the graphs of feature matrices; the parameter ``k`` of :func:`cotherm.knn_graph`.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Distance between samples.
-    affinity : {"nearest_neighbors", "precomputed"}, default "nearest_neighbors"
-        With "precomputed", matrices in a list of views are weights and not features.
     view_columns : list of int, or list of slice or array_like of int, optional
         For X as one array, its views: the numbers of consecutive columns, or the columns of each view. None means a
         single view; with one view there is nothing to couple.
@@ -206,7 +208,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         n_clusters: int | str | None = None,
         n_neighbors: int = 10,
         metric: str = "euclidean",
-        affinity: str = "nearest_neighbors",
         view_columns: Any = None,
         correspondence: str = "auto",
         output: str = "views",
@@ -221,7 +222,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.metric = metric
-        self.affinity = affinity
         self.view_columns = view_columns
         self.correspondence = correspondence
         self.output = output
@@ -237,7 +237,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         y: Any = None,
         functions: Sequence[ArrayLike] | None = None,
         *,
-        masks: Any = None,
         pairs: Any = None,
     ) -> Self:
         """Build the graphs and couple them.
@@ -252,9 +251,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         functions : sequence of array_like of shape (n_k, q), optional
             Corresponding functions of each view, with ``correspondence="auto"`` in place of pairs, with "pairs" beside
             them.
-        masks : sequence of array_like of bool of shape (n_k,), or ndarray of bool of shape (samples, views), optional
-            With pairs, for each view which rows were seen; the others are not looked at. None for a view: those that
-            are not NaN throughout. Sparse views and graphs need masks where items are missing.
         pairs : "same", sequence of array_like of int, or array_like of int of shape (items, views), optional
             Which rows are the same item, as for :func:`cotherm.couple_pairs`, for views of different lengths. By
             default the index of data frames, or row by row.
@@ -270,7 +266,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             If X, y, a parameter or one of the options cannot be used or does not apply.
         """
         with self._anew(), self._progress():
-            self._fit(X, y, functions, masks, pairs)
+            self._fit(X, y, functions, pairs)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -459,20 +455,21 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             raise
         self._learned = tuple(name for name in self.__dict__ if name not in others)
 
-    def _fit(self, X: Any, y: Any, functions: Any, masks: Any, pairs: Any) -> None:
+    def _fit(self, X: Any, y: Any, functions: Any, pairs: Any) -> None:
         way = self._way(functions)
         views = self._split(X, reset=True, holes=way == "pairs" and self.view_columns is not None)
         self.n_views_ = len(views)
         paired = way == "pairs" and len(views) > 1
         self._require_common(paired)
-        _refuse_beside(len(views), way, masks=masks, pairs=pairs)
-        points = any(not view.weights and not isinstance(view.given, Graph) for view in views)
+        if pairs is not None and not paired:
+            where = "a single view" if len(views) == 1 else f"correspondence by {way}, which says what corresponds"
+            raise CothermError("pairs", f"pairs beside {where}", "pairs of rows", 'Set correspondence="pairs".')
+        points = any(not isinstance(view.given, Graph) for view in views)
         options, seed = checked_options(self.options, way, points=points), self._seed()
         self._require_answers(paired)
         blocks = checked_functions(functions, views)
         if paired:
-            seen = [seen_rows(view, mask) for view, mask in zip(views, checked_masks(masks, len(views)), strict=True)]
-            self._items = found_items(views, seen, pairs)
+            self._items = found_items(views, [seen_rows(view) for view in views], pairs)
         else:
             self._items = every_row(views, together=self._stacked or len(views) == 1)
         kernel = kernel_of(options, self.n_neighbors, self.metric)
@@ -639,7 +636,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
     def _split(self, X: Any, *, reset: bool, holes: bool) -> list[View]:
         """The views of X, of as many as in fit; one array may have NaN if there may be holes."""
-        weights = validation.choice("affinity", self.affinity, _AFFINITIES) == "precomputed"
         validation.refuse_cells("X", X)
         stacked = not is_list_of_views(X)
         if reset:
@@ -648,9 +644,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             kinds = ("a list of views", "one array")
             raise CothermError("X", kinds[stacked], f"{kinds[not stacked]}, as in fit")
         if not stacked:
-            return self._listed(X, weights and reset, reset=reset)
-        if weights:
-            raise CothermError("X", "one array", "a list of matrices of weights for affinity='precomputed'")
+            return self._listed(X, reset=reset)
         if reset:
             self._column_names = [column_names(X)]
         require_columns("X", self._column_names[0], X, warn=False)  # scikit-learn does
@@ -666,12 +660,11 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             )
         return [View("X", k, array[:, chosen], row_names(X)) for k, chosen in enumerate(self._columns)]
 
-    def _listed(self, X: Sequence[Any], weights: bool, *, reset: bool) -> list[View]:
+    def _listed(self, X: Sequence[Any], *, reset: bool) -> list[View]:
         """The views of a list; those of new samples have the columns of training."""
         may_lack = not reset and hasattr(self, "common_graph_")
         found = [
-            View(f"X[{k}]", k, None) if one is None and may_lack else listed_view(k, one, weights=weights)
-            for k, one in enumerate(X)
+            View(f"X[{k}]", k, None) if one is None and may_lack else listed_view(k, one) for k, one in enumerate(X)
         ]
         if reset:
             self._column_names = [column_names(view.given) for view in found]
@@ -700,11 +693,3 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         except (ValueError, TypeError) as error:
             kind = NotNumbersError if isinstance(error, TypeError) else CothermError
             raise kind("X", str(error).rstrip("."), "an array (samples, features) or a list of views") from None
-
-
-def _refuse_beside(views: int, way: str, **given: Any) -> None:
-    """Masks and pairs, where rows are not paired."""
-    for argument, value in given.items():
-        if value is not None and (way != "pairs" or views == 1):
-            where = "a single view" if views == 1 else f"correspondence by {way}, which says what corresponds"
-            raise CothermError(argument, f"{argument} beside {where}", "pairs of rows", 'Set correspondence="pairs".')

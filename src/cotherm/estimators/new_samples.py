@@ -67,21 +67,18 @@ class Kernel:
 
 @dataclass(frozen=True)
 class GivenGraph:
-    """A graph that was given as such; its vertices are those of ``size`` rows that were seen."""
+    """A graph that was given as such."""
 
     graph: Graph
-    rows: Ints
-    size: int
 
     def join(self, argument: str, new: Any) -> Joined:
-        """New points as rows of weights to the training points, (new, size)."""
-        needed = f"weights >= 0 of new points with the {self.size} rows of training, seen or not, one row each"
+        """New points as rows of weights to the training points, (new, n)."""
+        needed = f"weights >= 0 of new points with the {self.graph.n} rows of training, one row each"
         with known_as("A", argument, advice="This view was fitted as a graph."):
             shape = np.shape(new)
-            if len(shape) != 2 or shape[1] != self.size:
+            if len(shape) != 2 or shape[1] != self.graph.n:
                 raise CothermError("A", f"an array of shape {shape}", needed)
-            columns = new.tocsr() if hasattr(new, "tocsr") else np.asarray(new)
-            A = sp.csr_array(_rows(columns[:, self.rows], "A"))
+            A = sp.csr_array(_rows(new, "A"))
             if A.nnz and A.data.min() < 0.0:
                 raise CothermError("A", f"a weight of {A.data.min():g}", needed)
             total = np.asarray(A.sum(axis=1)).ravel()
@@ -130,17 +127,14 @@ FittedGraph = GivenGraph | PointsGraph
 
 
 def fitted_view(view: View, rows: Ints, options: Kernel) -> FittedGraph:
-    """The graph of those rows of a view that were seen: a Graph, a matrix of weights or points."""
+    """The graph of those rows of a view that were seen: a Graph or points."""
     argument = view.argument
     if len(rows) < 2:
         what = "a single row" if view.size == 1 else f"{len(rows)} row(s) that were seen in view {view.number}"
         raise CothermError(argument, what, "at least two points, to be neighbors")
     given = view.part(rows)
     if isinstance(given, Graph):
-        return GivenGraph(given, rows, view.size)
-    if view.weights:
-        with known_as("W", argument):
-            return GivenGraph(Graph.from_adjacency(given), rows, view.size)
+        return GivenGraph(given)
     with known_as("X", argument), known_as("X.data", argument), known_as("k", "n_neighbors"):
         X = _rows(given)
         graph, sigma = scaled_knn_graph(

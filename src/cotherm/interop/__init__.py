@@ -4,8 +4,7 @@ Each library is optional and loaded when a function that needs it is called. Sci
 use ``Graph.from_adjacency`` and ``Graph.adjacency``.
 """
 
-from cotherm.interop.anndata import anndata_functions, anndata_graphs, from_anndata
-from cotherm.interop.anndata_pairs import anndata_pairs
+from cotherm.interop.anndata import anndata_functions, anndata_graphs, anndata_pairs, from_anndata
 from cotherm.interop.anndata_results import to_anndata
 from cotherm.interop.igraph import from_igraph, to_igraph
 from cotherm.interop.networkx import from_networkx, to_networkx

@@ -1,7 +1,8 @@
-"""AnnData and MuData: the graph of a modality, and functions from what is known of its cells."""
+"""AnnData and MuData: graphs of modalities, functions from what is known of cells, and which cells are the same."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,41 @@ from cotherm.errors import CothermError, CothermWarning, known_as, renamed, with
 from cotherm.functions import LabelFunctions, match_codes
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.interop.modalities import argument_of, modalities
-from cotherm.interop.validation import named, require_anndata
+from cotherm.optional import require
+from cotherm.pairs import named_items
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
 _SYMMETRIZE = ("max", "mean", "min")
+
+
+def modalities(adatas: Any, *, least: int = 1) -> list[tuple[str, Any]]:
+    """Every modality in the order given, with what messages call it: its name, if it comes from a MuData."""
+    if is_mudata(adatas):
+        items = [(f"adatas[{name!r}]", adata) for name, adata in adatas.mod.items()]
+    elif isinstance(adatas, Sequence) and not isinstance(adatas, str):
+        items = [(f"adatas[{k}]", adata) for k, adata in enumerate(adatas)]
+    else:
+        raise CothermError("adatas", validation.describe(adatas), "a list of AnnData, one per modality, or a MuData")
+    if len(items) < least:
+        raise CothermError("adatas", f"{len(items)} modalities", f"{least} or more")
+    for argument, adata in items:
+        _require_anndata(argument, adata)
+    return items
+
+
+def is_mudata(value: object) -> bool:
+    # A caller with a MuData has imported the library; others need not have it installed.
+    library = sys.modules.get("mudata")
+    return library is not None and isinstance(value, library.MuData)
+
+
+def _require_anndata(argument: str, adata: Any) -> None:
+    if not isinstance(adata, require("anndata", "anndata").AnnData):
+        advice = "Take its modalities one by one: mdata.mod." if is_mudata(adata) else ""
+        raise CothermError(argument, f"a {type(adata).__name__}", "an anndata.AnnData", advice)
 
 
 def from_anndata(
@@ -86,7 +114,7 @@ def from_anndata(
     >>> ct.interop.from_anndata(adata, rep="X", k=2).n
     10
     """
-    require_anndata("adata", adata)
+    _require_anndata("adata", adata)
     own = None if labels is None else _label_array(adata, labels)
     cells = _cell_names(adata)
     if rep is None:
@@ -98,9 +126,7 @@ def from_anndata(
             raise CothermError(argument, f"{given!r}, and rep as well", "one of them: a graph that is there, or rep")
     X = _representation(adata, rep)
     with known_as("X", f"rep={rep!r}"):
-        if k is None:
-            return knn_graph(X, labels=own, vertex_names=cells, name=name)
-        return knn_graph(X, k, labels=own, vertex_names=cells, name=name)
+        return knn_graph(X, *([] if k is None else [k]), labels=own, vertex_names=cells, name=name)
 
 
 def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, **options: Any) -> tuple[Graph, ...]:
@@ -140,8 +166,10 @@ def anndata_graphs(adatas: Sequence[AnnData] | MuData, key: str | None = None, *
     [10, 12]
     """
     graphs = []
-    for k, (name, adata) in enumerate(modalities(adatas)):
-        with within(argument_of(k, name)):
+    items = modalities(adatas)
+    names: Any = getattr(adatas, "mod", [None] * len(items))
+    for name, (argument, adata) in zip(names, items, strict=True):
+        with within(argument):
             graphs.append(from_anndata(adata, key, **({"name": name} | options)))
     return tuple(graphs)
 
@@ -196,17 +224,60 @@ def anndata_functions(adatas: Sequence[AnnData] | MuData, column: str, *, unit_n
     (['early', 'late'], [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])
     """
     unit_norm = validation.boolean("unit_norm", unit_norm)
-    items = modalities(adatas)
-    if len(items) < 2:
-        raise CothermError("adatas", "one modality", "at least two")
-    columns = [_categorical(_obs(adata, "column", column), "column", column) for _, adata in items]
-    categories = _union(columns)
+    items = modalities(adatas, least=2)
+    columns = [_categorical(adata, "column", column) for _, adata in items]
+    seen: set[Any] = set().union(*(own.remove_unused_categories().categories.tolist() for own in columns))
+    declared = [own.categories.tolist() for own in columns]
+    if any(own != declared[0] for own in declared):
+        declared = [sorted(seen, key=lambda category: (type(category).__name__, category))]
+    categories = [category for category in declared[0] if category in seen]
+    codes = [np.asarray(own.set_categories(categories).codes, dtype=np.int64) for own in columns]
     with known_as("labels", "column"):
-        found = match_codes([_codes(own, categories) for own in columns], categories, unit_norm=unit_norm)
+        found = match_codes(codes, categories, unit_norm=unit_norm)
     if found.left_out:
-        names = [argument_of(k, name) for k, (name, _) in enumerate(items)]
-        warnings.warn(f"obs[{column!r}]: {found.note(names)}", CothermWarning, stacklevel=2)
+        note = found.note([argument for argument, _ in items])
+        warnings.warn(f"obs[{column!r}]: {note}", CothermWarning, stacklevel=2)
     return LabelFunctions(found.functions, found.classes)
+
+
+def anndata_pairs(adatas: Sequence[AnnData] | MuData) -> Ints:
+    """Pair cells that have the same name in several modalities, for :func:`cotherm.couple_pairs`.
+
+    Parameters
+    ----------
+    adatas : sequence of anndata.AnnData or mudata.MuData
+        Two or more modalities. Not every cell needs to be in all of them.
+
+    Returns
+    -------
+    ndarray of int of shape (cells, modalities)
+        A row for every name that is in two or more modalities: the number of the cell in each of them, -1 where it is
+        missing. In the order in which the names first occur.
+
+    Raises
+    ------
+    CothermError
+        If a name occurs twice in one modality, or if no name is in two modalities.
+
+    See Also
+    --------
+    anndata_graphs : The graphs of the modalities.
+    cotherm.couple_pairs : Takes this table.
+    cotherm.pair_names : The same from names.
+
+    Examples
+    --------
+    >>> import anndata, pandas as pd
+    >>> import cotherm as ct
+    >>> rna = anndata.AnnData(obs=pd.DataFrame(index=["a", "b", "c"]))
+    >>> atac = anndata.AnnData(obs=pd.DataFrame(index=["c", "d", "a"]))
+    >>> ct.interop.anndata_pairs([rna, atac]).tolist()
+    [[0, 2], [2, 0]]
+    """
+    items = modalities(adatas, least=2)
+    advice = "Call obs_names_make_unique() on it, or rename the cells, so that a name is one cell."
+    table = named_items([adata.obs_names for _, adata in items], [f"{name}.obs_names" for name, _ in items], advice)
+    return table[np.sum(table >= 0, axis=1) > 1]
 
 
 def _cell_names(adata: Any) -> list[str] | None:
@@ -249,12 +320,8 @@ def _place(adata: Any, key: str) -> str:
 
 
 def _symmetric(argument: str, W: Any, how: str) -> sp.csr_array:
-    if not sp.issparse(W):
-        W = validation.numeric(argument, W, ndim=(2,))
-    A = sp.csr_array(W)
-    A = sp.csr_array(
-        (validation.finite(argument, validation.as_float64(argument, A.data)), A.indices, A.indptr), shape=A.shape
-    )
+    A = sp.csr_array(W, dtype=np.float64)
+    validation.finite(argument, A.data)
     ways = {"max": A.maximum, "mean": lambda B: (A + B) / 2.0, "min": A.minimum}
     both = sp.csr_array(ways[how](A.T.tocsr()))
     both.eliminate_zeros()
@@ -279,16 +346,13 @@ def _representation(adata: Any, rep: str) -> Any:
     return X.to_numpy() if hasattr(X, "to_numpy") else X
 
 
-def _obs(adata: Any, argument: str, column: str) -> Any:
-    if named(argument, column, "a column of obs") not in adata.obs.columns:
-        raise CothermError(argument, f"{column!r}, which is not in obs", f"one of its columns, {list(adata.obs)}")
-    return adata.obs[column]
-
-
-def _categorical(values: Any, argument: str, column: str) -> Any:
-    """A pandas.Categorical; numbers with fractions are measurements, not categories."""
+def _categorical(adata: Any, argument: str, column: str) -> Any:
+    """A column of obs as a pandas.Categorical; numbers with fractions are measurements, not categories."""
     import pandas as pd
 
+    if not isinstance(column, str) or column not in adata.obs.columns:
+        raise CothermError(argument, f"{column!r}, which is not in obs", f"one of its columns, {list(adata.obs)}")
+    values = adata.obs[column]
     if values.dtype.kind in "fcmM":
         raise CothermError(
             argument,
@@ -303,30 +367,8 @@ def _categorical(values: Any, argument: str, column: str) -> Any:
 
 
 def _label_array(adata: Any, column: str) -> Any:
-    own = _categorical(_obs(adata, "labels", column), "labels", column)
-    missing = int(np.sum(own.codes < 0))
-    if missing:
-        raise CothermError(
-            "labels",
-            f"obs[{column!r}] with {missing} missing",
-            "a label for every cell",
-            "Leave it out, or fill it in.",
-        )
+    own = _categorical(adata, "labels", column)
+    if missing := int(np.sum(own.codes < 0)):
+        given = f"obs[{column!r}] with {missing} missing"
+        raise CothermError("labels", given, "a label for every cell", "Leave it out, or fill it in.")
     return np.array(own.categories.tolist())[own.codes]
-
-
-def _union(columns: Sequence[Any]) -> list[Any]:
-    """All categories that occur: in the order in which all modalities declare them, if they do; else sorted."""
-    seen = set.union(*(_present(own) for own in columns))
-    declared = [own.categories.tolist() for own in columns]
-    if all(one == declared[0] for one in declared):
-        return [category for category in declared[0] if category in seen]
-    return sorted(seen, key=lambda category: (type(category).__name__, category))
-
-
-def _present(own: Any) -> set[Any]:
-    return set(own.categories[np.unique(own.codes[own.codes >= 0])].tolist())
-
-
-def _codes(own: Any, categories: list[Any]) -> Ints:
-    return np.asarray(own.set_categories(categories).codes, dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.interop.common_cells import CommonCells, pairs_note
-from cotherm.interop.modalities import argument_of, modalities
-from cotherm.interop.validation import is_mudata
+from cotherm.interop.anndata import is_mudata, modalities
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.result import JointBases, JointResult
+from cotherm.methods.pairs.agreement import Agreement
+from cotherm.methods.pairs.common import CommonGraph
+from cotherm.methods.result import JointResult
 from cotherm.version import __version__
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ _COORDINATES = 10
 _MARK = "cotherm_version"
 # The names written beside it, which may be overwritten, too.
 _WRITTEN = "written"
+
+# What is written into one object: values by slot ("obsm", "obsp" or "obs") and name.
+Entries = dict[tuple[str, str], Any]
 
 
 def to_anndata(
@@ -110,123 +113,106 @@ def to_anndata(
     if not isinstance(key, str) or not key or "/" in key:
         raise CothermError("key", validation.describe(key), "a word without '/', which separates groups in files")
     items = modalities(adatas)
-    cells = [adata for _, adata in items]
-    _require_sizes(result, _graphs(result), cells)
-    _require_different(cells)
-    for v, (name, adata) in enumerate(items):
-        _require_free(argument_of(v, name), adata, key)
+    _require_cells(result, [adata for _, adata in items])
+    for argument, adata in items:
+        if adata.is_view:
+            raise CothermError(argument, "a view of another AnnData", "an AnnData of its own", "Call .copy() on it.")
     k = min(_COORDINATES, max(1, result._most_modes() - 1)) if k is None else k
-    embedding = result.embedding(k, t=t)
-    note = _note(result) | {"views": len(cells), "time_of_embedding": float(t)}
-    together = _in_common(result, k, t, clusters)
-    entries = _entries(result, embedding, together, clusters)
-    whole = _whole(together, adatas, clusters) if is_mudata(adatas) else None
-    if whole is not None:
-        # Weights of modalities would be merged into those of the whole, with NaN for cells that a modality lacks.
-        entries = [replace(entry, weights=None) for entry in entries]
-        _require_free("adatas", adatas, key)
-    elif is_mudata(adatas):
-        _remove(adatas, key)
-    for v, (adata, entry) in enumerate(zip(cells, entries, strict=True)):
-        _write(adata, key, entry, note | {"view": v})
-    if whole is not None:
-        _write(adatas, key, whole, note)
+    found = [_of_graph(key, X, graph) for X, graph in zip(result.embedding(k, t=t), _graphs(result), strict=True)]
+    whole: Entries = {}
+    with known_as("k", "clusters"):
+        if isinstance(result, Coupling) and result.pairs is not None:
+            whole = _add_common(key, found, result.common_graph(), adatas, k, t, clusters)
+        elif clusters is not None:
+            for entries, labels in zip(found, result.clusters(clusters), strict=True):
+                entries["obs", f"{key}_clusters"] = _categories(labels, clusters)
+    targets = [(argument, adata, entries) for (argument, adata), entries in zip(items, found, strict=True)]
+    if is_mudata(adatas):
+        targets.append(("adatas", adatas, whole))
+    for argument, adata, entries in targets:
+        _require_free(argument, adata, key, entries)
+    note = _note(result) | {"views": len(items), "time_of_embedding": float(t)}
+    for view, (_, adata, entries) in enumerate(targets):
+        _write(adata, key, entries, note | ({"view": view} if view < len(items) else {}))
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """The data written into one object."""
-
-    X: Floats
-    graph: Graph | None
-    common: Floats | None
-    labels: Ints | None
-    clusters: int | None
-    weights: Floats | None
+def _graphs(result: Any) -> Sequence[Graph | None]:
+    return getattr(result, "graphs", None) or [None] * len(result.bases)
 
 
-def _in_common(result: JointResult, k: int, t: float, clusters: int | None) -> CommonCells | None:
-    if not isinstance(result, Coupling) or result.pairs is None:
-        return None
-    return CommonCells.of(result.common_graph(), k, t, clusters)
-
-
-def _entries(
-    result: JointResult, embedding: Sequence[Floats], together: CommonCells | None, clusters: int | None
-) -> list[_Entry]:
-    """What each modality gets."""
-    graphs = _graphs(result) or [None] * len(embedding)
-    of_all: list[tuple[Floats | None, Ints | None, Floats | None]]
-    if together is not None:
-        of_all = [together.of_modality(v) for v in range(len(embedding))]
-    elif clusters is None:
-        of_all = [(None, None, None)] * len(embedding)
-    else:
-        with known_as("k", "clusters"):
-            of_all = [(None, labels, None) for labels in result.clusters(clusters)]
-    parts = zip(embedding, graphs, of_all, strict=True)
-    return [_Entry(X, graph, common, labels, clusters, weights) for X, graph, (common, labels, weights) in parts]
-
-
-def _whole(together: CommonCells | None, mdata: Any, clusters: int | None) -> _Entry | None:
-    """The data that a MuData gets beside its modalities."""
-    found = None if together is None else together.of_mudata(mdata)
-    if found is None:
-        return None
-    X, labels, weights, graph = found
-    return _Entry(X, graph, None, labels, clusters, weights)
-
-
-def _graphs(result: JointResult) -> tuple[Graph, ...] | None:
-    found: tuple[Graph, ...] | None = getattr(result, "graphs", None)
-    return found
-
-
-def _require_sizes(result: JointResult, graphs: tuple[Graph, ...] | None, cells: Sequence[Any]) -> None:
-    if graphs is not None:
-        sizes = [graph.n for graph in graphs]
-    else:
-        assert isinstance(result, JointBases)  # those without graphs have bases
-        sizes = [len(basis.vectors) for basis in result.bases]
+def _require_cells(result: Any, cells: Sequence[Any]) -> None:
+    """One AnnData for each view, with as many cells as it has vertices."""
+    # Results without graphs have bases.
+    graphs = getattr(result, "graphs", None) or ()
+    sizes = [graph.n for graph in graphs] or [len(own.vectors) for own in result.bases]
     given = [int(adata.n_obs) for adata in cells]
     if given != sizes:
-        raise CothermError(
-            "adatas",
-            f"modalities of {', '.join(map(str, given))} cells",
-            f"those of the result, in its order: {', '.join(map(str, sizes))}",
-        )
-
-
-def _require_different(cells: Sequence[Any]) -> None:
+        needed = f"those of the result, in its order: {', '.join(map(str, sizes))}"
+        raise CothermError("adatas", f"modalities of {', '.join(map(str, given))} cells", needed)
     if len({id(adata) for adata in cells}) < len(cells):
-        raise CothermError(
-            "adatas", "the same AnnData twice", "one for each view", "Copy it: the second view would replace the first."
-        )
+        advice = "Copy it: the second view would replace the first."
+        raise CothermError("adatas", "the same AnnData twice", "one for each view", advice)
 
 
-def _names(key: str) -> dict[str, str]:
-    return {
-        "embedding": f"X_{key}",
-        "common": f"X_{key}_common",
-        "connectivities": f"{key}_connectivities",
-        "distances": f"{key}_distances",
-        "clusters": f"{key}_clusters",
-    }
+def _of_graph(key: str, X: Floats, graph: Graph | None) -> Entries:
+    """Coordinates, and the weights and lengths of the edges that have weight, as scanpy expects them."""
+    entries: Entries = {("obsm", f"X_{key}"): np.ascontiguousarray(X)}
+    if graph is not None:
+        W = sp.csr_matrix(graph.adjacency())
+        W.eliminate_zeros()
+        lengths = W.copy()
+        with np.errstate(over="ignore"):  # the inverse of the smallest floats overflows
+            lengths.data = np.minimum(1.0 / W.data, np.finfo(np.float64).max)
+        entries |= {("obsp", f"{key}_connectivities"): W, ("obsp", f"{key}_distances"): lengths}
+    return entries
 
 
-def _places(adata: Any, key: str) -> list[tuple[str, Any, str]]:
-    """Everything that may be written beside ``uns[key]``: the place and the name."""
-    names = _names(key)
-    places = [("obsm", adata.obsm, "embedding"), ("obsm", adata.obsm, "common")]
-    places += [("obsp", adata.obsp, "connectivities"), ("obsp", adata.obsp, "distances")]
-    found = [(where, held, names[what]) for where, held, what in [*places, ("obs", adata.obs, "clusters")]]
-    return [*found, *(("obs", adata.obs, name) for name in _weight_names(adata, key))]
+def _add_common(
+    key: str, found: list[Entries], common: CommonGraph, adatas: Any, k: int, t: float, clusters: int | None
+) -> Entries:
+    """Add what the common graph says of the cells of each modality; return what it says of those of a MuData."""
+    coordinates = common.embedding(k, t=t)
+    labels = None if clusters is None else common.clusters(clusters)
+    # The key of weights is that of ``muon.pp.neighbors``, unless another key was given.
+    mod_weight = "mod_weight" if key == "cotherm" else f"{key}_mod_weight"
+
+    def taken(items: Ints, place: str, weights: dict[str, int]) -> Entries:
+        """NaN, −1 and 0 for cells that are not in the common graph."""
+        here = items >= 0
+        entries: Entries = {("obsm", place): np.where(here[:, np.newaxis], coordinates[items], np.nan)}
+        if labels is not None:
+            entries["obs", f"{key}_clusters"] = _categories(np.where(here, labels[items], -1), clusters or 0)
+        columns = {name: np.where(here, common.view_weights[items, view], 0.0) for name, view in weights.items()}
+        return entries | {("obs", name): column for name, column in columns.items()}
+
+    cells = _items_of(adatas, common) if is_mudata(adatas) else None
+    for view, entries in enumerate(found):
+        # Weights of modalities would be merged into those of the whole, with NaN for cells that a modality lacks.
+        weights = {} if cells is not None else {mod_weight: view}
+        entries.update(taken(common.of_view(view), f"X_{key}_common", weights))
+    if cells is None:
+        return {}
+    graph = Graph.from_adjacency(common.graph.adjacency()[cells][:, cells])
+    weights = {f"{modality}:{mod_weight}": view for view, modality in enumerate(adatas.mod)}
+    return _of_graph(key, coordinates, graph) | taken(cells, f"X_{key}", weights)
 
 
-def _weight_names(adata: Any, key: str) -> list[str]:
-    """The key of modality weights: as ``muon.pp.neighbors`` names it, unless another key was given."""
-    name = "mod_weight" if key == "cotherm" else f"{key}_mod_weight"
-    return [f"{modality}:{name}" for modality in adata.mod] if is_mudata(adata) else [name]
+def _items_of(mdata: Any, common: CommonGraph) -> Ints | None:
+    """The item of each cell of a MuData; None if a cell is two items, or two cells are one.
+
+    A MuData takes cells of the same name for the same, whatever the pairs were.
+    """
+    found = np.full(mdata.n_obs, -1)
+    for k, (name, adata) in enumerate(mdata.mod.items()):
+        rows = np.asarray(mdata.obsmap[name]).astype(np.int64) - 1
+        if len(rows) != mdata.n_obs or rows.max(initial=-1) >= adata.n_obs:  # cells were removed since it was made
+            return None
+        here = rows >= 0
+        own = common.of_view(k)[rows[here]]
+        if np.any((found[here] >= 0) & (found[here] != own)):
+            return None
+        found[here] = own
+    return found if np.array_equal(np.sort(found), np.arange(len(common.items))) else None
 
 
 def _written(adata: Any, key: str) -> list[str] | None:
@@ -235,70 +221,46 @@ def _written(adata: Any, key: str) -> list[str] | None:
     return [str(name) for name in entry[_WRITTEN]] if isinstance(entry, Mapping) and _MARK in entry else None
 
 
-def _require_free(argument: str, adata: Any, key: str) -> None:
-    if adata.is_view:
-        raise CothermError(argument, "a view of another AnnData", "an AnnData of its own", "Call .copy() on it.")
+def _require_free(argument: str, adata: Any, key: str, entries: Entries) -> None:
     ours = _written(adata, key)
-    taken = [f"uns[{key!r}]"] if key in adata.uns and ours is None else []
-    there = [(where, name) for where, held, name in _places(adata, key) if name in held]
-    taken += [f"{where}[{name!r}]" for where, name in there if name not in (ours or ())]
+    taken = [f"uns[{key!r}]"] if entries and key in adata.uns and ours is None else []
+    taken += [
+        f"{where}[{name!r}]" for where, name in entries if name in getattr(adata, where) and name not in (ours or ())
+    ]
     if taken:
-        raise CothermError(
-            "key",
-            f"{key!r}, but {argument}.{taken[0]} is there and not from here",
-            "a key that is not taken",
-            "Pass another key=, or delete it.",
-        )
+        given = f"{key!r}, but {argument}.{taken[0]} is there and not from here"
+        raise CothermError("key", given, "a key that is not taken", "Pass another key=, or delete it.")
 
 
-def _write(adata: Any, key: str, entry: _Entry, note: dict[str, Any]) -> None:
-    names = _names(key)
-    _remove(adata, key)
-    adata.obsm[names["embedding"]] = np.ascontiguousarray(entry.X)
-    if entry.common is not None:
-        adata.obsm[names["common"]] = np.ascontiguousarray(entry.common)
-    if entry.labels is not None:
-        adata.obs[names["clusters"]] = _categories(entry.labels, entry.clusters or 0)
-    if entry.weights is not None:
-        for name, column in zip(_weight_names(adata, key), entry.weights.T, strict=True):
-            adata.obs[name] = column
-    if entry.graph is not None:
-        W, lengths = _matrices(entry.graph)
-        adata.obsp[names["connectivities"]] = W
-        adata.obsp[names["distances"]] = lengths
-        note = note | {
-            "connectivities_key": names["connectivities"],
-            "distances_key": names["distances"],
-            "params": {
-                "method": "cotherm",
-                "n_neighbors": max(1, int(np.median(np.diff(W.indptr)))),
-                "metric": "euclidean",
-                **(_representation(adata, names) if is_mudata(adata) else {"use_rep": names["embedding"]}),
-            },
-        }
-    written = [name for _, held, name in _places(adata, key) if name in held]
-    adata.uns[key] = note | {_WRITTEN: np.array(written)}
+def _write(adata: Any, key: str, entries: Entries, note: dict[str, Any]) -> None:
+    """Replace an earlier answer, which may have entries that this one lacks."""
+    if (ours := _written(adata, key)) is not None:
+        del adata.uns[key]
+        for held in (adata.obsm, adata.obsp, adata.obs):
+            for name in set(ours).intersection(held):
+                del held[name]
+    if not entries:
+        return
+    for (where, name), value in entries.items():
+        getattr(adata, where)[name] = value
+    connectivities = f"{key}_connectivities"
+    if ("obsp", connectivities) in entries:
+        neighbors = max(1, int(np.median(np.diff(adata.obsp[connectivities].indptr))))
+        params = {"method": "cotherm", "n_neighbors": neighbors, "metric": "euclidean"} | _representation(adata, key)
+        note = note | {"connectivities_key": connectivities, "distances_key": f"{key}_distances", "params": params}
+    adata.uns[key] = note | {_WRITTEN: np.array([name for _, name in entries])}
 
 
-def _representation(mdata: Any, names: dict[str, str]) -> dict[str, Any]:
-    """Coordinates from which muon begins a layout, in its form: names by modality, and −1 for all columns.
+def _representation(adata: Any, key: str) -> dict[str, Any]:
+    """Coordinates from which a layout begins; of a MuData in muon's form: names by modality, and −1 for all columns.
 
     Muon cannot fill in cells that are missing from any but the first modality named, and common coordinates are the
     same in all, so one is named: that with the most cells.
     """
-    largest = max(mdata.mod, key=lambda name: mdata.mod[name].n_obs)
-    return {"use_rep": {largest: names["common"]}, "n_pcs": {largest: -1}}
-
-
-def _remove(adata: Any, key: str) -> None:
-    """Remove an earlier answer, which may have entries that this one lacks."""
-    ours = _written(adata, key)
-    if ours is None:
-        return
-    del adata.uns[key]
-    for _, held, name in _places(adata, key):
-        if name in held and name in ours:
-            del held[name]
+    if not is_mudata(adata):
+        return {"use_rep": f"X_{key}"}
+    largest = max(adata.mod, key=lambda name: adata.mod[name].n_obs)
+    return {"use_rep": {largest: f"X_{key}_common"}, "n_pcs": {largest: -1}}
 
 
 def _categories(labels: Ints, count: int) -> Any:
@@ -308,27 +270,20 @@ def _categories(labels: Ints, count: int) -> Any:
     return pd.Categorical.from_codes(labels.tolist(), [str(c) for c in range(count)])
 
 
-def _matrices(graph: Graph) -> tuple[Any, Any]:
-    """Weights and lengths of the edges that have weight, as scanpy and its neighbors expect them."""
-    W = sp.csr_matrix(graph.adjacency())
-    W.eliminate_zeros()
-    lengths = W.copy()
-    with np.errstate(over="ignore"):  # the inverse of the smallest floats overflows
-        lengths.data = np.minimum(1.0 / W.data, np.finfo(np.float64).max)
-    return W, lengths
-
-
 def _note(result: JointResult) -> dict[str, Any]:
     """All numbers, words, vectors and settings of the answer; graphs and modes are elsewhere."""
-    found: dict[str, Any] = {"method": type(result).__name__, _MARK: __version__}
-    for field in fields(result):  # type: ignore[arg-type]  # all answers are dataclasses
-        value = getattr(result, field.name)
-        if field.name in ("settings", "versions") or _is_plain(value):
-            plain = _plain(value)
-            if plain is not None:
-                found[field.name] = plain
+    values = {field.name: getattr(result, field.name) for field in fields(result)}  # type: ignore[arg-type]
+    plain = {name: value for name, value in values.items() if name in ("settings", "versions") or _is_plain(value)}
+    found: dict[str, Any] = {"method": type(result).__name__, _MARK: __version__, **_plain(plain)}
     if isinstance(result, Coupling) and result.pairs is not None:
-        found["pairs"] = pairs_note(result.pairs)
+        report = result.pairs
+        names = ("n_modes", "strength", "shares", "rigidity", *(["notes"] if report.notes else []))
+        agreement = {name.name: [getattr(one, name.name) for one in report.agreement] for name in fields(Agreement)}
+        found["pairs"] = {name: getattr(report, name) for name in names} | {"items": len(report.table)}
+        found["pairs"] = {
+            name: np.array(value) if isinstance(value, tuple) else value for name, value in found["pairs"].items()
+        }
+        found["pairs"]["agreement"] = {name: np.array(values) for name, values in agreement.items()}
     return found
 
 

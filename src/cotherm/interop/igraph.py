@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
-from cotherm.interop.validation import checked_names, named, require_undirected
+from cotherm.interop.named import checked_names, ends_of, named_graph, require_keys, vertex_values, weights_of
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     """Convert an igraph graph, with the same vertices and edges in the same order.
 
     The vertex attribute "name" becomes ``vertex_names``; where it is missing vertices have no names. The vertex
-    attributes "x", "y" and "z", where the graph has them,
-    become coordinates. The graph attribute "name" is kept. It needs igraph: ``pip install 'cotherm[igraph]'``.
+    attributes "x", "y" and "z", where the graph has them, become coordinates. The graph attribute "name" is kept. It
+    needs igraph: ``pip install 'cotherm[igraph]'``.
 
     Parameters
     ----------
@@ -59,9 +59,12 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     >>> graph.w.tolist(), ct.interop.to_igraph(graph).vs["name"]
     ([2.0, 0.5], ['a', 'b', 'c'])
     """
-    require_undirected(G)
-    named("weight", weight)
-    named("labels", labels)
+    if not isinstance(G, require("igraph", "igraph").Graph):
+        raise CothermError("G", validation.describe(G), "an igraph.Graph")
+    if G.is_directed():
+        advice = 'G.as_undirected(combine_edges="max") makes one.'
+        raise CothermError("G", "a directed graph", "an undirected one", advice)
+    require_keys(weight=weight, labels=labels)
     here = G.vs.attributes()
     made_up = "name" not in here or None in G.vs["name"]
     names = list(range(G.vcount())) if made_up else G.vs["name"]

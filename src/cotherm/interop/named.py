@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.interop.validation import Names, refuse_loops, refuse_negative, refuse_repeats
+
+Names = Sequence[Any]
+
+
+def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int | None = None) -> list[Any]:
+    """Different names, ``n`` of them if that is known; by default the numbers from 0."""
+    if names is None:
+        return list(range(n or 0))
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
+        raise CothermError("names", validation.describe(names), "a name for every vertex")
+    given = [name.item() if isinstance(name, np.generic) else name for name in names]
+    if n is not None and len(given) != n:
+        raise CothermError("names", f"{len(given)} names", f"one per vertex, {n}")
+    try:
+        different = len(set(given))
+    except TypeError:
+        raise CothermError("names", "a name that cannot be hashed", "names such as strings or numbers") from None
+    if different != len(given):
+        raise CothermError("names", f"{different} different names", f"{len(given)}, a name of its own for every vertex")
+    return given
+
+
+def require_keys(**keys: Any) -> None:
+    """Require hashable objects, which can name attributes or columns."""
+    for argument, value in keys.items():
+        try:
+            hash(value)
+        except TypeError:
+            needed = "the name of an attribute or a column"
+            raise CothermError(argument, validation.describe(value), needed) from None
 
 
 def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: bool = False, **more: Any) -> Graph:
@@ -22,20 +52,28 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: 
     if not len(names):
         raise CothermError(argument, "no vertices", "at least one vertex")
     low, high = ends.min(axis=1), ends.max(axis=1)
-    refuse_loops(argument, names, low, high)
-    refuse_repeats(argument, names, low, high)
-    refuse_negative(names, low, high, w)
+    _, edge, count = np.unique(low * len(names) + high, return_inverse=True, return_counts=True)
+    for wrong, what, where, needed, advice in (
+        (low == high, "an edge", argument, "two different ends for every edge", "Drop the self-loops."),
+        (count[edge] > 1, "edges", argument, "every pair of vertices at most once", "Add up or choose among them."),
+        (w < 0.0, "a negative weight", "weight", "weights >= 0", ""),
+    ):
+        if wrong.any():
+            e = int(np.argmin(w) if where == "weight" else np.argmax(wrong))
+            amount = {"edges": f"{count[edge[e]]} edges", "a negative weight": f"{w[e]:g}"}.get(what, what)
+            given = f"{amount} between {names[low[e]]!r} and {names[high[e]]!r} ({wrong.sum()} such edge(s))"
+            raise CothermError(where, given, needed, advice)
     with known_as("w", "weight"), known_as("vertex_names", argument):
-        kept = None if made_up else kept_names(names)
+        kept = None if made_up else _kept_names(names)
         return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=kept, **more)
 
 
-def kept_names(names: Names) -> list[Any]:
+def _kept_names(names: Names) -> list[Any]:
     """The names as a graph can hold them: all integers, or all strings, by repr for other objects."""
-    if all(
-        isinstance(name, int | np.integer) and not isinstance(name, bool) and abs(int(name)) < 2**63 for name in names
-    ):
-        return [int(name) for name in names]
+    if all(isinstance(name, int | np.integer) and not isinstance(name, bool) for name in names):
+        numbers = [int(name) for name in names]
+        if max(map(abs, numbers)) < 2**63:
+            return numbers
     texts = [name if isinstance(name, str) and name else repr(name) for name in names]
     return texts if len(set(texts)) == len(texts) else [repr(name) for name in names]
 
@@ -47,29 +85,24 @@ def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
 
 def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
     """The weights, all 1 if no edge has one; None means an edge without weight."""
-    if all(value is None for value in values):
+    found = _all_or_none("weight", attribute, values, edges, "a weight on every edge; weight=None gives each weight 1")
+    if found is None:
         return np.ones(len(values))
-    absent = [edge for edge, value in zip(edges, values, strict=True) if value is None]
-    if absent:
-        raise CothermError(
-            "weight",
-            f"no {attribute!r} on edge {validation.describe(absent[0])} ({len(absent)} of {len(values)} edges)",
-            "a weight on every edge",
-            "Name the attribute that holds it; weight=None gives every edge the weight 1.",
-        )
-    return validation.numeric("weight", validation.as_array("weight", values) if values else np.zeros(0), ndim=(1,))
+    return validation.numeric("weight", validation.as_array("weight", found), ndim=(1,))
 
 
 def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:
     """The values of all vertices; None if no vertex has one, and an error if only some have."""
-    absent = [name for name, value in zip(names, values, strict=True) if value is None]
+    return _all_or_none(
+        argument, attribute, values, names, f"one at every vertex, or at none; {argument}=None ignores them"
+    )
+
+
+def _all_or_none(argument: str, attribute: str, values: Sequence[Any], owners: Names, needed: str) -> list[Any] | None:
+    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
     if len(absent) == len(values):
         return None
     if absent:
-        raise CothermError(
-            argument,
-            f"no {attribute!r} at vertex {validation.describe(absent[0])} ({len(absent)} of {len(values)} vertices)",
-            "one at every vertex, or at none",
-            f"{argument}=None leaves them out.",
-        )
+        given = f"no {attribute!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
+        raise CothermError(argument, given, needed)
     return list(values)

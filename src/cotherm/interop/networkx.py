@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import ends_of, named_graph, vertex_values, weights_of
-from cotherm.interop.validation import checked_names, named, require_simple
+from cotherm.interop.named import checked_names, ends_of, named_graph, require_keys, vertex_values, weights_of
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -69,9 +69,12 @@ def from_networkx(
     >>> list(ct.interop.to_networkx(graph).edges(data="weight"))
     [('rain', 'wet', 2.0), ('wet', 'cold', 0.5)]
     """
-    require_simple(G)
-    for argument, attribute in (("weight", weight), ("coordinates", coordinates), ("labels", labels)):
-        named(argument, attribute)
+    if not isinstance(G, require("networkx", "networkx").Graph):
+        raise CothermError("G", validation.describe(G), "a networkx.Graph")
+    if G.is_multigraph() or G.is_directed():
+        advice = "Add up or choose among parallel edges and the two directions; then nx.Graph(G)."
+        raise CothermError("G", f"a {type(G).__name__}", "an undirected networkx.Graph", advice)
+    require_keys(weight=weight, coordinates=coordinates, labels=labels)
     names = list(G.nodes)
     number = {name: v for v, name in enumerate(names)}
     pairs = list(G.edges)

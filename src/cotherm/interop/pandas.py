@@ -13,8 +13,7 @@ from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import named_graph
-from cotherm.interop.validation import checked_names, named
+from cotherm.interop.named import checked_names, named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -96,9 +95,10 @@ def from_pandas(
     pd = require("pandas", "pandas")
     if not isinstance(frame, pd.DataFrame):
         raise CothermError("frame", validation.describe(frame), "a pandas.DataFrame")
+    require_keys(source=source, target=target, weight=weight)
     ends = [_column(frame, argument, name) for argument, name in (("source", source), ("target", target))]
     w = np.ones(len(frame)) if weight is None else _weights(_column(frame, "weight", weight))
-    order = _sorted_names(pd, ends) if names is None else _given_names(names)
+    order = _sorted_names(pd, ends) if names is None else checked_names(names)
     index = pd.Index(order)
     pairs = zip(("source", "target"), ends, strict=True)
     numbers = np.column_stack([_numbers(argument, column, index) for argument, column in pairs])
@@ -144,30 +144,21 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
 
 
 def _column(frame: Any, argument: str, name: Hashable) -> Any:
-    where = np.flatnonzero(frame.columns == named(argument, name, "a column"))
+    where = np.flatnonzero(frame.columns == name)
     if len(where) != 1:
         given = f"{name!r}, which {len(where)} columns are called"
         raise CothermError(argument, given, f"one of the columns {list(frame.columns)}")
     column = frame.iloc[:, where[0]]
     absent = np.flatnonzero(column.isna().to_numpy())
     if len(absent):
-        raise CothermError(
-            argument, f"a missing value in row {absent[0]} ({len(absent)} such row(s))", "a value in every row"
-        )
+        given = f"a missing value in row {absent[0]} ({len(absent)} such row(s))"
+        raise CothermError(argument, given, "a value in every row")
     return column
 
 
 def _weights(column: Any) -> Any:
     # pandas' own types, such as Int64, become NumPy's, since missing values were refused before.
-    plain = column.to_numpy(dtype=column.dtype.numpy_dtype) if hasattr(column.dtype, "numpy_dtype") else column
-    return validation.numeric("weight", np.asarray(plain), ndim=(1,))
-
-
-def _given_names(names: Any) -> list[Any]:
-    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
-        raise CothermError("names", validation.describe(names), "the names of all vertices")
-    listed = list(names)
-    return checked_names(listed, len(listed))
+    return validation.numeric("weight", column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None)), ndim=(1,))
 
 
 def _sorted_names(pd: Any, ends: list[Any]) -> list[Any]:
@@ -175,12 +166,8 @@ def _sorted_names(pd: Any, ends: list[Any]) -> list[Any]:
     try:
         return sorted(every)
     except TypeError:
-        raise CothermError(
-            "source, target",
-            "names of several kinds, which have no order",
-            "all strings or all numbers",
-            "Give names=.",
-        ) from None
+        given = "names of several kinds, which have no order"
+        raise CothermError("source, target", given, "all strings or all numbers", "Give names=.") from None
 
 
 def _numbers(argument: str, column: Any, index: Any) -> Ints:

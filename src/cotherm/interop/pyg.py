@@ -13,7 +13,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.validation import named
+from cotherm.interop.named import require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def from_pyg(
     True
     """
     ends = _edge_index(data)
-    for argument, attribute in (("weight", weight), ("coordinates", coordinates), ("labels", labels)):
-        named(argument, attribute)
+    require_keys(weight=weight, coordinates=coordinates, labels=labels)
     w = np.ones(ends.shape[1]) if weight is None else _weights(data, weight, ends.shape[1])
     n = int(data.num_nodes)
     validation.indices("data.edge_index", ends.ravel(), below=n)
@@ -110,8 +109,7 @@ def to_pyg(graph: Graph, *, dtype: Any = None) -> Data:
     >>> ct.interop.to_pyg(ct.Graph(2, [0], [1], [2.0])).edge_index.tolist()  # doctest: +SKIP
     [[0, 1], [1, 0]]
     """
-    torch = _torch()
-    data_room = _data_room()
+    torch, torch_data = _torch(), _torch("torch_geometric.data")
     require_graph(graph)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
@@ -126,21 +124,17 @@ def to_pyg(graph: Graph, *, dtype: Any = None) -> Data:
     }
     if graph.coordinates is not None:
         found["pos"] = torch.from_numpy(graph.coordinates.copy()).to(dtype)
-    return data_room.Data(**found, **_numbered(torch, graph.labels), num_nodes=graph.n)
-
-
-def _numbered(torch: Any, labels: NDArray[Any] | None) -> dict[str, Any]:
-    if labels is None:
-        return {}
-    if labels.dtype.kind in "biu":
-        return {"y": torch.from_numpy(labels.astype(np.int64))}
-    names, numbers = np.unique(labels, return_inverse=True)
-    return {"y": torch.from_numpy(numbers.astype(np.int64)), "label_names": names.tolist()}
+    if graph.labels is not None:
+        labels = graph.labels
+        if labels.dtype.kind == "U":
+            names, labels = np.unique(labels, return_inverse=True)
+            found["label_names"] = names.tolist()
+        found["y"] = torch.from_numpy(labels.astype(np.int64))
+    return torch_data.Data(**found, num_nodes=graph.n)
 
 
 def _edge_index(data: object) -> NDArray[Any]:
-    data_room = _data_room()
-    if not isinstance(data, data_room.Data):
+    if not isinstance(data, _torch("torch_geometric.data").Data):
         raise CothermError("data", validation.describe(data), "a torch_geometric.data.Data")
     ends = _values(data, "edge_index")
     if ends is None or ends.ndim != 2 or len(ends) != 2:
@@ -152,9 +146,8 @@ def _edge_index(data: object) -> NDArray[Any]:
 def _weights(data: Any, weight: str, count: int) -> Floats:
     values = _values(data, weight)
     if values is None:
-        raise CothermError(
-            "weight", f"{weight!r}, which the data has not", "an attribute of it", "None gives every edge the weight 1."
-        )
+        advice = "None gives every edge the weight 1."
+        raise CothermError("weight", f"{weight!r}, which the data has not", "an attribute of it", advice)
     if values.shape not in ((count,), (count, 1)):
         raise CothermError("weight", f"data.{weight} of shape {values.shape}", f"one weight per edge, shape ({count},)")
     return validation.finite("weight", validation.as_float64("weight", values.reshape(count)))
@@ -165,23 +158,15 @@ def _labels(data: Any, name: str | None, n: int) -> NDArray[Any] | None:
     if values is None:
         return None
     if values.dtype.kind not in "biu" or values.shape not in ((n,), (n, 1)):
-        raise CothermError(
-            "labels",
-            f"data.{name} of shape {values.shape} and dtype {values.dtype}",
-            f"whole numbers of shape ({n},)",
-            "labels=None leaves them out.",
-        )
+        given = f"data.{name} of shape {values.shape} and dtype {values.dtype}"
+        raise CothermError("labels", given, f"whole numbers of shape ({n},)", "labels=None leaves them out.")
     return values.reshape(n)
 
 
-# The right torch depends on the machine, so the extra does not choose one.
-def _torch() -> Any:
-    return require("torch", "pyg", also="torch")
-
-
-def _data_room() -> Any:
-    _torch()  # the other cannot be imported without it
-    return require("torch_geometric.data", "pyg", also="torch")
+def _torch(package: str = "torch") -> Any:
+    # The right torch depends on the machine, so the extra does not choose one; and PyG cannot be imported without it.
+    require("torch", "pyg", also="torch")
+    return require(package, "pyg", also="torch")
 
 
 def _values(data: Any, name: str | None) -> NDArray[Any] | None:

@@ -1,8 +1,12 @@
-"""Colors: of values, with one scale for all panels that are compared, and of classes."""
+"""What all figures share: checked input, names that are drawn literally, and colors of values and classes.
+
+Names come from files, and a $ in them does not begin a formula.
+"""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +17,15 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from cotherm import validation
-from cotherm.errors import CothermError
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError, shortened, visible
+from cotherm.graphs.graph import Graph
+
+# Longer lines would leave no room for what they name.
+_LONGEST = 60
+# Width of a character of the default font, in units of its size.
+_WIDTH = 0.6
+SIZE, _SMALLER, _MOST_LINES = 11.0, 9.0, 3
 
 # Perceptually uniform, and distinct for color-blind readers; red and blue on both sides of white where signs matter;
 # and one that begins bright, which shading needs.
@@ -31,6 +43,92 @@ CLASS_COLORS = (
 )
 _NUMBER = re.compile(r"([0-9]{1,18})")
 UNKNOWN_COLOR, OTHER_COLOR = "#d9d9d9", "#8a8a8a"
+
+
+def checked_text(argument: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise CothermError(argument, validation.describe(value), "a string")
+    return value
+
+
+def checked_texts(argument: str, value: Any, count: int | None = None, *, each: str = "") -> list[str]:
+    listed = enumerate(validation.items(argument, value, count, each=each))
+    return [checked_text(f"{argument}[{k}]", one) for k, one in listed]
+
+
+def checked_graph(argument: str, value: object) -> Graph:
+    if not isinstance(value, Graph):
+        raise CothermError(argument, validation.describe(value), "a cotherm.Graph")
+    return value
+
+
+def checked_graphs(argument: str, value: Any, count: int | None = None, *, each: str = "") -> list[Graph]:
+    listed = enumerate(validation.items(argument, value, count, each=each))
+    return [checked_graph(f"{argument}[{k}]", one) for k, one in listed]
+
+
+def checked_grid(argument: str, value: Any, lengths: list[int]) -> list[list[Any]]:
+    """Check rows whose lengths must be ``lengths``."""
+    rows = validation.items(argument, value, len(lengths), each="rows of graphs")
+    return [validation.items(f"{argument}[{r}]", row, lengths[r], each="graphs") for r, row in enumerate(rows)]
+
+
+def checked_curve(argument: str, value: Any, length: int | None = None) -> Floats:
+    """A vector of numbers, or a single number; values that are not finite leave a gap in the curve."""
+    array = np.atleast_1d(validation.as_array(argument, value))
+    if array.ndim > 1 or (length is not None and len(array) != length):
+        needed = "a vector of numbers" if length is None else f"a vector of {length} numbers"
+        raise CothermError(argument, f"an array of shape {np.shape(value)}", needed)
+    return validation.as_float64(argument, array)
+
+
+def shown(name: str, most: int = _LONGEST) -> str:
+    """A name with control characters escaped and long lines shortened."""
+    return "\n".join(shortened(line, most) for line in name.split("\n"))
+
+
+def room(inches: float, size: float = SIZE) -> int:
+    """How many characters fit in a line."""
+    return max(8, int(inches * 72.0 / (_WIDTH * size)))
+
+
+def title(ax: Any, name: str, *, inches: float) -> None:
+    """A title of one line above the axes, no wider than them."""
+    ax.set_title(shown(name.replace("\n", " "), room(inches)), fontsize=SIZE, parse_math=False)
+
+
+def beside(axes: Any, names: Sequence[str], inches: Sequence[float]) -> None:
+    """Names to the left of the rows of a figure, written upwards in one size, broken into lines if too long."""
+    fits = all(len(name) <= room(height) for name, height in zip(names, inches, strict=True))
+    size = SIZE if fits else _SMALLER
+    for ax, name, height in zip(axes, names, inches, strict=True):
+        place = {"transform": ax.transAxes, "rotation": 90, "ha": "right", "va": "center", "multialignment": "center"}
+        ax.text(-0.02, 0.5, "\n".join(_lines(name, room(height, size))), fontsize=size, parse_math=False, **place)
+
+
+def _lines(name: str, most: int) -> list[str]:
+    lines = [piece for line in name.split("\n") for piece in textwrap.wrap(visible(line), most) or [""]]
+    if len(lines) <= _MOST_LINES:
+        return lines
+    # The middle of the whole name is cut out; lines that break at spaces are not full.
+    return textwrap.wrap(shortened(" ".join(lines), (_MOST_LINES - 1) * most), most)[:_MOST_LINES]
+
+
+def distinct(numbers: Sequence[float]) -> list[str]:
+    """Numbers in the fewest digits that tell them apart, at least three."""
+    for digits in range(3, 18):
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(texts)) == len(set(map(float, numbers))):
+            break
+    return texts
+
+
+def write_legend(owner: Any, handles: list[Any], names: list[str], *, most: int = _LONGEST, **options: Any) -> Any:
+    """A legend of a figure or of axes, with all names, also those with a leading _, which Matplotlib leaves out."""
+    legend = owner.legend(handles, [shown(name, most) for name in names], **options)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return legend
 
 
 class Scale(NamedTuple):

@@ -1,5 +1,0 @@
-"""Imports matplotlib; the other modules here are imported after this one."""
-
-from cotherm.optional import import_matplotlib
-
-import_matplotlib()
