@@ -103,7 +103,8 @@ def draw_result(
 
 def _convergence(result: Coupling) -> Figure:
     """The search; leaves out what disagrees with its last step, if view weights or a stop changed it."""
-    before, after = (float(np.linalg.norm(errors)) for errors in (result.coupling_before, result.coupling))
+    with np.errstate(over="ignore"):
+        before, after = (float(np.linalg.norm(errors)) for errors in (result.coupling_before, result.coupling))
     rows = best_route(result.history)
     if not rows:
         return draw_steps(rows, None, None)
