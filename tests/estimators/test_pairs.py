@@ -158,7 +158,7 @@ def test_graphs_and_sparse_views_take_pairs_where_items_are_missing(fitted: Any,
     """The rows that were seen, and a table of which are the same."""
     seen = [np.flatnonzero(~np.isnan(X).any(axis=1)) for X in holes]
     parts = [X[rows] for X, rows in zip(holes, seen, strict=True)]
-    shared = np.intersect1d(*seen)
+    shared = np.intersect1d(seen[0], seen[1])
     table = np.column_stack([np.searchsorted(rows, shared) for rows in seen])
     graphs = quick([ct.knn_graph(X, 6) for X in parts], pairs=table)
     for one, other in zip(graphs.result_.graphs, fitted.result_.graphs, strict=True):
