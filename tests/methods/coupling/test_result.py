@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -75,14 +74,16 @@ def test_an_existing_file_is_kept(result: ct.Coupling, tmp_path: Path) -> None:
 
 
 @given(place=st.floats(0, 1), value=st.integers(0, 255))
-def test_a_damaged_file_is_refused(result: ct.Coupling, place: float, value: int) -> None:
-    data = bytearray(coupling_file.render(result))
-    k = int(place * (len(data) - 1))
-    if data[k] == value:
+def test_a_damaged_file_is_refused_or_harmless(result: ct.Coupling, place: float, value: int) -> None:
+    """Some bytes of an archive, such as its dates, mean nothing; of all others a change is found."""
+    whole = coupling_file.render(result)
+    data = bytearray(whole)
+    data[int(place * (len(data) - 1))] = value
+    try:
+        read = coupling_file.parse(bytes(data))
+    except ct.CothermError:
         return
-    data[k] = value
-    with suppress(ct.CothermError):  # anything else is a traceback from deep inside
-        coupling_file.parse(bytes(data))
+    assert coupling_file.render(read) == whole
 
 
 @given(part=st.floats(0, 0.999))
