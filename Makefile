@@ -8,11 +8,12 @@ SITE := .venv/.docs-ready
 GUIDED := .venv/.atheris-ready
 MPI := .venv-mpi/.ready
 
-.PHONY: help demo test test-mpi fuzz fuzz-guided torture torture-short torture-mpi release-check lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
+.PHONY: help demo test test-all slow-list test-mpi fuzz fuzz-guided torture torture-short torture-mpi release-check lint bench reproduce figures pages docs clean frontend frontend-test frontend-browser-test frontend-check
 
 help:
 	@echo "make demo   run the main job on embedded data, draw it, and make a page of it for the browser"
-	@echo "make test   lint, type check and test everything"
+	@echo "make test   lint, types and all tests that are fast: a few minutes"
+	@echo "make test-all  the same and the slow tests, half an hour on two cores"
 	@echo "make test-mpi  the tests of the distributed engine with 1, 2 and 4 ranks; installs PETSc (Debian, as root or by sudo)"
 	@echo "make fuzz   50,000 damaged files, odd tables and command lines (CASES=, SEED=), some five minutes"
 	@echo "make fuzz-guided  the same readers and all public verbs, by input that follows coverage (RUNS=, SECONDS= of each target)"
@@ -65,10 +66,18 @@ demo: $(READY)
 	@$(BIN)/python -m cotherm demo
 
 # Several test processes share the processors: one BLAS thread each.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
 test: lint
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q
+	@$(PYTEST) -m "not slow"
 	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory frontend-test; \
 	  else echo "Node is not installed: the unit tests of frontend/ are left out"; fi
+
+test-all: test
+	@$(PYTEST) -m slow
+
+# Which tests are slow, by the times of a run of all: for a machine that does nothing else.
+slow-list: $(DEV)
+	@$(PYTEST) --write-slow-list
 
 # The page that the viewer writes is built from frontend/ and kept in the package, so that installing needs no Node.
 NPM := npm --no-audit --no-fund --loglevel=error
