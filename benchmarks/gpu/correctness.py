@@ -79,7 +79,6 @@ def _results(gpu: Any, n: int) -> Iterator[tuple[str, Any, Any, Any]]:
     yield both("sums at vertices", lambda e: e.sums_at_vertices(e.pattern(n, i, j), e.asarray(d)))
     yield both("sums at edges", lambda e: e.sums_at_edges(e.pattern(n, i, j), e.asarray(w[:n])))
     yield both("rows at vertices", lambda e: _added(e, n, i, j, E))
-    yield both("squares of rows", lambda e: e.row_squares(e.asarray(E)))
     A = E.T @ E
     yield both("Cholesky", lambda e: e.cholesky_solver(e.asarray(A))(e.asarray(np.ascontiguousarray(E[:5].T))))
 

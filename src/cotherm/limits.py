@@ -48,8 +48,6 @@ GPU_EXACT_NEIGHBORS = 2_000_000
 
 # Up to this many vertices the systems of a coupling step are solved by Cholesky, above by conjugate gradients.
 CHOLESKY = 300
-# Up to this many vertices those of a preconditioner, of single precision, which have many right-hand sides.
-ROUGH_CHOLESKY = 3_000
 # Up to this many residuals (entries of Q, over all times and all graphs but one) the Jacobian of a coupling and the
 # equations of its steps are formed; with more, they are only applied, and solved by conjugate gradients.
 FORMED_RESIDUALS = 100

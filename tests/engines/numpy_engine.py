@@ -173,21 +173,9 @@ class NumpyEngine(OnePlace):
     def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> Any:
         return formula(*vectors)
 
-    def elementwise_sum(self, formula: Callable[..., Any], *vectors: Any) -> float:
-        return float(formula(*vectors))
-
     def column_sums(self, F: Any, units: Any = None) -> ColumnSums:
         values = self.to_numpy(F) if units is None else self.to_numpy(F) / units
         return ColumnSums(np.abs(values).max(axis=0, initial=0.0), values.sum(axis=0), (values**2).sum(axis=0))
-
-    def matvec(self, E: Any, x: np.ndarray) -> Any:
-        return DeviceArray(E.values.astype(np.float64) @ x)
-
-    def rmatvec(self, E: Any, y: Any) -> np.ndarray:
-        return np.asarray(E.values.astype(np.float64).T @ y.values)
-
-    def row_squares(self, E: Any) -> Any:
-        return DeviceArray((E.values.astype(np.float64) ** 2).sum(axis=1))
 
     def pattern(self, n: int, i: Any, j: Any) -> Pattern:
         return Pattern(n, DeviceArray(np.array(i, dtype=np.int64)), DeviceArray(np.array(j, dtype=np.int64)))
@@ -250,38 +238,12 @@ class NumpyEngine(OnePlace):
         factor = scipy.linalg.cho_factor(W)
         return lambda Y, _tolerance, _start: DeviceArray(scipy.linalg.cho_solve(factor, Y.values))
 
-    def signless_panel(self, columns: int) -> int:
-        return columns
-
     def cholesky_solver(self, A: Any) -> Callable[[Any], Any]:
-        factor = scipy.linalg.cho_factor(A.values, lower=True)
+        factor = scipy.linalg.cho_factor(A.values)
         return lambda Y: DeviceArray(scipy.linalg.cho_solve(factor, Y.values))
 
-    def add_square(self, G: Any, rows: Any, sign: float = 1.0) -> None:
-        G.values += sign * (rows.values.T @ rows.values).astype(np.float32)
-
-    def add_multiple(self, G: Any, W: Any, factor: float) -> None:
-        G.values += np.float32(factor) * W.values
-
-    def row_gram(self, E: Any) -> Any:
-        return E @ E.T
-
-    def add_columns_square(self, G: Any, E: Any, first: int, last: int, factor: float) -> None:
-        G.values[first:last, first:] += np.float32(factor) * (E.values[:, first:last].T @ E.values[:, first:])
-
-    def factor_definite(self, G: Any) -> Any:
-        return DeviceArray(np.linalg.cholesky(G.values.T)) if len(G) else G
-
-    def solve_lower(self, factor: Any, Y: Any) -> Any:
-        return DeviceArray(np.linalg.solve(factor.values, Y.values)) if len(Y) else Y
-
-    def definite_solver(self, G: Any) -> Callable[[Any], Any]:
-        upper = np.triu(G.values)
-        return lambda y: DeviceArray(np.linalg.solve(upper + np.triu(upper, 1).T, y.values))
-
-    def inverse_definite(self, G: Any) -> Any:
-        factor = scipy.linalg.cho_factor(G.values.astype(np.float64))
-        return DeviceArray(scipy.linalg.cho_solve(factor, np.eye(len(G))).astype(np.float32))
+    def inverse_root(self, A: Any) -> Any:
+        return DeviceArray(np.linalg.inv(np.linalg.cholesky(A.values.T)))
 
     def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
         largest = 0.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cotherm.engines.cpu.matvec import column_sums
+from cotherm.engines.cpu.vectors import column_sums
 
 
 @pytest.mark.parametrize(("n", "q"), [(1, 1), (7, 3), (4_095, 2), (8_193, 5), (300_001, 4)])

@@ -100,25 +100,6 @@ def test_systems_in_panels_from_any_start(columns: int) -> None:
         assert np.array_equal(found[0], found[1])
 
 
-def test_single_precision() -> None:
-    engine = emulated_engine()
-    rows = RNG.standard_normal((40, 7)).astype(np.float32)
-    results = []
-    for e in (CPU, engine):
-        G = e.asarray(np.eye(7, dtype=np.float32))
-        e.add_square(G, e.asarray(rows))
-        e.add_square(G, e.asarray(rows[:5]), -1.0)
-        e.add_multiple(G, e.asarray(np.eye(7, dtype=np.float32)), 3.0)
-        S = e.asarray(np.eye(40, dtype=np.float32) * 4.0)
-        half = e.to_numpy(e.solve_lower(e.factor_definite(S), e.asarray(rows.copy())))
-        results.append((e.to_numpy(e.inverse_definite(G)), half))
-    for one, other in zip(*results, strict=True):
-        assert one.dtype == other.dtype == np.float32
-        assert_allclose(one, other, atol=1e-6)
-    with pytest.raises(np.linalg.LinAlgError):
-        engine.inverse_definite(engine.asarray(-np.eye(3, dtype=np.float32)))
-
-
 def many_functions(views: int) -> tuple[list[Any], list[Any]]:
     points = RNG.standard_normal((limits.SPECTRAL_CORRELATION + 20, 3))
     graphs = [ct.knn_graph(points + 0.2 * RNG.standard_normal(points.shape), 8) for _ in range(views)]

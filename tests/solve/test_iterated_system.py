@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
-from cotherm.engines.cpu.singles import add_multiple, add_square, factor_definite, inverse_definite, solve_lower
 from cotherm.solve import iterated_system, nearest_point
 from cotherm.solve.curved_metric import Curvature, CurvedMetric
 from cotherm.solve.implicit_matrix import ImplicitMatrix, Solve
@@ -137,26 +136,3 @@ def test_a_curved_metric_on_some_unknowns() -> None:
 
 def curved(form: CurvedMetric, m: int) -> np.ndarray:
     return np.column_stack([form.apply(e) for e in np.eye(m)])
-
-
-def test_single_precision_squares_inverses_and_solutions() -> None:
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((600, 300))
-    G = np.zeros((300, 300), dtype=np.float32)
-    add_square(G, A[:200])
-    add_square(G, A[200:])
-    assert_allclose(G, np.triu(A.T @ A), atol=1e-3)  # the upper triangle is all that counts
-    Y = rng.standard_normal((300, 40)).astype(np.float32)
-    half = solve_lower(factor_definite(G.copy()), Y.copy())
-    assert_allclose(half.T @ half, Y.T @ np.linalg.solve(A.T @ A, Y), rtol=1e-3, atol=1e-3)
-    add_square(G, A[200:], sign=-1.0)
-    assert_allclose(G, np.triu(A[:200].T @ A[:200]), atol=1e-3)
-    whole = (A.T @ A).astype(np.float32)
-    add_multiple(whole, np.eye(300, dtype=np.float32), -2.0)
-    assert_allclose(whole, A.T @ A - 2.0 * np.eye(300), atol=1e-3)
-    G = (A.T @ A).astype(np.float32)
-    inverse = inverse_definite(G.copy())
-    assert_allclose(inverse, np.linalg.inv(A.T @ A), atol=1e-6)
-    assert (inverse == inverse.T).all()
-    with pytest.raises(np.linalg.LinAlgError):
-        inverse_definite(-G)

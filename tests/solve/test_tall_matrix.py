@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from cotherm.engines import default_engine
-from cotherm.engines.cpu import matvec
 from cotherm.solve import tall_matrix
 from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix
 from tests.problems import refused
@@ -21,7 +20,6 @@ KINDS = ["stored", "float32", "computed", "filed", "filed float32"]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(default_engine()), "block_size", 21)  # seven rows
-    monkeypatch.setattr(matvec, "_SMALL", 60)
 
 
 def kept(kind: str, E: np.ndarray) -> TallMatrix:

@@ -28,6 +28,8 @@ from cotherm.arrays import Floats, Ints
 
 # An array of the engine's own kind.
 Array = Any
+# Right-hand sides that :meth:`Engine.signless_solver` works on at a time, at most.
+PANEL = 16
 T = TypeVar("T")
 
 
@@ -164,9 +166,6 @@ class Engine(Protocol):
     def most(self, number: float, /) -> float:
         """Return the largest of the numbers that the ranks give."""
 
-    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
-        """Zeros, for a small array that every rank has whole: a result over all rows."""
-
     def small_array(self, x: NDArray[Any], /) -> Array:
         """Move an array that every rank has whole to the engine."""
 
@@ -199,22 +198,8 @@ class Engine(Protocol):
     def elementwise(self, formula: Callable[..., Any], /, *vectors: Array) -> Array:
         """Apply a formula of NumPy's elementwise functions to vectors of one length."""
 
-    def elementwise_sum(self, formula: Callable[..., Any], /, *vectors: Array) -> float:
-        """Sum a formula over the vectors, block by block; the formula itself sums over the block it is given."""
-
     def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
         """Sums over the columns of F, each in its own unit if units are given."""
-
-    # Tall matrices: a row for every edge, few columns, float64 or float32. Vectors over the columns are on the host.
-
-    def matvec(self, E: Array, x: Floats, /) -> Array:
-        """E x."""
-
-    def rmatvec(self, E: Array, y: Array, /) -> Floats:
-        """Eᵀy."""
-
-    def row_squares(self, E: Array, /) -> Array:
-        """The sum of squares of every row."""
 
     # Laplacians and heat
 
@@ -265,46 +250,16 @@ class Engine(Protocol):
     def signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
         """Solve with 2I + C_F C_Fᵀ for the edges F where the mask ``free`` is true."""
 
-    def signless_matrix(self, pattern: Any, free: Array, /) -> Array:
-        """2I + C_F C_Fᵀ as a small dense matrix."""
-
-    def dense_signless_solver(self, pattern: Any, free: Array, /) -> SystemSolver:
-        """Like :meth:`signless_solver`, but exact, by factors of that matrix: for small graphs."""
-
-    def edge_gram(self, pattern: Any, free: Array, /) -> Array:
-        """C_FᵀC_F in float32 for a few edges of this rank: the number of ends that each two edges share."""
-
-    def signless_panel(self, columns: int, /) -> int:
-        """How many of ``columns`` right-hand sides that solver works on at a time, for estimates of memory."""
-
     # Dense algebra
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        """Y ↦ A⁻¹Y for A symmetric positive definite; ``numpy.linalg.LinAlgError`` if it is not."""
+        """Y ↦ A⁻¹Y for A symmetric positive definite, by its upper triangle; else ``numpy.linalg.LinAlgError``.
 
-    def add_square(self, G: Array, rows: Array, sign: float = 1.0, /) -> None:
-        """Add EᵀE, or subtract it, for some rows of E, to G of float32; what is below its diagonal need not count."""
+        Of float64 or float32; the latter may be overwritten.
+        """
 
-    def add_multiple(self, G: Array, W: Array, factor: float, /) -> None:
-        """Add ``factor`` times W to G, both of float32, in place."""
-
-    def row_gram(self, E: Array, /) -> Array:
-        """E Eᵀ for E of float32; what is below the diagonal need not count."""
-
-    def add_columns_square(self, G: Array, E: Array, first: int, last: int, factor: float, /) -> None:
-        """Add ``factor`` times EᵀE to rows ``first`` to ``last`` of G, from column ``first`` on, in float32."""
-
-    def factor_definite(self, G: Array, /) -> Array:
-        """Factor G of float32 by its upper triangle; it may be overwritten. Else ``numpy.linalg.LinAlgError``."""
-
-    def solve_lower(self, factor: Array, Y: Array, /) -> Array:
-        """L⁻¹Y for the factor of LLᵀ; Y may be overwritten."""
-
-    def definite_solver(self, G: Array, /) -> Callable[[Array], Array]:
-        """y ↦ G⁻¹y for G of float32 by its upper triangle; it may be overwritten. Else ``numpy.linalg.LinAlgError``."""
-
-    def inverse_definite(self, G: Array, /) -> Array:
-        """G⁻¹ for G positive definite of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
+    def inverse_root(self, A: Array, /) -> Array:
+        """L⁻¹ with LLᵀ = A for A of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
 
     def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
         """Rotate the symmetric matrices A (k, n, n) once through all pairs of indices, in place, and R with them.

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.interface import Array, SystemSolver
+from cotherm.engines.interface import Array
 
 T = TypeVar("T")
 
@@ -44,9 +43,6 @@ class OnePlace:
     def most(self, number: float) -> float:
         return number
 
-    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> Array:
-        return self.xp.zeros(shape, dtype=dtype)
-
     def small_array(self, x: NDArray[Any]) -> Array:
         return self.asarray(x)
 
@@ -75,24 +71,6 @@ class OnePlace:
         i, j = (self.to_numpy(ends[edges]) for ends in (pattern.i, pattern.j))
         return self.pattern(pattern.n, i, j)
 
-    def signless_matrix(self, pattern: Any, free: Array) -> Array:
-        i, j = pattern.i[free], pattern.j[free]
-        S = self.xp.zeros((pattern.n, pattern.n))
-        S[i, j] = S[j, i] = 1.0
-        diagonal = self.xp.arange(pattern.n)
-        S[diagonal, diagonal] = 2.0 + S.sum(axis=1)
-        return S
-
-    def edge_gram(self, pattern: Any, free: Array) -> Array:
-        i, j = (self.to_numpy(ends[free]) for ends in (pattern.i, pattern.j))
-        edges = np.tile(np.arange(len(i)), 2)
-        C = csr_array((np.ones(len(edges), dtype=np.float32), (np.concatenate([i, j]), edges)), (pattern.n, len(i)))
-        return self.asarray((C.T @ C).toarray())
-
-    def dense_signless_solver(self, pattern: Any, free: Array) -> SystemSolver:
-        exact = self.cholesky_solver(self.signless_matrix(pattern, free))
-        return lambda Y, _tolerance, _start: exact(Y)
-
     def compares(self, n: int, count: int, /) -> bool:  # noqa: ARG002, the processor searches
         return False
 
@@ -100,13 +78,6 @@ class OnePlace:
         raise NotImplementedError
 
     # Methods that the engine itself provides.
-
-    @property
-    def xp(self) -> Any:
-        raise NotImplementedError
-
-    def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        raise NotImplementedError
 
     def asarray(self, x: Any) -> Array:
         raise NotImplementedError

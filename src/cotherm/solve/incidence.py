@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
-from cotherm.engines.interface import Array, Pattern, SystemSolver
+from cotherm.engines.interface import PANEL, Array, Pattern, SystemSolver
 from cotherm.solve.tall_matrix import TallMatrix
 
 # Relative residual of systems that are solved to single precision.
 _ROUGH = 1e-6
-# Panels of right-hand sides that ranks solve for at a time, where there are many.
+# Panels of right-hand sides that are solved for at a time, where there are many.
 ROUGH_PANELS = 4
 
 
@@ -34,7 +34,7 @@ class Incidence:
         self.engine = default_engine() if engine is None else engine
         self._pattern = self.engine.pattern(n, i, j) if pattern is None else pattern
         self.shape = (self._pattern.n, len(self._pattern.i))
-        self._is_small = n <= limits.CHOLESKY
+        self._is_small = n <= limits.CHOLESKY and not self.engine.is_distributed
         self.is_iterative = not self._is_small
 
     def matvec(self, d: Array) -> Array:
@@ -68,7 +68,8 @@ class Incidence:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
         if not self._is_small:
             return self.iterative_solver(active)
-        return self.engine.dense_signless_solver(self._pattern, ~active)
+        exact = self.engine.cholesky_solver(self._signless(~active))
+        return lambda Y, _tolerance, _start: exact(Y)
 
     def iterative_solver(self, active: Array) -> SystemSolver:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
@@ -76,20 +77,23 @@ class Incidence:
 
     def edge_gram(self, free: Array) -> Array:
         """C_FᵀC_F of float32 for few edges: how many ends each two of them share."""
-        return self.engine.edge_gram(self._pattern, free)
+        ends = [end[free] for end in (self._pattern.i, self._pattern.j)]
+        shared = [(a[:, np.newaxis] == b).astype(np.float32) for a in ends for b in ends]
+        return shared[0] + shared[1] + shared[2] + shared[3]
 
     def subtract_inside(self, gram: Array, active: Array, Y: Array) -> None:
         """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
-        if self.engine.is_distributed:
-            # Some columns at a time: solutions for all would be as large as Y.
-            host, solve, columns = self.engine.to_numpy, self.solver(active), Y.shape[1]
-            single, width = host(Y).astype(np.float32).T, ROUGH_PANELS * self.engine.signless_panel(columns)
-            for first in range(0, columns, width):
-                some = slice(first, first + width)
-                gram[:, some] -= single @ host(solve(Y[:, some], _ROUGH, None)).astype(np.float32)
-        elif self.shape[0] > limits.ROUGH_CHOLESKY:
-            inside = self.solver(active)(Y, _ROUGH, None).astype(np.float32)
-            gram -= Y.astype(np.float32).T @ inside
-        else:
-            L = self.engine.factor_definite(self.engine.signless_matrix(self._pattern, ~active).astype(np.float32))
-            self.engine.add_square(gram, self.engine.solve_lower(L, Y.astype(np.float32)), -1.0)
+        # Some columns at a time: solutions for all would be as large as Y.
+        single, solve, width = Y.astype(np.float32).T, self.solver(active), ROUGH_PANELS * PANEL
+        for first in range(0, Y.shape[1], width):
+            some = slice(first, first + width)
+            gram[:, some] -= single @ solve(Y[:, some], _ROUGH, None).astype(np.float32)
+
+    def _signless(self, free: Array) -> Array:
+        """2I + C_F C_Fᵀ as a small dense matrix."""
+        i, j, n, xp = self._pattern.i[free], self._pattern.j[free], self._pattern.n, self.engine.xp
+        S = xp.zeros((n, n))
+        S[i, j] = S[j, i] = 1.0
+        diagonal = xp.arange(n)
+        S[diagonal, diagonal] = 2.0 + S.sum(axis=1)
+        return S

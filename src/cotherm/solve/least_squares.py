@@ -124,14 +124,14 @@ class Slope:
     @lazy
     def size(self) -> float:
         """Of what is left where u is bounded by zero."""
-        return math.sqrt(self._engine.elementwise_sum(_projected, self.here.u, self.half))
+        return math.sqrt(float(self._engine.elementwise(_projected, self.here.u, self.half).sum()))
 
     @property
     def optimality(self) -> float:
         return self.size / self._balancing if self._balancing > 0.0 else 0.0
 
 
-def _projected(u: Array, slope: Array) -> float:
-    """The square of the slope along which u may move, being bounded by zero."""
+def _projected(u: Array, slope: Array) -> Array:
+    """The squares of the slope along which u may move, being bounded by zero."""
     free: Array = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
-    return float(np.sum(free * free))
+    return free * free

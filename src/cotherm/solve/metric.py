@@ -93,6 +93,11 @@ class Metric(Protocol):
         """A_FF to single precision, for few unknowns that are not active."""
 
 
+def _square(engine: Engine, size: int, dtype: type = np.float64) -> Array:
+    """Zeros, for a small matrix that every rank has whole."""
+    return engine.small_array(np.zeros((size, size), dtype=dtype))
+
+
 class Diagonal:
     """A = Diag(s)."""
 
@@ -119,10 +124,11 @@ class Diagonal:
         return Diagonal(self.diagonal[first:last], self.engine)
 
     def rough_gram(self, E: TallMatrix, active: Array) -> Array:
-        gram = self.engine.small_zeros(E.shape[1], E.shape[1], dtype=np.float32)
+        gram = _square(self.engine, E.shape[1], np.float32)
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            self.engine.add_square(gram, rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis])
-        return self.engine.total(gram)
+            block = (rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]).astype(np.float32)
+            gram += block.T @ block
+        return gram
 
     def rough_form(self, active: Array) -> Array:
         return self.engine.asarray(np.diag(self.engine.to_numpy(self.diagonal[~active])).astype(np.float32))
@@ -211,14 +217,15 @@ class Gram:
 
     def rough_gram(self, E: TallMatrix, active: Array) -> Array:
         (block,) = self.blocks
-        gram = self.engine.small_zeros(E.shape[1], E.shape[1], dtype=np.float32)
+        gram = _square(self.engine, E.shape[1], np.float32)
         ends = self.engine.xp.zeros((block.C.shape[0], E.shape[1]))
         for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            self.engine.add_square(gram, rows)
+            single = rows.astype(np.float32)
+            gram += single.T @ single
             block.C.add_rows(rows, numbers, ends)
         block.C.subtract_inside(gram, active, ends)
         gram *= np.float32(0.5 / block.rho)
-        return self.engine.total(gram)
+        return gram
 
     def rough_form(self, active: Array) -> Array:
         (block,) = self.blocks
@@ -248,7 +255,7 @@ class _GramPrepared:
         self._parts = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
 
     def restricted(self, active: Array) -> RestrictedGram:
-        gram = self._engine.small_zeros(self._columns, self._columns)
+        gram = _square(self._engine, self._columns)
         parts = [part.restricted(active[at], gram) for part, at in zip(self._parts, self._slices, strict=True)]
         return _GramRestricted(parts, self._slices, 0.5 * (gram + gram.T))
 
@@ -335,7 +342,7 @@ class _FreeGram:
             E.row_squares if scale is None else self._engine.elementwise(lambda x, a: x * a**2, E.row_squares, scale)
         )
         self._active: Array | None = None
-        self._gram = self._engine.small_zeros(E.shape[1], E.shape[1])
+        self._gram = _square(self._engine, E.shape[1])
 
     def without(self, active: Array) -> Array:
         if self._active is None or not self._updated(self._active, active):

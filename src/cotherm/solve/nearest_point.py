@@ -17,6 +17,7 @@ cycle, a line search along its direction makes the dual increase, so that it ter
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -166,11 +167,11 @@ class _Dual:
     def value(self, here: _DualPoint) -> float:
         """φ: no point has a smaller objective."""
 
-        def unknowns(force: Array, center: Array, s: Array) -> float:
+        def unknowns(force: Array, center: Array, s: Array) -> Array:
             v = np.maximum(0.0, center - force / s)
-            return float(np.sum(s * (v - center) ** 2 + 2.0 * force * v))
+            return s * (v - center) ** 2 + 2.0 * force * v
 
-        total = self._metric.engine.elementwise_sum(unknowns, here.force, self._center, self._metric.diagonal)
+        total = _sum(self._metric.engine, unknowns, here.force, self._center, self._metric.diagonal)
         fixed = 2.0 * float(here.y @ self._root_of_center) + float(here.y @ here.y)
         return total - fixed - float(here.eta @ (2.0 * self._b + here.eta / self._weights))
 
@@ -195,16 +196,20 @@ class _Dual:
     def _slope(self, here: _DualPoint, there: _DualPoint, step: float) -> float:
         """Half the derivative of φ along the line, at some part of it."""
 
-        def unknowns(old: Array, new: Array, center: Array, s: Array) -> float:
+        def unknowns(old: Array, new: Array, center: Array, s: Array) -> Array:
             line = new - old
-            return float(np.sum(line * np.maximum(0.0, center - (old + step * line) / s)))
+            return line * np.maximum(0.0, center - (old + step * line) / s)
 
-        def rows(old: Array, new: Array, Rc: Array) -> float:
+        def rows(old: Array, new: Array, Rc: Array) -> Array:
             line = new - old
-            return float(np.sum(line * (Rc + old + step * line)))
+            return line * (Rc + old + step * line)
 
-        total = self._metric.engine.elementwise_sum
+        engine = self._metric.engine
         deta = there.eta - here.eta
         equations = deta @ (self._b + (here.eta + step * deta) / self._weights)
-        increase = total(unknowns, here.force, there.force, self._center, self._metric.diagonal)
-        return increase - total(rows, here.y, there.y, self._root_of_center) - float(equations)
+        increase = _sum(engine, unknowns, here.force, there.force, self._center, self._metric.diagonal)
+        return increase - _sum(engine, rows, here.y, there.y, self._root_of_center) - float(equations)
+
+
+def _sum(engine: Engine, formula: Callable[..., Array], *vectors: Array) -> float:
+    return float(engine.elementwise(formula, *vectors).sum())

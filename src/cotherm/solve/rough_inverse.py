@@ -21,6 +21,8 @@ from cotherm.solve.tall_matrix import TallMatrix
 
 # What float32 loses beside the largest eigenvalue is put on the diagonal.
 _LOST = 1e-6
+# Columns that are multiplied at a time.
+_COLUMNS = 1_024
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,15 @@ def rough_inverse(terms: Sequence[Term], shift: float, for_each: ForEach = one_b
     if _has_fewer_unknowns(terms):
         return _by_unknowns(terms, shift, for_each)
     engine = terms[0].metric.engine
-    return Square(engine.inverse_definite(_by_equations(terms, shift, for_each)), engine)
+    half = engine.inverse_root(_by_equations(terms, shift, for_each))
+    return Square(half.T @ half, engine)
 
 
 def rough_solver(terms: Sequence[Term], shift: float, for_each: ForEach = one_by_one) -> Solve:
     """The product with that inverse alone, for which factors are enough: to invert takes four times as long."""
     if _has_fewer_unknowns(terms):
         return _by_unknowns(terms, shift, for_each).apply
-    solve = terms[0].metric.engine.definite_solver(_by_equations(terms, shift, for_each))
+    solve = terms[0].metric.engine.cholesky_solver(_by_equations(terms, shift, for_each))
     return lambda x: solve(x.astype(np.float32)).astype(np.float64)
 
 
@@ -107,17 +110,16 @@ def _has_fewer_unknowns(terms: Sequence[Term]) -> bool:
 
 
 def _by_equations(terms: Sequence[Term], shift: float, for_each: ForEach) -> Array:
-    """s I + Σ_k c_k E_kᵀA_k⁻¹E_k, of which only the upper triangle counts."""
+    """s I + Σ_k c_k E_kᵀA_k⁻¹E_k."""
 
     def gram(term: Term) -> Array:
         G = term.metric.rough_gram(term.E, term.active)
         G *= np.float32(term.factor)
         return G
 
-    engine = terms[0].metric.engine
     total, *others = for_each(gram, terms)
     for other in others:
-        engine.add_multiple(total, other, 1.0)
+        total += other
     diagonal = total.reshape(-1)[:: len(total) + 1]
     diagonal += np.float32(shift + _LOST * float(np.max(diagonal)))
     return total
@@ -137,7 +139,7 @@ def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Thin
     parts = for_each(rows, terms)
     Y = parts[0] if len(parts) == 1 else np.concatenate(parts)
     del parts
-    M, at = engine.row_gram(Y), 0
+    M, at = Y @ Y.T, 0
     for term in terms:
         to = at + term.free
         form = term.metric.rough_form(term.active)
@@ -145,11 +147,15 @@ def _by_unknowns(terms: Sequence[Term], shift: float, for_each: ForEach) -> Thin
         M[at:to, at:to] += form
         at = to
         del form
-    return Thin(engine.solve_lower(engine.factor_definite(widened(M)), Y), shift, engine)
+    half = engine.inverse_root(widened(M))
+    for first in range(0, Y.shape[1], _COLUMNS):  # in place: Y is large
+        some = slice(first, first + _COLUMNS)
+        Y[:, some] = half @ Y[:, some]
+    return Thin(Y, shift, engine)
 
 
 def widened(G: Array) -> Array:
-    """G, of which only the upper triangle counts, with what rounding may have taken from its diagonal."""
+    """G with what rounding may have taken from its diagonal."""
     diagonal = G.reshape(-1)[:: len(G) + 1]
     diagonal *= np.float32(1.0 + _LOST)
     return G
@@ -191,6 +197,6 @@ class Thin:
 
     def add_rows(self, first: int, last: int, factor: float, out: Array) -> None:
         part = factor / self.shift
-        self.engine.add_columns_square(out, self.Y, first, last, -part)
+        out[first:last, first:] -= np.float32(part) * (self.Y[:, first:last].T @ self.Y[:, first:])
         diagonal = self.engine.xp.arange(first, last)
         out[diagonal, diagonal] += np.float32(part)

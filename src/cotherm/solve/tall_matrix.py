@@ -74,16 +74,16 @@ class TallMatrix(ABC):
 
     def matvec(self, x: Floats) -> Array:
         """E x."""
-        out = self.engine.xp.empty(self.shape[0])
+        out, factors = self.engine.xp.empty(self.shape[0]), self.engine.small_array(x)
         for first, block in self.blocks():
-            out[first : first + len(block)] = self.engine.matvec(block, x)
+            out[first : first + len(block)] = block @ factors
         return out
 
     def rmatvec(self, y: Array) -> Floats:
         """Eᵀy."""
         out = np.zeros(self.shape[1])
         for first, block in self.blocks():
-            out += self.engine.rmatvec(block, y[first : first + len(block)])
+            out += self.engine.to_numpy(y[first : first + len(block)] @ block)
         return out
 
     @lazy
@@ -91,7 +91,7 @@ class TallMatrix(ABC):
         """The sum of squares of every row."""
         out = self.engine.xp.empty(self.shape[0])
         for first, block in self.blocks():
-            out[first : first + len(block)] = self.engine.row_squares(block)
+            out[first : first + len(block)] = (block * block).sum(axis=1)
         return out
 
     @property
@@ -121,16 +121,6 @@ class InMemory(TallMatrix):
 
     def rows(self, numbers: Array) -> Array:
         return self.array[numbers].astype(np.float64, copy=False)
-
-    def matvec(self, x: Floats) -> Array:
-        return self.engine.matvec(self.array, x)
-
-    def rmatvec(self, y: Array) -> Floats:
-        return np.asarray(self.engine.rmatvec(self.array, y))
-
-    @lazy
-    def row_squares(self) -> Array:
-        return self.engine.row_squares(self.array)
 
     def column_range(self, first: int, last: int) -> Array:
         return self.array[:, first:last].astype(np.float64, order="C")

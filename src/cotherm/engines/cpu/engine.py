@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs, strtri
 
 from cotherm import limits, memory
 from cotherm.arrays import Floats
@@ -18,25 +18,14 @@ from cotherm.engines.cpu.distances import add_squared_differences, pairwise_dist
 from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms
 from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
-from cotherm.engines.cpu.elementwise import elementwise, elementwise_sum
 from cotherm.engines.cpu.elimination import eliminate
-from cotherm.engines.cpu.incidence import add_at_vertices, panel_width, signless_solver, sums_at_edges, sums_at_vertices
+from cotherm.engines.cpu.incidence import add_at_vertices, signless_solver, sums_at_edges, sums_at_vertices
 from cotherm.engines.cpu.jacobi import jacobi_sweep
 from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacian
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
-from cotherm.engines.cpu.matvec import column_sums, matvec, rmatvec, row_squares
 from cotherm.engines.cpu.pattern import Pattern
-from cotherm.engines.cpu.singles import (
-    add_columns_square,
-    add_multiple,
-    add_square,
-    definite_solver,
-    factor_definite,
-    inverse_definite,
-    row_gram,
-    solve_lower,
-)
 from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
+from cotherm.engines.cpu.vectors import column_sums, elementwise
 from cotherm.engines.malloc import kept_memory, return_free_memory
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
@@ -54,11 +43,7 @@ class CpuEngine(OnePlace):
     overhead = 1.0
 
     elementwise = staticmethod(elementwise)
-    elementwise_sum = staticmethod(elementwise_sum)
     column_sums = staticmethod(column_sums)
-    matvec = staticmethod(matvec)
-    rmatvec = staticmethod(rmatvec)
-    row_squares = staticmethod(row_squares)
     reordered_laplacian = staticmethod(reordered_laplacian)
     chebyshev_sums = staticmethod(chebyshev_sums)
     chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
@@ -70,15 +55,6 @@ class CpuEngine(OnePlace):
     sums_at_edges = staticmethod(sums_at_edges)
     add_at_vertices = staticmethod(add_at_vertices)
     signless_solver = staticmethod(signless_solver)
-    signless_panel = staticmethod(panel_width)
-    add_square = staticmethod(add_square)
-    add_multiple = staticmethod(add_multiple)
-    add_columns_square = staticmethod(add_columns_square)
-    row_gram = staticmethod(row_gram)
-    factor_definite = staticmethod(factor_definite)
-    solve_lower = staticmethod(solve_lower)
-    definite_solver = staticmethod(definite_solver)
-    inverse_definite = staticmethod(inverse_definite)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
     pairwise_distances = staticmethod(pairwise_distances)
@@ -105,12 +81,18 @@ class CpuEngine(OnePlace):
     def laplacian(self, pattern: Pattern, w: Floats) -> ReorderedLaplacian:
         return pattern.laplacian(w)
 
-    def cholesky_solver(self, A: Floats) -> Callable[[Floats], Floats]:
+    def cholesky_solver(self, A: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """By LAPACK itself: the systems are small and many, and the wrappers around it cost more than it does."""
-        factor, info = dpotrf(A, lower=1, clean=0)
-        if info:
-            raise np.linalg.LinAlgError(f"not positive definite at row {info}")
-        return lambda Y: np.asarray(dpotrs(factor, Y, lower=1)[0])
+        is_single = A.dtype == np.float32
+        factor_by, solve_by = (spotrf, spotrs) if is_single else (dpotrf, dpotrs)
+        factor, info = factor_by(A.T, lower=1, clean=0, overwrite_a=is_single)
+        _require_definite(info)
+        return lambda Y: np.asarray(solve_by(factor, Y, lower=1)[0])
+
+    def inverse_root(self, A: NDArray[np.float32]) -> NDArray[np.float32]:
+        factor, info = spotrf(A.T, lower=1, overwrite_a=1)
+        _require_definite(info)
+        return np.asarray(strtri(factor, lower=1, overwrite_c=1)[0])
 
     @contextmanager
     def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:  # noqa: ARG002, plans keep it
@@ -129,6 +111,11 @@ class CpuEngine(OnePlace):
         if self.at_once(n, len(arguments[0])) == 1:
             return list(map(task, *arguments))
         return side_by_side([partial(task, *given) for given in zip(*arguments, strict=True)])
+
+
+def _require_definite(info: int) -> None:
+    if info:
+        raise np.linalg.LinAlgError(f"not positive definite at row {info}")
 
 
 CPU = CpuEngine()

@@ -14,16 +14,13 @@ from cotherm.arrays import Floats, Ints
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
 from cotherm.engines.gpu.device import Device
-from cotherm.engines.gpu.layout import THREADS, GpuLaplacian, GpuPattern, blocks, column_sums, spectral_bound
+from cotherm.engines.gpu.layout import GpuLaplacian, GpuPattern, spectral_bound
 from cotherm.engines.gpu.resident import bytes_of, full_key
 from cotherm.engines.interface import Array, ColumnSums, SystemSolver
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
 
 T = TypeVar("T")
-
-# Numbers of a matrix of single precision that are made double at a time.
-_WIDENED = 2**26
 
 
 class GpuEngine(OnePlace):
@@ -86,35 +83,10 @@ class GpuEngine(OnePlace):
     def elementwise(self, formula: Callable[..., Any], /, *vectors: Array) -> Array:
         return formula(*vectors)
 
-    def elementwise_sum(self, formula: Callable[..., Any], /, *vectors: Array) -> float:
-        return float(formula(*vectors))
-
     def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
-        x = self.xp.ascontiguousarray(self.asarray(F))
-        return ColumnSums(*self.to_numpy(column_sums(self.device, x, units)))
-
-    # Tall matrices
-
-    def matvec(self, E: Array, x: Floats, /) -> Array:
-        factors = self.asarray(x)
-        if E.dtype == np.float64:
-            return E @ factors
-        parts = [E[rows].astype(np.float64) @ factors for rows in _row_slices(E)]
-        return np.concatenate(parts) if parts else self.xp.zeros(0)
-
-    def rmatvec(self, E: Array, y: Array, /) -> Floats:
-        if E.dtype == np.float64:
-            return self.to_numpy(y @ E)
-        total = self.xp.zeros(E.shape[1])
-        for rows in _row_slices(E):
-            total += y[rows] @ E[rows].astype(np.float64)
-        return self.to_numpy(total)
-
-    def row_squares(self, E: Array, /) -> Array:
-        out = self.xp.empty(len(E))
-        arguments = (*E.shape, self.xp.ascontiguousarray(E), out)
-        self.device.launch("rows.cu", "row_squares", blocks(len(E)), (THREADS,), arguments, real=E.dtype)
-        return out
+        x = self.asarray(F) if units is None else self.asarray(F) / self.asarray(units)
+        sums = (np.abs(x).max(axis=0), x.sum(axis=0), (x * x).sum(axis=0))
+        return ColumnSums(*(self.to_numpy(one) for one in sums))
 
     # Laplacians and heat
 
@@ -183,57 +155,26 @@ class GpuEngine(OnePlace):
     def signless_solver(self, pattern: GpuPattern, free: Array, /) -> SystemSolver:
         return incidence.signless_solver(pattern, free)
 
-    def edge_gram(self, pattern: GpuPattern, free: Array, /) -> Array:
-        return incidence.edge_gram(pattern, free)
-
-    def signless_panel(self, columns: int, /) -> int:
-        return min(columns, incidence.WIDEST)
-
     # Dense algebra
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        L = self.device.cholesky(A)
+        """In single precision by the inverse of the triangle.
+
+        To solve with the triangle for one vector takes many times as long as a product.
+        """
+        if A.dtype == np.float32:
+            half = self.inverse_root(A)
+            return lambda Y: half.T @ (half @ Y)
+        L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
 
         def solve(Y: Array) -> Array:
             return self.device.solve_triangular(L, self.device.solve_triangular(L, Y), transposed=True)
 
         return solve
 
-    def add_square(self, G: Array, rows: Array, sign: float = 1.0, /) -> None:
-        block = rows.astype(np.float32, copy=False)
-        product = block.T @ block
-        if sign > 0.0:
-            G += product
-        else:
-            G -= product
-
-    def add_multiple(self, G: Array, W: Array, factor: float, /) -> None:
-        G += np.float32(factor) * W
-
-    def row_gram(self, E: Array, /) -> Array:
-        return E @ E.T
-
-    def add_columns_square(self, G: Array, E: Array, first: int, last: int, factor: float, /) -> None:
-        G[first:last, first:] += np.float32(factor) * (E[:, first:last].T @ E[:, first:])
-
-    def factor_definite(self, G: Array, /) -> Array:
-        return self.device.cholesky(self.xp.ascontiguousarray(G.T)) if len(G) else G
-
-    def solve_lower(self, factor: Array, Y: Array, /) -> Array:
-        return self.device.solve_triangular(factor, Y) if len(Y) else Y
-
-    def definite_solver(self, G: Array, /) -> Callable[[Array], Array]:
-        """By the inverse of the triangle: to solve with it for one vector takes many times as long as a product."""
-        half = self._inverse_root(G)
-        return lambda y: (half @ y) @ half
-
-    def inverse_definite(self, G: Array, /) -> Array:
-        half = self._inverse_root(G)
-        return half.T @ half
-
-    def _inverse_root(self, G: Array) -> Array:
-        """L⁻¹ with LLᵀ = G."""
-        return self.device.solve_triangular(self.factor_definite(G), self.xp.eye(len(G), dtype=G.dtype))
+    def inverse_root(self, A: Array, /) -> Array:
+        L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
+        return self.device.solve_triangular(L, self.xp.eye(len(A), dtype=A.dtype))
 
     # On the host: small, or one thing after the other
 
@@ -266,9 +207,3 @@ class GpuEngine(OnePlace):
 
     def local_nearest(self, L: GpuLaplacian, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
         return CPU.local_nearest(L.on_host, t, rows, heat, k)
-
-
-def _row_slices(E: Array) -> Iterator[slice]:
-    """Rows to be made double at a time."""
-    step = max(1, _WIDENED // max(1, E.shape[1]))
-    return (slice(first, first + step) for first in range(0, len(E), step))

@@ -6,10 +6,10 @@ import numpy as np
 
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import THREADS, GpuPattern, blocks
-from cotherm.engines.interface import Array, SystemSolver
+from cotherm.engines.interface import PANEL, Array, SystemSolver
 
-# Columns that are solved together, threads of a block, blocks for each of the GPU's processors, and iterations.
-WIDEST, _THREADS, _BLOCKS, _ROUNDS = 16, 256, 4, 500
+# Threads of a block, blocks for each of the GPU's processors, and iterations.
+_THREADS, _BLOCKS, _ROUNDS = 256, 4, 500
 
 
 def sums_at_vertices(pattern: GpuPattern, d: Array) -> Array:
@@ -40,15 +40,6 @@ def add_at_vertices(device: Device, rows: Array, i: Array, j: Array, out: Array)
     device.launch("rows.cu", "add_rows", blocks(count, at_once), (lanes, at_once), arguments)
 
 
-def edge_gram(pattern: GpuPattern, free: Array) -> Array:
-    """C_FᵀC_F: for every two of some edges how many ends they share."""
-    i, j = pattern.i[free], pattern.j[free]
-    out = pattern.device.xp.empty((len(i), len(i)), dtype=np.float32)
-    if len(i):
-        pattern.device.launch("edges.cu", "shared_ends", blocks(len(i) ** 2), (THREADS,), (len(i), i, j, out))
-    return out
-
-
 def signless_solver(pattern: GpuPattern, free: Array) -> SystemSolver:
     """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y; see :class:`cotherm.engines.interface.SystemSolver`."""
     present = free[pattern.edges].astype(np.uint8)
@@ -56,11 +47,11 @@ def signless_solver(pattern: GpuPattern, free: Array) -> SystemSolver:
 
     def solve(Y: Array, tolerance: float, start: Array | None) -> Array:
         xp, columns = pattern.device.xp, Y.shape[1]
-        if columns <= WIDEST:
+        if columns <= PANEL:
             return _panel(pattern, present, degrees, Y, tolerance, start)
         X = xp.empty(Y.shape)
-        for first in range(0, columns, WIDEST):
-            at = slice(first, min(first + WIDEST, columns))
+        for first in range(0, columns, PANEL):
+            at = slice(first, min(first + PANEL, columns))
             X[:, at] = _panel(pattern, present, degrees, Y[:, at], tolerance, None if start is None else start[:, at])
         return X
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.arrays import Floats
 from cotherm.engines.cpu.laplacian import LOOKAHEAD, ReorderedLaplacian
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.interface import Array, Engine
@@ -23,8 +22,6 @@ _MOST_EDGES = 2**30 - 1
 _BOUND_ROUNDS = 5
 # Threads of a block, and blocks for each of the GPU's processors, where all wait for each other.
 _TOGETHER, _WAITING = 256, 4
-# Columns of a block of functions that are summed at a time.
-_LANES = 32
 
 
 def blocks(count: int, size: int = THREADS) -> tuple[int]:
@@ -122,27 +119,3 @@ def spectral_bound(pattern: GpuPattern, weights: Array, degrees: Array) -> float
     )
     device.launch("sums.cu", "spectral_bound", (grid,), (1, _TOGETHER), arguments, shared=8 * _TOGETHER, together=True)
     return float(device.to_numpy(bound)[0])
-
-
-def column_sums(device: Device, F: Array, units: Floats | None) -> Array:
-    """(3, columns): the largest magnitudes, the sums and the sums of squares, in units of the columns' own."""
-    (n, q), xp = F.shape, device.xp
-    out = xp.zeros((3, q))
-    scale = xp.ones(q) if units is None else device.asarray(units)
-    lanes = min(q, _LANES)
-    if not lanes:
-        return out
-    rows = _TOGETHER // lanes
-    grid = min(blocks(n, rows)[0], _WAITING * device.processors)
-    parts = xp.empty(6 * grid * lanes)
-    for first in range(0, q, lanes):
-        device.launch(
-            "sums.cu",
-            "column_sums",
-            (grid,),
-            (lanes, rows),
-            (n, q, first, F, scale, device.counter(), parts, out),
-            shared=8 * lanes * rows,
-            together=True,
-        )
-    return out

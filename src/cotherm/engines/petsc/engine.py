@@ -61,8 +61,6 @@ class PetscEngine:
     block_size = CPU.block_size
     overhead = CPU.overhead
 
-    signless_panel = staticmethod(CPU.signless_panel)
-    edge_gram = OnePlace.edge_gram
     guarded = OnePlace.guarded
     jacobi_sweep = staticmethod(CPU.jacobi_sweep)
     eliminate = staticmethod(CPU.eliminate)
@@ -142,9 +140,6 @@ class PetscEngine:
     def most(self, number: float) -> float:
         return float(self.communicator.max(np.array([number], dtype=np.float64))[0])
 
-    def small_zeros(self, *shape: int, dtype: Any = np.float64) -> NDArray[Any]:
-        return np.zeros(shape, dtype=dtype)
-
     def small_array(self, x: NDArray[Any]) -> NDArray[Any]:
         return x
 
@@ -201,23 +196,10 @@ class PetscEngine:
     def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> DistributedArray:
         return self._spread(CPU.elementwise(formula, *map(self.to_numpy, vectors)))
 
-    def elementwise_sum(self, formula: Callable[..., Any], *vectors: Any) -> float:
-        here = CPU.elementwise_sum(formula, *map(self.to_numpy, vectors)) if len(vectors[0]) else 0.0
-        return float(self.communicator.sum([here])[0])
-
     def column_sums(self, F: Any, units: Floats | None = None) -> ColumnSums:
         largest, sums, squares = CPU.column_sums(np.ascontiguousarray(self.to_numpy(F)), units)
         sums, squares = self.communicator.sum([sums, squares])
         return ColumnSums(self.communicator.max(largest), sums, squares)
-
-    def matvec(self, E: DistributedArray, x: Floats) -> DistributedArray:
-        return self._spread(CPU.matvec(E.values, x))
-
-    def rmatvec(self, E: DistributedArray, y: DistributedArray) -> Floats:
-        return self.communicator.sum(CPU.rmatvec(E.values, y.values))
-
-    def row_squares(self, E: DistributedArray) -> DistributedArray:
-        return self._spread(CPU.row_squares(E.values))
 
     # ------------------------------------------------------------ Laplacians and heat
 
@@ -312,35 +294,9 @@ class PetscEngine:
 
         return solve
 
-    def signless_matrix(self, pattern: Pattern, free: DistributedArray) -> Floats:
-        """Whole, on every rank."""
-        i, j = (self.communicator.rows(ends[free.values]) for ends in (pattern.part.i, pattern.part.j))
-        S = np.zeros((pattern.vertices, pattern.vertices))
-        S[i, j] = S[j, i] = 1.0
-        np.fill_diagonal(S, 2.0 + S.sum(axis=1))
-        return S
-
-    def dense_signless_solver(self, pattern: Pattern, free: DistributedArray) -> SystemSolver:
-        exact = CPU.cholesky_solver(self.signless_matrix(pattern, free))
-
-        def solve(Y: DistributedArray, _tolerance: float, _start: DistributedArray | None) -> DistributedArray:
-            return self.own_rows(exact(self.all_rows(Y)), pattern.n)
-
-        return solve
-
     # ------------------------------------------------------------ dense algebra, the same on every rank
 
-    add_multiple = staticmethod(CPU.add_multiple)
-    add_columns_square = staticmethod(CPU.add_columns_square)
-    row_gram = staticmethod(CPU.row_gram)
-    factor_definite = staticmethod(CPU.factor_definite)
-    solve_lower = staticmethod(CPU.solve_lower)
-    definite_solver = staticmethod(CPU.definite_solver)
-    inverse_definite = staticmethod(CPU.inverse_definite)
-
-    def add_square(self, G: Any, rows: Any, sign: float = 1.0) -> None:
-        """Of the rows here: the sum over ranks is taken by :meth:`total`."""
-        CPU.add_square(G, self.to_numpy(rows), sign)
+    inverse_root = staticmethod(CPU.inverse_root)
 
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))

@@ -77,11 +77,11 @@ def _meeting(
 ) -> Callable[[Array], Array]:
     """y ↦ S⁻¹y for S = Σ_k weights_k W_k."""
     p = inverses[0].size
-    S = engine.small_zeros(p, p, dtype=np.float32)
+    S = engine.small_array(np.zeros((p, p), dtype=np.float32))
 
     def add(first: int) -> None:
         for inverse, weight in zip(inverses, weights.tolist(), strict=True):
             inverse.add_rows(first, min(first + _ROWS, p), weight, S)
 
     for_each(add, range(0, p, _ROWS))
-    return engine.definite_solver(widened(S))
+    return engine.cholesky_solver(widened(S))

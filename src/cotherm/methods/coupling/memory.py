@@ -25,6 +25,7 @@ import numpy as np
 
 from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
+from cotherm.engines.interface import PANEL
 from cotherm.errors import CothermError
 from cotherm.solve.filtered_eigenpairs import block_width
 from cotherm.solve.incidence import ROUGH_PANELS
@@ -204,11 +205,9 @@ def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, i
     rows = _ROUGH_ROW * min(engine.block_size, own * free)
     if uses_unknowns(engine, free, own):
         return 4 * own * free, _FORMS * 4 * free**2 + rows
-    dense = 8 * n**2 if n <= limits.ROUGH_CHOLESKY else 0
-    solving = 0
-    if engine.is_distributed:  # by conjugate gradients, for some columns at a time: these, and one panel
-        solving = 8 * n * engine.signless_panel(own) * (2 * ROUGH_PANELS + _PANELS)
-    return 4 * own**2, 12 * own * n + dense + rows + solving
+    # Systems are solved for some columns at a time: these, and one panel.
+    solving = 8 * n * min(own, PANEL) * (2 * ROUGH_PANELS + _PANELS)
+    return 4 * own**2, 4 * own**2 + 12 * own * n + rows + solving
 
 
 class _Shape:
@@ -225,7 +224,7 @@ class _Shape:
         self.at_once = engine.at_once(self.largest, self.graphs)
         # Vertices in which heat flows at a time.
         self.flowing = min(self.vertices, self.at_once * self.largest)
-        self.panel = engine.signless_panel(self.rank)
+        self.panel = min(self.rank, PANEL)
 
     @property
     def lasting(self) -> int:

@@ -189,12 +189,12 @@ class CouplingProblem:
     def _robust_distance(self, part: slice, u: Array) -> float:
         kappa = self.robust
 
-        def robust(rho: Array, u: Array, center: Array) -> float:
+        def robust(rho: Array, u: Array, center: Array) -> Array:
             # 4κ(√(d² + κ²) − κ) without the subtraction: 2d² for d ≪ κ, 4κ|d| for d ≫ κ.
             d = u - center
-            return float(4.0 * np.sum(rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)))
+            return 4.0 * rho * d**2 / (np.hypot(1.0, d / kappa) + 1.0)
 
-        return self.engine.elementwise_sum(robust, self._rho[part], u[part], self.center[part])
+        return float(self.engine.elementwise(robust, self._rho[part], u[part], self.center[part]).sum())
 
     def metric(self, u: Array) -> Metric:
         if self.robust is None:

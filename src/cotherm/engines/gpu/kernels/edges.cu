@@ -53,11 +53,3 @@ extern "C" __global__ void edge_inner_products(int m, int width, const REAL *__r
     }
     if (e < m && threadIdx.x == 0) out[e] = own[0];
 }
-
-// out[e, f] = how many ends the edges e and f share.
-extern "C" __global__ void shared_ends(int m, const int *i, const int *j, float *out) {
-    int64 t = (int64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (t >= (int64)m * m) return;
-    int e = t / m, f = t % m, a = i[e], b = j[e], c = i[f], d = j[f];
-    out[t] = (float)((a == c) + (a == d) + (b == c) + (b == d));
-}

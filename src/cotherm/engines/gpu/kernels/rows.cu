@@ -52,18 +52,6 @@ extern "C" __global__ void add_rows(int count, int columns, const int64 *keys, c
     }
 }
 
-// The sum of squares of every row of E.
-extern "C" __global__ void row_squares(int rows, int columns, const REAL *E, double *out) {
-    int r = blockIdx.x * blockDim.x + threadIdx.x;
-    if (r >= rows) return;
-    double total = 0.0;
-    for (int c = 0; c < columns; ++c) {
-        double value = E[(int64)r * columns + c];
-        total += value * value;
-    }
-    out[r] = total;
-}
-
 // out[r, k] = factors[k] Σ_p v[edges[p]] (x[r, k] − x[columns[p], k]): rows of L(v) x by differences.
 extern "C" __global__ void laplacian_rows(int n, int width, const int *offsets, const int *columns, const int *edges,
                                           const double *v, const REAL *x, const REAL *factors, REAL *out) {

@@ -43,25 +43,3 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     }
     if (begin == 0) bound[0] = best * top * (1.0 + 1e-12);  // the quotients are rounded
 }
-
-// out[0] = the largest magnitudes, out[1] = the sums and out[2] = the sums of squares of some columns of F.
-extern "C" __global__ void __launch_bounds__(256, 4)
-    column_sums(int n, int q, int first, const double *F, const double *units, unsigned *arrived, double *parts,
-                double *out) {
-    SHARED(double, room);
-    Grid grid = {arrived, parts, 0};
-    int c = first + threadIdx.x;
-    double sums[3] = {0.0, 0.0, 0.0};
-    for (int r = blockIdx.x * blockDim.y + threadIdx.y; c < q && r < n; r += gridDim.x * blockDim.y) {
-        double value = F[(int64)r * q + c] / units[c];
-        sums[0] += value;
-        sums[1] += value * value;
-        sums[2] = fmax(sums[2], fabs(value));
-    }
-    sum_over_grid(grid, 3, sums, room, 1);
-    if (blockIdx.x == 0 && threadIdx.y == 0 && c < q) {
-        out[c] = sums[2];
-        out[q + c] = sums[0];
-        out[2 * q + c] = sums[1];
-    }
-}
