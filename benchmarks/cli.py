@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.pairs import sets
 from benchmarks.suite import families
-from cotherm.cli import parser as options_of
+from cotherm.cli import options as options_of
 from cotherm.cli.main import run_program
 from cotherm.errors import known_as
 from cotherm.memory import amount
@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
-    options_of.add_json(parser)
+    options_of.add(parser, options_of.JSON)
     quick = {"all": "all in eight minutes", "pairs": "two seeds, some five minutes"}.get(name, "at most two minutes")
     parser.add_argument("--quick", action="store_true", help=f"smaller problems, {quick}")
     if name in (*_WITH_DATA, "all"):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from cotherm.cli import parser as options_of
+from cotherm.cli import options as options_of
 from cotherm.cli.main import run_program
 from paper.reproduce import NAMES, reproduce
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--page", type=Path, metavar="FILE", help="also write a page without restricted data, such as docs/results.md"
     )
-    options_of.add_json(parser)
+    options_of.add(parser, options_of.JSON)
     return parser
 
 

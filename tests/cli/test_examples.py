@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import cotherm as ct
-from cotherm.cli.main import EXAMPLES, GROUPS
+from cotherm.cli.main import EXAMPLES, GROUPS, command_of
 from tests.cli.conftest import Run
 
 COMMANDS = [command for group in GROUPS.values() for command in group]
 
 
 def examples(command: str) -> list[str]:
-    text = EXAMPLES if command == "cotherm" else import_module(f"cotherm.cli.commands.{command}").EXAMPLES
+    text = EXAMPLES if command == "cotherm" else command_of(command).examples
     return [line.strip() for line in text.splitlines() if line.startswith("  cotherm ")]
 
 

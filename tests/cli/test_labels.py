@@ -8,9 +8,8 @@ import pytest
 
 import cotherm as ct
 from cotherm import CothermError
-from cotherm.cli.header import Header
+from cotherm.cli.correspondence import read_labels
 from cotherm.cli.inputs import View
-from cotherm.cli.labels import read_labels
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 KINDS = ["x", "x", "y", "y", "x", "y"]
@@ -25,8 +24,7 @@ def read(
 ) -> list[list[str]]:
     place = tmp_path / "labels.csv"
     place.write_text(text, encoding="utf-8")
-    said = frozenset([str(place.resolve())])
-    header = Header(titled=said if titled else frozenset(), untitled=said if titled is False else frozenset())
+    header = {} if titled is None else {str(place.resolve()): titled}
     return [labels.tolist() for labels in read_labels(views or (view(NAMES),), [str(place)], column, header).of]
 
 

@@ -47,8 +47,8 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("cotherm.cli.inputs.read_view", fail)
-    monkeypatch.setattr("cotherm.cli.inputs.read_views", fail)
+    for reader in ("short.read_view", "short.read_views", "couple.read_views"):
+        monkeypatch.setattr(f"cotherm.cli.commands.{reader}", fail)
 
 
 @pytest.mark.usefixtures("no_work")

@@ -77,7 +77,7 @@ def test_it_says_what_to_do(run: Run, flowers: Path) -> None:
     [
         (["--missing", "mean"], "invalid choice"),
         (["--decimal", ";"], "invalid choice"),
-        (["--columns", ","], "needed: titles of columns separated by commas"),
+        (["--columns", ","], "needed: names separated by commas"),
         ([*OPTIONS, "--missing", "drop", "--sheet", "s"], "--sheet: s, and no file that has it; needed: a .xlsx file"),
         ([*OPTIONS, "--missing", "drop", "--rep", "X"], "--rep: X, and no file that has it"),
         ([*OPTIONS, "--missing", "drop", "--modality", "rna"], "--modality: rna"),

@@ -8,8 +8,8 @@ from random import Random
 
 import cotherm as ct
 from cotherm import CothermError
+from cotherm.cli.correspondence import read_labels
 from cotherm.cli.inputs import View, is_edge_list, read_points, read_result
-from cotherm.cli.labels import read_labels
 from cotherm.errors import visible
 from cotherm.graphs.graph import Graph
 from tests.fuzz import seeds

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from cotherm import CothermError
+from cotherm.cli.correspondence import read_labels
 from cotherm.cli.inputs import View
-from cotherm.cli.labels import read_labels
 from cotherm.graphs.graph import Graph
 from cotherm.io.number_table import open_table
 

@@ -1,4 +1,4 @@
-"""The command line, thin: ``main`` runs one command; ``commands/`` has one file for each."""
+"""The command line, thin: ``main`` runs one command; ``commands/`` has them."""
 
 from cotherm.cli.main import main
 

@@ -64,3 +64,15 @@ def in_options(*, points: bool = False) -> Iterator[None]:
         said = [words[code] for code in error.code.split("+") if code in words]
         advice = " ".join(said).replace("{about}", error.about) if said else error.advice
         raise renamed(error, error.argument, advice) from None
+
+
+@contextmanager
+def as_options(*same: str, **others: str) -> Iterator[None]:
+    """Re-raise errors about some arguments under the options they come from: of the same name, or others."""
+    names = {name: f"--{name.replace('_', '-')}" for name in same} | others
+    try:
+        yield
+    except CothermError as error:
+        if error.argument not in names:
+            raise
+        raise renamed(error, names[error.argument]) from None

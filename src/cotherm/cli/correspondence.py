@@ -1,66 +1,160 @@
-"""Correspondences from files: labels, landmarks or functions, one block of columns for every view."""
+"""What corresponds, from files: ids, labels, landmarks or functions; what the options say, or else the ids."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from cotherm import validation
-from cotherm.arrays import Floats
-from cotherm.cli.by import add_by
-from cotherm.cli.header import Header, header_of
-from cotherm.cli.inputs import View, name_of, read_points
-from cotherm.cli.labels import UNKNOWN, Words, read_labels
-from cotherm.cli.names import Lookup
-from cotherm.cli.parser import integer, number
+from cotherm.arrays import Floats, Ints
+from cotherm.cli.advice import in_options
+from cotherm.cli.inputs import Lookup, View, name_of, read_points, view_names
+from cotherm.cli.options import BY
+from cotherm.cli.tables import NO_HEADERS, Headers, header_of, read_headers
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import feature_functions, landmark_functions, match_labels
+from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
+from cotherm.io.cells import is_count
 from cotherm.io.ids import refuse_other_count
+from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import open_text_table
 from cotherm.io.titles import titles_over_landmarks
+from cotherm.pairs import named_items
+from cotherm.spelling import near_miss
+
+_LINES = {
+    "pairs": "coupling: by pairs, rows that are the same item",
+    "labels": "coupling: by labels, classes that all views have",
+    "landmarks": "coupling: by landmarks, items that correspond",
+    "features": "coupling: by features, which were measured in every view",
+    "functions": "coupling: by functions, which were given on every view",
+}
+_OTHER_WAYS = "Or say what else corresponds: --labels, --landmarks or --functions."
 
 
-def add_sources(parser: argparse.ArgumentParser, *, pairs: bool = False) -> None:
-    """The options that say what corresponds, one of which is used; with ``pairs``, rows may be paired instead."""
-    title = "what corresponds (by default rows with the same id)"
-    group = parser.add_argument_group(title if pairs else "what corresponds (give one of the first three)")
-    if pairs:
-        add_by(group)
-    one = group.add_mutually_exclusive_group(required=not pairs)
-    one.add_argument(
-        "--labels",
-        nargs="+",
-        metavar="FILE",
-        help="class labels: a table with one column for all views (row k is item k of each), one column for each view, "
-        "or names and labels; or one file for each view. Empty cells and NA mean unknown",
-    )
-    one.add_argument(
-        "--landmarks",
-        metavar="FILE",
-        help="items known to correspond: a row for each, a column for each view, with names or row numbers from 0",
-    )
-    one.add_argument(
-        "--features", nargs="+", metavar="FILE", help="features measured in every view, one table for each view"
-    )
-    if pairs:
-        one.add_argument("--functions", nargs="+", metavar="FILE", help="functions as columns, one table for each view")
-        group.add_argument(
-            "--paired",
-            action="store_true",
-            help="the same as --by pairs: rows with the same id are the same item, or row k of every view where tables "
-            "have no ids. --labels, given beside, are only stored, to judge by",
+def by_options(options: argparse.Namespace) -> str | None:
+    """What the options say; None if labels are given and ids decide. Options that contradict --by are refused."""
+    given = next((name for name in BY[1:] if getattr(options, name)), None)
+    if options.by is not None:
+        _require_sense(options, given)
+        return str(options.by)
+    if options.paired or given is None:
+        return "pairs"
+    return None if given == "labels" and options.known is None else given
+
+
+def by_ids(views: Sequence[View]) -> str:
+    """Pairs if views have ids in common, else labels; row numbers of tables of different lengths are not ids."""
+    ids = [view.names for view in views]
+    known = [one for one in ids if one is not None]
+    if len(known) < len(ids) or (all(map(is_count, known)) and len(set(map(len, known))) > 1):
+        return "labels"
+    return "pairs" if max(len(set(a) & set(b)) for a, b in combinations(known, 2)) > 1 else "labels"
+
+
+def first_line(by: str, options: argparse.Namespace) -> str:
+    """What the views are coupled by, and the alternative."""
+    if not options.labels or options.by is not None or options.known is not None:
+        return _LINES[by]
+    if by == "labels":
+        return f"{_LINES[by]} (no ids in common)"
+    return f"{_LINES[by]}; labels only judge" + ("" if options.paired else " (--by labels couples by them)")
+
+
+def _require_sense(options: argparse.Namespace, given: str | None) -> None:
+    if options.by == "pairs":
+        if given not in (None, "labels"):
+            raise CothermError("--by pairs", f"beside --{given}", "one of the two")
+        return
+    if options.paired:
+        raise CothermError(f"--by {options.by}", "beside --paired, which says pairs", "one of the two")
+    if given != options.by:
+        found = f"without --{options.by}" + ("" if given is None else f", beside --{given}")
+        raise CothermError(f"--by {options.by}", found, f"--{options.by} FILE")
+
+
+def read_labels(
+    views: Sequence[View],
+    paths: Sequence[str],
+    column: str | None,
+    headers: Headers = NO_HEADERS,
+    *,
+    option: str = "--labels",
+    shared: bool = True,
+) -> Labels:
+    """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
+    places = [atomic.as_path(path) for path in paths]
+    sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
+    with in_options(), known_as("paths", option):
+        return labels_of_sets(sets, places, column, [header_of(place, headers) for place in places], shared=shared)
+
+
+def labels_of_items(graphs: Sequence[Graph], options: argparse.Namespace) -> Labels | None:
+    """The class of every vertex of every graph, where --labels names files: one for all graphs or one for each."""
+    if not options.labels:
+        return None
+    return read_labels([View(graph) for graph in graphs], options.labels, options.column, read_headers(options))
+
+
+@dataclass(frozen=True)
+class RowPairs:
+    """The table of pairs, and how it was made."""
+
+    table: Ints
+    reading: list[str]
+
+
+def paired_rows(views: Sequence[View], *, row_by_row: bool) -> RowPairs:
+    """Pair rows with the same id; if no table has ids, row by row when asked for."""
+    names = view_names([view.graph for view in views])
+    without = [name for name, view in zip(names, views, strict=True) if view.names is None]
+    if not without:
+        return _by_id(views, names)
+    sizes = [view.graph.n for view in views]
+    if len(without) < len(views):
+        raise CothermError(
+            without[0], "no ids, though another view has some", "ids in the first column of every table", _OTHER_WAYS
         )
-    group.add_argument("--column", metavar="NAME", help="column of --labels to use")
-    group.add_argument(
-        "--known", type=number, metavar="SHARE", help="fraction of the labels of every class to use (all)"
-    )
-    group.add_argument("--seed", type=integer, default=0, metavar="N", help="random seed for --known (0)")
+    if len(set(sizes)) > 1:
+        given = f"no ids, and {' and '.join(f'{n:,}' for n in sizes)} rows"
+        raise CothermError("VIEW", given, "ids in the first column of every table", _OTHER_WAYS)
+    if not row_by_row:
+        raise CothermError(
+            "VIEW",
+            f"no ids, and {sizes[0]:,} rows in every view",
+            "to know which rows are the same item",
+            f"If row k is the same item in every view: --paired. {_OTHER_WAYS}",
+        )
+    table = np.tile(np.arange(sizes[0])[:, np.newaxis], len(views))
+    return RowPairs(table, [f"paired: {sizes[0]:,} rows of every view, row by row"])
+
+
+def _by_id(views: Sequence[View], names: Sequence[str]) -> RowPairs:
+    ids = [view.names or () for view in views]  # each id occurs once: tables that repeat one are refused
+    if not any(set(a) & set(b) for k, a in enumerate(ids) for b in ids[k + 1 :]):
+        examples = " and ".join(excerpt(one[0]) for one in ids if one)
+        causes = [
+            f"{found.sentence(names[a], names[b])}."
+            for a, b in combinations(range(len(ids)), 2)
+            if (found := near_miss(ids[a], ids[b])) is not None
+        ]
+        given, advice = f"no id that is in two views (such as {examples})", " ".join([*causes, _OTHER_WAYS])
+        raise CothermError("VIEW", given, "ids in common", advice)
+    notes: list[str] = []
+    table = named_items(ids, names, tell=notes.append)
+    table = table[np.sum(table >= 0, axis=1) > 1]
+    alone = [view.graph.n - int(np.sum(table[:, k] >= 0)) for k, view in enumerate(views)]
+    text = f"paired: {len(table):,} items by id"
+    left = [f"{count:,} of {name}" for count, name in zip(alone, names, strict=True) if count]
+    reading = f"{text}; in one view only: {', '.join(left)}" if left else text
+    return RowPairs(table, [reading, *(f"Note: {note}" for note in notes)])
 
 
 @dataclass(frozen=True)
@@ -76,22 +170,22 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     """From what the options name."""
     if options.known is not None and not options.labels:
         raise CothermError("--known", str(options.known), "labels to choose from (--labels)")
-    header = header_of(options)
+    headers = read_headers(options)
     if options.labels:
-        labels = read_labels(views, options.labels, options.column, header)
+        labels = read_labels(views, options.labels, options.column, headers)
         used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
         with known_as("labels", "--labels"):
             found = match_labels(used, UNKNOWN)
-        names = [name_of(view.graph, k) for k, view in enumerate(views)]
+        names = view_names([view.graph for view in views])
         reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
         if options.known is not None:
             reading = [*reading, _how_many(labels.of, used, names, options.known)]
         return Known(list(found.functions), labels.of, reading)
     if options.landmarks:
-        return _landmarks(views, options.landmarks, header)
+        return _landmarks(views, options.landmarks, headers)
     if options.features:
-        return _features(views, options.features, header)
-    return _given(views, options.functions, header)
+        return _features(views, options.features, headers)
+    return _given(views, options.functions, headers)
 
 
 def _some(labels: list[Words], share: float, seed: int) -> list[Words]:
@@ -123,7 +217,7 @@ def _how_many(labels: list[Words], used: list[Words], names: list[str], share: f
     return f"--known {share:g}: {text}"
 
 
-def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
+def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
     place = atomic.as_path(path)
     source = open_text_table(place)
     most = max(view.graph.n for view in views)
@@ -133,7 +227,7 @@ def _landmarks(views: Sequence[View], path: str, header: Header) -> Known:
     rows, lines = [row.cells for row in read], [row.line for row in read]
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
-    titled = header.said(place)
+    titled = header_of(place, headers)
     if titled is None:
         titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
     titles = f" (titles {', '.join(rows[0])})" if titled else ""
@@ -167,19 +261,19 @@ def _names_of_columns(views: Sequence[View], columns: int) -> list[set[str] | No
     return [set().union(*known) if known else None]
 
 
-def _features(views: Sequence[View], paths: Sequence[str], header: Header) -> Known:
-    given = _given(views, paths, header, "--features")
+def _features(views: Sequence[View], paths: Sequence[str], headers: Headers) -> Known:
+    given = _given(views, paths, headers, "--features")
     functions = [feature_functions(view.graph, F) for view, F in zip(views, given.functions, strict=True)]
     return Known(functions, None, given.reading)
 
 
-def _given(views: Sequence[View], paths: Sequence[str], header: Header, option: str = "--functions") -> Known:
+def _given(views: Sequence[View], paths: Sequence[str], headers: Headers, option: str = "--functions") -> Known:
     if len(paths) != len(views):
         raise CothermError(option, f"{len(paths)} files", f"one for each of {len(views)} views")
     blocks: list[Any] = []
     reading = []
     for k, (view, path) in enumerate(zip(views, paths, strict=True)):
-        points = read_points(atomic.as_path(path), header)
+        points = read_points(atomic.as_path(path), headers)
         if len(points.values) != view.graph.n:
             raise CothermError(
                 path, f"{len(points.values)} rows", f"{view.graph.n}, one for each vertex of {name_of(view.graph, k)}"

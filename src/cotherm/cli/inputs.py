@@ -7,25 +7,35 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.cli.header import NOTHING_SAID, Header, add_header, header_of
-from cotherm.cli.names import names_of, view_number
-from cotherm.cli.notices import announce, tell_unfinished
-from cotherm.cli.parser import integer, number_or
-from cotherm.cli.tables import add_tables, hint_of_scales, request_of, require_no_shared_ids, require_use, tables_in
-from cotherm.errors import CothermError, visible
+from cotherm.cli.outputs import announce, tell
+from cotherm.cli.tables import (
+    NO_HEADERS,
+    Headers,
+    hint_of_scales,
+    read_headers,
+    request_of,
+    require_no_shared_ids,
+    require_use,
+    tables_in,
+)
+from cotherm.errors import CothermError, renamed, visible
+from cotherm.graphs import build
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
 from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
+from cotherm.heat.times import diffusion_time
 from cotherm.io import archive, atomic
+from cotherm.io.cells import whole_number
 from cotherm.io.kinds import PACKED, TABLES, TEXT, advice_for, stem_of, suffix_of
 from cotherm.io.single_cells import count_modalities
 from cotherm.io.table import Found, Request, Table
+from cotherm.io.text import excerpt
 from cotherm.io.text_table import first_line
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
@@ -37,6 +47,13 @@ KINDS = (
 )
 _SCALE_FROM = 7
 _GRAPHS = (".npz", ".mtx", ".graphml")
+# The statuses of couplings that were stopped from outside.
+_STOPPED = ("interrupted", "time limit")
+# Default times, in moves along edges: heat has left its neighborhood and is not yet everywhere.
+_MOVES = (5.0, 10.0, 20.0)
+# Arguments of knn_graph, and the options they come from; those of the second kind are not about any file.
+_OPTIONS = {"k": "--neighbors", "scale": "--scale"}
+_ELSEWHERE = {"engine": "--engine", "cupy": "--engine gpu"}
 
 
 @dataclass(frozen=True)
@@ -50,35 +67,6 @@ class View:
     def names(self) -> tuple[str, ...] | None:
         """The names of the items, where the file had any."""
         return names_of(self.graph)
-
-
-def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """How points become graphs."""
-    group = parser.add_argument_group("graphs from points (graph files are used as they are)")
-    group.add_argument(
-        "--neighbors", "-k", type=integer, default=10, metavar="K", help="number of neighbors of each point (10)"
-    )
-    group.add_argument(
-        "--scale",
-        type=number_or("self-tuning", "median", "none"),
-        default="self-tuning",
-        metavar="S",
-        help="scale of the Gaussian weights: self-tuning (one for each point, the default), median, none, or a number",
-    )
-    group.add_argument(
-        "--metric", choices=["euclidean", "cosine"], default="euclidean", help="distance between points (euclidean)"
-    )
-    group.add_argument(
-        "--symmetrize",
-        choices=["max", "mean", "min"],
-        default="max",
-        help="weight of pairs that are not mutual neighbors (max)",
-    )
-    group.add_argument(
-        "--standardize", action="store_true", help="scale every feature to mean 0 and standard deviation 1 first"
-    )
-    add_tables(parser)
-    add_header(parser)
 
 
 def read_views(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[View]:
@@ -109,18 +97,14 @@ def read_same_items(paths: Sequence[str], options: argparse.Namespace) -> list[V
 
 
 def _in_order(view: View, names: tuple[str, ...]) -> View:
-    own = view.names
+    own, title = view.names, view.graph.name or "VIEW"
     if own == names:
         return view
     if own is None:
-        raise CothermError(
-            view.graph.name or "VIEW",
-            "no names of items, though another view has some",
-            "names in every view, or in none",
-        )
+        given = "no names of items, though another view has some"
+        raise CothermError(title, given, "names in every view, or in none")
     known, here = set(names), set(own)
     if here != known:
-        title = view.graph.name or "VIEW"
         near = near_miss([one for one in names if one not in here], [one for one in own if one not in known])
         cause = "" if near is None else f"{near.sentence('the first view', title)}. "
         raise CothermError(
@@ -146,38 +130,38 @@ def read_view(path: str, options: argparse.Namespace) -> View:
 def _views_in(paths: Sequence[str], options: argparse.Namespace, *, told: bool = True) -> list[list[View]]:
     """The views in every file; refuses options that concern none of them."""
     silent = options.json or not told
-    request, header = request_of(options, len(paths)), header_of(options)
+    request, header = request_of(options, len(paths)), read_headers(options)
+    places = [atomic.as_path(path) for path in paths]
     views: list[list[View]] = []
     tables: list[tuple[Path, Found]] = []
-    for path in paths:
-        place = atomic.as_path(path)
-        whole = _graph_view(place, options, silent=silent)
-        found = [] if whole is not None else _tables_in(place, request, header)
-        new = [(place, one) for one in found]
+    for place in places:
+        whole = _graph_view(place, options)
+        if whole is not None:
+            announce([whole.reading], as_json=silent)
+            views.append([whole])
+            continue
+        new = [(place, one) for one in _tables_in(place, request, header)]
         require_no_shared_ids(tables, new)
         tables += new
-        views.append(
-            [whole] if whole is not None else [_table_view(one, place, options, silent=silent) for one in found]
-        )
-    require_use(request, [atomic.as_path(path) for path in paths], [one for _, one in tables])
+        views.append([_table_view(one, place, options, silent=silent) for _, one in new])
+    require_use(request, places, [one for _, one in tables])
     return views
 
 
-def _graph_view(place: Path, options: argparse.Namespace, *, silent: bool) -> View | None:
+def _graph_view(place: Path, options: argparse.Namespace) -> View | None:
     """The view in a file of a graph or a mesh; None for all others."""
-    suffix = place.suffix.lower()
-    if suffix in _GRAPHS or is_edge_list(place):
+    if place.suffix.lower() in _GRAPHS or is_edge_list(place):
         with working(f"reading {visible(place.name)}"):
             graph = _titled(read_graph(place), place)
-        reading = f"{place}: a graph of {graph.n} vertices and {graph.m} edges"
-        announce([reading], as_json=silent)
-        return View(graph, reading=reading)
-    if suffix in MESH_SUFFIXES:
-        graph = _of_mesh(place, options)
-        reading = f"{place}: a mesh of {graph.n} vertices"
-        announce([reading], as_json=silent)
-        return View(graph, reading=reading)
-    return None
+        return View(graph, f"{place}: a graph of {graph.n} vertices and {graph.m} edges")
+    if place.suffix.lower() not in MESH_SUFFIXES:
+        return None
+    mesh = read_mesh(place)
+    if len(mesh.faces):
+        graph = build.mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
+    else:
+        graph = _of_points(Table(mesh.vertices, None, None, ""), place, options, place.stem)
+    return View(graph, f"{place}: a mesh of {graph.n} vertices")
 
 
 def _table_view(found: Found, place: Path, options: argparse.Namespace, *, silent: bool) -> View:
@@ -198,21 +182,21 @@ def _longer_name(graph: Graph, path: str) -> str:
     return "/".join(place.with_name(stem_of(place)).parts[-2:])
 
 
-def read_points(place: Path, header: Header = NOTHING_SAID) -> Table:
+def read_points(place: Path, header: Headers = NO_HEADERS) -> Table:
     """A table of numbers, read without the options for tables of points."""
-    found = _tables_in(place, Request(), header, recipe=False)
+    found = _tables_in(place, Request(), header, points=False)
     if len(found) > 1:
         raise CothermError(str(place), f"{len(found)} modalities", "a table")
     return found[0].table
 
 
-def _tables_in(place: Path, request: Request, header: Header, *, recipe: bool = True) -> list[Found]:
+def _tables_in(place: Path, request: Request, header: Headers, *, points: bool = True) -> list[Found]:
     suffix = suffix_of(place)
     if suffix not in TABLES:
         raise CothermError(str(place), f"the suffix {suffix or 'none'}", KINDS, advice_for(suffix))
     if suffix in PACKED and edge_list.begins_like_one(first_line(place)):
         raise CothermError(str(place), "an edge list, compressed", "an edge list as it is", "Unpack it first.")
-    return tables_in(place, request, header, recipe=recipe)
+    return tables_in(place, request, header, points=points)
 
 
 def is_edge_list(place: Path) -> bool:
@@ -225,8 +209,8 @@ def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
     place = atomic.as_path(path)
     if is_coupling(place):
         result = Coupling.load(place)
-        if told:
-            tell_unfinished(place, result)
+        if told and result.status in _STOPPED:
+            tell(f"note: {place}: status {result.status}. {result.advice}")
         return result
     if place.suffix.lower() in _GRAPHS or is_edge_list(place):
         return _titled(read_graph(place), place)
@@ -237,43 +221,110 @@ def read_result(path: str, *, told: bool = True) -> Coupling | Graph:
     )
 
 
+def read_coupling(path: str, needed: str = "a coupling, from `cotherm couple`", advice: str = "") -> Coupling:
+    """A file of `cotherm couple`."""
+    result = read_result(path)
+    if isinstance(result, Graph):
+        raise CothermError(path, "a graph", needed, advice)
+    return result
+
+
 def is_coupling(place: Path) -> bool:
-    return place.suffix.lower() == ".npz" and b"header" in (data := atomic.load(place)) and _has_member(data, "0.u")
+    """Whether a file is a coupling, by the names of its arrays."""
+    return place.suffix.lower() == ".npz" and b"header" in (data := atomic.load(place)) and "0.u" in archive.names(data)
 
 
 def graphs_of(result: Coupling | Graph, view: str | None) -> list[tuple[str, Graph]]:
     """The graphs to work on with names to print: the coupled ones of a coupling, or the one that is asked for."""
     graphs = [result] if isinstance(result, Graph) else list(result.graphs)
-    named = [(name_of(graph, k), graph) for k, graph in enumerate(graphs)]
+    named = list(zip(view_names(graphs), graphs, strict=True))
     return named if view is None else [named[view_number(view, [name for name, _ in named])]]
 
 
-def views_of(result: Coupling | Graph) -> list[str]:
-    """The names of the views, to print and to choose by."""
-    graphs = [result] if isinstance(result, Graph) else result.graphs
-    return [name_of(graph, k) for k, graph in enumerate(graphs)]
-
-
 def name_of(graph: Graph, k: int) -> str:
+    """What to call view k."""
     return graph.name or f"view {k + 1}"
 
 
-def _has_member(data: bytes, name: str) -> bool:
-    return name in archive.names(data)
+def view_names(graphs: Sequence[Graph]) -> list[str]:
+    """The names of views, to print and to choose by."""
+    return [name_of(graph, k) for k, graph in enumerate(graphs)]
+
+
+def view_number(text: str, names: Sequence[str], option: str = "--view") -> int:
+    """The number from 0 of a view given by its name, or by its number from 1."""
+    if text in names:
+        return list(names).index(text)
+    number = whole_number(text)
+    if number is None or not 1 <= number <= len(names):
+        raise CothermError(option, excerpt(text), f"one of {', '.join(names)}, or a number from 1 to {len(names)}")
+    return number - 1
+
+
+def names_of(graph: Graph) -> tuple[str, ...] | None:
+    """The names of the vertices as text; None where they have none."""
+    return None if graph.vertex_names is None else tuple(map(str, graph.vertex_names.tolist()))
+
+
+def items_of(graph: Graph) -> list[str]:
+    """What to call each vertex: its name, or its number from 0."""
+    return list(names_of(graph) or map(str, range(graph.n)))
+
+
+class Lookup:
+    """Look up vertices of a graph by name, or by number from 0 unless a name could be a number."""
+
+    def __init__(self, graph: Graph, view: str) -> None:
+        self._n, self._view = graph.n, view
+        self._places = {name: v for v, name in enumerate(names_of(graph) or ())}
+        self._numbers = not any(whole_number(name) is not None for name in self._places)
+
+    def find(self, text: str) -> int | None:
+        """The vertex with this name or number; None if it does not exist."""
+        if text in self._places or not self._numbers:
+            return self._places.get(text)
+        number = whole_number(text)
+        return number if number is not None and number < self._n else None
+
+    def require(self, text: str, option: str) -> int:
+        """Like :meth:`find`, but a missing vertex is an error."""
+        found = self.find(text)
+        if found is None:
+            raise CothermError(option, excerpt(text), self.needed)
+        return found
+
+    @property
+    def needed(self) -> str:
+        """The valid names and numbers, for a message."""
+        numbers = f"a number from 0 to {self._n - 1}"
+        example = next(iter(self._places), None)
+        if example is None:
+            return f"a vertex of {self._view}: {numbers}"
+        if not self._numbers:
+            return f"the name of an item of {self._view}, such as {example!r}"
+        return f"an item of {self._view}: a name such as {example!r}, or {numbers}"
+
+
+def comparison_times(given: Sequence[float] | None, result: Coupling | Graph, option: str = "--times") -> list[float]:
+    """The times asked for, or those that suit the graphs."""
+    if given is not None:
+        return validation.times(option, given).tolist()
+    graphs = [result] if isinstance(result, Graph) else list(result.originals)
+    # Two digits, because times are printed and may be passed to the next command.
+    return [float(f"{diffusion_time(moves, *graphs, without_edges=moves):.2g}") for moves in _MOVES]
 
 
 def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str) -> Graph:
-    from cotherm.graphs.build import knn_graph
-
     points = _standardized(table.values, place) if options.standardize else table.values
-    # The scale of a point is its distance to the 7th neighbor, or to the last where there are fewer.
-    scale_neighbor = max(1, min(_SCALE_FROM, len(points) - 1))
     with _told_of(place):
-        return knn_graph(
+        return build.knn_graph(
             points,
             options.neighbors,
-            scale_neighbor=scale_neighbor,
-            **_kernel(options),
+            # The scale of a point is its distance to the 7th neighbor, or to the last where there are fewer.
+            scale_neighbor=max(1, min(_SCALE_FROM, len(points) - 1)),
+            scale=None if options.scale == "none" else options.scale,
+            metric=options.metric,
+            symmetrize=options.symmetrize,
             engine=getattr(options, "engine", "cpu"),
             labels=table.labels,
             vertex_names=table.names,
@@ -281,39 +332,18 @@ def _of_points(table: Table, place: Path, options: argparse.Namespace, name: str
         )
 
 
-def _kernel(options: argparse.Namespace) -> dict[str, Any]:
-    scale = None if options.scale == "none" else options.scale
-    return {"scale": scale, "metric": options.metric, "symmetrize": options.symmetrize}
-
-
 def _standardized(points: Floats, place: Path) -> Floats:
     spread = points.std(axis=0)
     if not np.all(spread > 0.0):
-        raise CothermError(
-            str(place), f"feature {int(np.argmin(spread)) + 1} is constant", "features that vary, to standardize them"
-        )
+        given = f"feature {int(np.argmin(spread)) + 1} is constant"
+        raise CothermError(str(place), given, "features that vary, to standardize them")
     return np.asarray((points - points.mean(axis=0)) / spread)
-
-
-def _of_mesh(place: Path, options: argparse.Namespace) -> Graph:
-    from cotherm.graphs.build import mesh_graph
-
-    mesh = read_mesh(place)
-    if not len(mesh.faces):
-        return _of_points(Table(mesh.vertices, None, None, ""), place, options, place.stem)
-    return mesh_graph(mesh.vertices, mesh.faces, weights="gaussian", name=place.stem)
 
 
 def _titled(graph: Graph, place: Path) -> Graph:
     """Read a graph and name it after its file if unnamed. A forged number of vertices is refused before allocation."""
     require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
     return graph if graph.name is not None else graph.replace(name=place.stem)
-
-
-# Arguments in knn_graph's errors, and the options they come from.
-_OPTIONS = {"k": "--neighbors", "scale": "--scale"}
-# Arguments that are not about any file.
-_ELSEWHERE = {"engine": "--engine", "cupy": "--engine gpu"}
 
 
 @contextmanager
@@ -324,5 +354,4 @@ def _told_of(place: Path) -> Iterator[None]:
     except CothermError as error:
         option = _OPTIONS.get(error.argument)
         where = f"{place}: {error.argument}" if option is None else f"{option} ({place})"
-        where = _ELSEWHERE.get(error.argument, where)
-        raise CothermError(where, error.given, error.needed, error.advice) from None
+        raise renamed(error, _ELSEWHERE.get(error.argument, where)) from None

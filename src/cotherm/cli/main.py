@@ -15,20 +15,45 @@ from pathlib import Path
 from typing import IO
 
 from cotherm import ranks
-from cotherm.cli.parser import Parser
+from cotherm.cli.options import Command, Parser
 from cotherm.cli.signals import ended_in_order
 from cotherm.errors import CothermError, visible
 from cotherm.io.atomic import same_place
 from cotherm.progress import clear as clear_progress
 
-# In the order users need them; each name is a module in cotherm.cli.commands.
+# The commands by the modules in cotherm.cli.commands that hold them, in the order users need them.
 GROUPS = {
-    "make": ("graph", "functions", "shard"),
-    "bring together": ("couple", "average", "diagonalize", "commute"),
-    "use": ("common", "distances", "retrieve", "cluster", "match"),
-    "look": ("view", "show", "changes", "info"),
-    "about cotherm": ("demo", "reproduce"),
+    "make": {
+        "graph": ("short", "make a graph file from points or a mesh"),
+        "functions": ("short", "make corresponding functions from labels, landmarks or common features"),
+        "shard": ("shard", "cut a graph of any size into shards, or make one from points, for many processes"),
+    },
+    "bring together": {
+        "couple": ("couple", "change edge weights so that heat diffuses alike on all views"),
+        "average": ("methods", "the mean of several graphs on the same vertices"),
+        "diagonalize": ("methods", "one basis of modes for several graphs on the same vertices"),
+        "commute": ("methods", "the closest matrices to the Laplacians that commute"),
+    },
+    "use": {
+        "common": ("common", "one graph, embedding and clustering for all items of a coupling by pairs"),
+        "distances": ("short", "diffusion distances: all pairs, from some vertices, or nearest neighbors"),
+        "retrieve": ("scores", "find the items nearest to a query; score retrieval against labels"),
+        "cluster": ("scores", "spectral clustering of a graph, a coupling, or several graphs together"),
+        "match": ("methods", "find corresponding vertices of two coupled graphs"),
+    },
+    "look": {
+        "view": ("pictures", "look at heat and at what changed in a browser"),
+        "show": ("pictures", "draw a graph or a coupling"),
+        "changes": ("short", "list the edges that a coupling cut, weakened or strengthened"),
+        "info": ("short", "describe a file: graph, coupling, mesh or table; or a directory of shards"),
+    },
+    "about cotherm": {
+        "demo": ("demo", "couple two built-in graphs, or write example tables"),
+        "reproduce": ("demo", "rerun the paper's experiments, in a clone of the repository"),
+    },
 }
+# Commands whose examples need no tables.
+_ALONE = ("demo", "reproduce")
 
 DESCRIPTION = """\
 Several views of the same items give several graphs: images and their tags, one body in two poses,
@@ -181,8 +206,15 @@ def _give_up_unwritten(stream: IO[str]) -> None:
             os.close(nowhere)
 
 
+def command_of(name: str) -> Command:
+    """A command by its name; its module is imported now."""
+    homes = {name: home for names in GROUPS.values() for name, (home, _) in names.items()}
+    found: Command = import_module(f"cotherm.cli.commands.{homes[name]}").COMMANDS[name]
+    return found
+
+
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
-    """All commands by name; only the chosen one gets its options, so that little is loaded."""
+    """All commands by name; only the chosen one is imported, so that little is loaded."""
     import cotherm
 
     parser = Parser(prog="cotherm", usage="cotherm COMMAND ...", description=DESCRIPTION, epilog=EXAMPLES)
@@ -192,14 +224,15 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     )
     lines = []
     for group, names in GROUPS.items():
-        lines.append(f"{group}:")
+        lines += [f"{group}:", *(f"  {name:<12}{text}" for name, (_, text) in names.items()), ""]
         for name in names:
-            module = import_module(f"cotherm.cli.commands.{name}")
-            lines.append(f"  {name:<12}{module.HELP}")
-            command = commands.add_parser(name, description=module.ABOUT, epilog=module.EXAMPLES)
-            if name in given:
-                module.add_options(command)
-            command.set_defaults(run=module.run)
-        lines.append("")
+            if name not in given:
+                commands.add_parser(name)
+                continue
+            about, examples, add_options, run = command_of(name)
+            where = "" if name in _ALONE else ", on the tables that `cotherm demo --tables .` writes"
+            command = commands.add_parser(name, description=about, epilog=f"examples{where}:\n{examples}")
+            add_options(command)
+            command.set_defaults(run=run)
     parser.description = DESCRIPTION + "\n" + "\n".join(lines).rstrip()
     return parser

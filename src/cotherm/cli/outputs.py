@@ -1,27 +1,69 @@
-"""Where results go: places are checked before the work, files are written whole or not at all."""
+"""What a command says and where results go: places are checked before the work, files are written whole or not."""
 
 from __future__ import annotations
 
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cotherm import ranks
 from cotherm.arrays import Floats
-from cotherm.cli.names import ID
 from cotherm.errors import CothermError, visible, visible_lines
 from cotherm.graphs.files import graph_bytes
 from cotherm.graphs.formats import named_edges
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
+from cotherm.methods.checkpoint import UNFINISHED, remove
 
+# Title of a column of names; tables with it are read back by name.
+ID = "id"
 _ADVICE = "Pass --force to replace it."
+
+
+def announce(lines: Iterable[str], *, as_json: bool) -> None:
+    """Print how a file was read as soon as it is known, since work may be long; with --json the report has it."""
+    if as_json:
+        return
+    for line in lines:
+        print(visible(line))
+    with suppress(OSError):  # printed at the end, when the result is safe
+        sys.stdout.flush()
+
+
+def tell(message: str) -> None:
+    """Print one line on standard error; failures to write it are ignored."""
+    with suppress(OSError, ValueError):
+        print(f"cotherm: {visible(message)}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def told_of_checkpoint(place: str | None) -> Iterator[None]:
+    """While active, an interrupt or a signal that ends the command says where the same command resumes."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if place is not None and ranks.is_first():
+            kept = Path(place).is_file()
+            tell(f"ended early: the same command goes on from {place}" if kept else "ended before the first step")
+        raise
+
+
+def drop_checkpoint(place: str | None, status: str, world: ranks.Ranks) -> None:
+    """Delete the checkpoint once the result is written, unless the run ran out of time."""
+    if place is None:
+        return
+    if status not in UNFINISHED:
+        remove(Path(place), world)
+    elif world.rank == 0:
+        tell(f"{status}: the same command, with --force, goes on from {place}")
 
 
 def free_place(path: str, suffixes: Sequence[str], *, force: bool) -> Path:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cotherm.cli import outputs
-from cotherm.cli.by import first_line
-from cotherm.cli.notices import announce
+from cotherm.cli.correspondence import first_line
+from cotherm.cli.outputs import announce, drop_checkpoint, told_of_checkpoint
+from cotherm.cli.tables import header_of, read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.io.text_table import open_text_table
@@ -62,7 +63,6 @@ def one_speaks(world: Ranks) -> Iterator[None]:
 
 def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
-    from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
     from cotherm.graphs.sharded.staging import require_free_directory
     from cotherm.methods.coupling.result import mismatch_note
 
@@ -143,7 +143,6 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         return {"functions": options.functions}
     import numpy as np
 
-    from cotherm.cli.header import header_of
     from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.methods.coupling.shard_views import find_vertices
 
@@ -153,7 +152,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
         graphs = [ShardedGraph.open(one) for one in options.views]
         if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
             raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")
-        said = header_of(options).said(place)
+        said = header_of(place, read_headers(options))
         if said or (said is None and titles_over_landmarks(rows[0], _some_names(graphs, len(rows[0])))):
             rows = rows[1:]
         if not rows:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from cotherm.cli.advice import in_options
-from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
 from cotherm.cli.outputs import table_text
-from cotherm.cli.tables import tables_in
+from cotherm.cli.tables import NO_HEADERS, Headers, header_of, tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph
@@ -30,11 +29,11 @@ from cotherm.methods.coupling.result import Coupling
 Described = tuple[dict[str, Any], str]
 
 
-def about_file(path: str, header: Header = NOTHING_SAID) -> Described:
+def about_file(path: str, headers: Headers = NO_HEADERS) -> Described:
     place = atomic.as_path(path)
     if (place / COUPLED).is_file():
         return _about_coupled_shards(place)
-    return about_shards(ShardedGraph.open(place)) if place.is_dir() else _about_plain_file(place, header)
+    return about_shards(ShardedGraph.open(place)) if place.is_dir() else _about_plain_file(place, headers)
 
 
 def _about_coupled_shards(place: Path) -> Described:
@@ -59,7 +58,7 @@ def _coupled_text(place: Path, report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _about_plain_file(place: Path, header: Header) -> Described:
+def _about_plain_file(place: Path, headers: Headers) -> Described:
     suffix = place.suffix.lower()
     if suffix in (".npz", ".mtx", ".graphml") or is_edge_list(place):
         result = read_result(str(place), told=False)  # the summary already tells its status
@@ -70,11 +69,11 @@ def _about_plain_file(place: Path, header: Header) -> Described:
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
     if suffix_of(place) in CELLS:
         with in_options():
-            return _about_table(open_table(place, header.said(place)))
+            return _about_table(open_table(place, header_of(place, headers)))
     if suffix == COLUMNS:
         return _about_table(layout_of(place))
     if suffix in SINGLE_CELLS:
-        return _about_cells(tables_in(place, Request(), recipe=False))
+        return _about_cells(tables_in(place, Request(), points=False))
     if suffix_of(place) in TABLES:
         points = read_points(place).values
         report = {"kind": "table", "rows": len(points), "columns": points.shape[1]}

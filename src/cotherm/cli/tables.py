@@ -1,10 +1,10 @@
-"""How tables of points are read: the options, the tables of all views, and hints about their scales."""
+"""How tables of points are read: what the options say about them, the tables of all views, hints about their scales."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -13,13 +13,15 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.cli.advice import in_options
-from cotherm.cli.header import NOTHING_SAID, Header
 from cotherm.errors import CothermError
 from cotherm.io import kinds
 from cotherm.io.ids import Suspects, refuse_shared
-from cotherm.io.missing import WAYS
 from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
+
+# Whether the first rows of tables are titles, by the real paths of the files, as far as the user said so.
+Headers = Mapping[str, bool]
+NO_HEADERS: Headers = {}
 
 # From this ratio of standard deviations on, the largest columns alone decide nearly all distances.
 _UNLIKE = 100.0
@@ -29,70 +31,47 @@ _LEAST = 0.1
 _NONE = "none"
 
 
-def add_tables(parser: argparse.ArgumentParser) -> None:
-    """How tables of points are read."""
-    group = parser.add_argument_group("tables of points")
-    group.add_argument(
-        "--columns",
-        type=_titles,
-        action="extend",
-        metavar="A,B,...",
-        help="compare items by these columns only; of several tables each must have some of them",
-    )
-    group.add_argument(
-        "--drop-columns", type=_titles, action="extend", metavar="A,B,...", help="leave out these columns"
-    )
-    group.add_argument(
-        "--label-column",
-        metavar="TITLE",
-        help="this column holds classes: the labels of the graph, not compared by; of .h5ad and .h5mu a column of obs",
-    )
-    group.add_argument(
-        "--id-column",
-        type=_titles,
-        action="extend",
-        metavar="TITLE",
-        help="this column holds ids, which pair rows (the first column, if its title or its cells tell); titles "
-        "separated by commas for tables that differ; none if no column does",
-    )
-    group.add_argument(
-        "--missing",
-        choices=WAYS,
-        help="missing values: drop their rows, or fill in the median of the column (by default they are refused)",
-    )
-    group.add_argument(
-        "--decimal",
-        choices=[".", ","],
-        metavar="MARK",
-        help="decimal mark of text, point or comma (by default recognized, unless commas separate cells)",
-    )
-    group.add_argument("--sheet", metavar="NAME", help="sheet of an .xlsx file (the first)")
-    group.add_argument("--rep", metavar="KEY", help="representation in .h5ad and .h5mu: a key of obsm, or X (X)")
-    group.add_argument("--modality", metavar="NAME", help="one modality of an .h5mu file (all, each a view)")
+def read_headers(options: argparse.Namespace) -> Headers:
+    """What --header and --no-header say; every file in them must be one that the command reads."""
+    values = [value for name, value in vars(options).items() if name not in ("header", "no_header", "out")]
+    flat = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    read = {os.path.realpath(entry) for entry in flat if isinstance(entry, str) and "\0" not in entry}
+    said: dict[str, bool] = {}
+    for option, titled in (("--header", True), ("--no-header", False)):
+        for path in getattr(options, option[2:].replace("-", "_"), None) or []:
+            place = os.path.realpath(path)
+            if place not in read:
+                raise CothermError(f"{option} {path}", "not a table of this command", "one of the files it reads")
+            if said.setdefault(place, titled) != titled:
+                raise CothermError("--header", f"{place}, which is under --no-header too", "one of the two")
+    return said
+
+
+def header_of(place: Path, headers: Headers) -> bool | None:
+    """Whether the first row of a table holds titles; None where nothing was said."""
+    return headers.get(os.path.realpath(place))
 
 
 def request_of(options: argparse.Namespace, files: int) -> Request:
     """What the options say about ``files`` files; if there are several, a column need not be in all of them."""
-    said = {name: getattr(options, name, None) for name in ("missing", "decimal", "sheet", "rep", "modality")}
-    columns, drop = getattr(options, "columns", None), getattr(options, "drop_columns", None)
-    label = getattr(options, "label_column", None)
-    ids = getattr(options, "id_column", None)
+    ids = options.id_column
     selection = Selection(
-        None if columns is None else tuple(columns),
-        tuple(drop or ()),
-        label,
+        None if options.columns is None else tuple(options.columns),
+        tuple(options.drop_columns or ()),
+        options.label_column,
         strict=files == 1,
         ids=None if ids is None else () if ids == [_NONE] else tuple(ids),
     )
+    said = {name: getattr(options, name) for name in ("missing", "decimal", "sheet", "rep", "modality")}
     return Request(selection=selection, **said)
 
 
-def tables_in(place: Path, request: Request, header: Header = NOTHING_SAID, *, recipe: bool = True) -> list[Found]:
-    """The tables in a file; ``recipe`` says whether the command has the options of this module for it."""
-    said = header.said(place) if kinds.suffix_of(place) in kinds.CELLS else None
-    with in_options(points=recipe):
+def tables_in(place: Path, request: Request, headers: Headers = NO_HEADERS, *, points: bool = True) -> list[Found]:
+    """The tables in a file; ``points`` says whether the command has the options of tables for it."""
+    said = header_of(place, headers) if kinds.suffix_of(place) in kinds.CELLS else None
+    with in_options(points=points):
         found = read_tables(place, replace(request, header=said))
-        if recipe:
+        if points:
             for one in found:
                 one.require_features(place)
         return found
@@ -119,14 +98,16 @@ def require_use(request: Request, places: Sequence[Path], found: Sequence[Found]
     ):
         if value is not None and not any(kinds.suffix_of(place) in suffixes for place in places):
             raise CothermError(option, f"{value}, and no file that has it", f"a {suffixes[0]} file")
-    absent = [set(one.absent) for one in found]
-    nowhere = set(request.selection.asked).intersection(*absent)
+    selection = request.selection
+    nowhere = set(selection.asked).intersection(*(set(one.absent) for one in found))
     if not nowhere:
         return
+    title = next(title for title in selection.asked if title in nowhere)
+    by_option = {"--columns": selection.columns, "--id-column": selection.ids, "--drop-columns": selection.drop}
+    option = next((name for name, titles in by_option.items() if title in (titles or ())), "--label-column")
     known = [title for one in found for title in one.known or ()]
-    title = next(title for title in request.selection.asked if title in nowhere)
     needed = f"some of {shown(known)}" if known else "tables with titles"
-    raise CothermError(_option_of(request.selection, title), f"no column {title!r} in any table", needed)
+    raise CothermError(option, f"no column {title!r} in any table", needed)
 
 
 def hint_of_scales(points: Floats, titles: Sequence[str] | None) -> str:
@@ -138,27 +119,10 @@ def hint_of_scales(points: Floats, titles: Sequence[str] | None) -> str:
         return ""
     order = varied[np.argsort(spread[varied], kind="stable")]
     least, greatest = order[int(_LEAST * (len(order) - 1))], order[-1]
-    ratio = float(spread[greatest] / spread[least])
-    if not ratio > _UNLIKE:
+    if not float(spread[greatest] / spread[least]) > _UNLIKE:
         return ""
-    named = [titles[c] if titles else f"column {c + 1}" for c in (greatest, least)]
-    words = " and ".join(f"{spread[c]:.3g} of {name}" for c, name in zip((greatest, least), named, strict=True))
+    said = [f"{spread[c]:.3g} of {titles[c] if titles else f'column {c + 1}'}" for c in (greatest, least)]
     return (
-        f"Hint: its columns differ in scale, standard deviations are {words}; --standardize gives all the same weight."
+        f"Hint: its columns differ in scale, standard deviations are {' and '.join(said)}; --standardize gives all the "
+        "same weight."
     )
-
-
-def _option_of(selection: Selection, title: str) -> str:
-    if title in (selection.columns or ()):
-        return "--columns"
-    if title in (selection.ids or ()):
-        return "--id-column"
-    return "--drop-columns" if title in selection.drop else "--label-column"
-
-
-def _titles(text: str) -> list[str]:
-    """Titles separated by commas, as in a table: a,b,"c, d" is three."""
-    titles = [title.strip() for title in next(csv.reader([text], skipinitialspace=True), [])]
-    if not titles or not all(titles):
-        raise argparse.ArgumentTypeError(f"{text!r}; needed: titles of columns separated by commas, such as age,height")
-    return titles

@@ -1,1 +1,1 @@
-"""One file a command: HELP (a line), ABOUT, EXAMPLES, ``add_options(parser)`` and ``run(options)``."""
+"""Commands: COMMANDS of every file has each by its name; kindred ones share a file."""

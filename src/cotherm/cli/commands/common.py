@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from cotherm.cli import parser as options_of
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from cotherm.arrays import Ints
-    from cotherm.methods.coupling.result import Coupling
-    from cotherm.methods.pairs.clusters import Clustering
-    from cotherm.methods.pairs.common import CommonGraph
+import cotherm as ct
+from cotherm import limits
+from cotherm.arrays import Floats, Ints
+from cotherm.cli import outputs
+from cotherm.cli.advice import as_options
+from cotherm.cli.inputs import items_of, read_coupling, view_names, view_number
+from cotherm.cli.options import JSON, Command, add, choice, either, flag, integer, number, out, value
+from cotherm.cli.outputs import ID, csv_bytes, table_text
+from cotherm.errors import CothermError
+from cotherm.evaluate import clustering_scores, retrieval
+from cotherm.graphs.files import graph_bytes
+from cotherm.heat.times import diffusion_time
+from cotherm.io.labels import UNKNOWN
+from cotherm.methods.pairs.clusters import AUTO, clustering
+from cotherm.methods.pairs.rules import MOVES
 
-HELP = "one graph, embedding and clustering for all items of a coupling by pairs"
-ABOUT = """\
+_ABOUT = """\
 Merges the views of a coupling by pairs into one graph over all items, whether an item is in every
 view or in one. Views that are hardly related to the others are left out, with the items that only
 they have, and the report says so.
@@ -30,79 +42,61 @@ are nearest to it on the common graph.
 Where labels are stored, clusters and retrieval (mAP) on the common graph are scored beside each view.
 Labels only judge.
 """
-EXAMPLES = """\
-examples, on the tables that `cotherm demo --tables .` writes:
+_EXAMPLES = """\
   cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm common coupled.npz --clusters auto --out items.csv --graph common.npz
   cotherm common coupled.npz --out all-items.csv --neighbors neighbors.csv --view words --top 10 --all
 """
 _TOP = 5
+_TITLE = "Clusters, and retrieval by diffusion distance in percent; labels only judge"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling by pairs, from `cotherm couple` of tables with ids")
-    options_of.add_out(parser, "the items, a row for each: .csv")
-    parser.add_argument("--graph", metavar="FILE", help="also write the common graph, for other commands: .npz")
-    parser.add_argument(
-        "--components", type=options_of.integer, default=2, metavar="N", help="number of coordinates (2)"
+    time = "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)"
+    every = "merge all views, also those that are hardly related to the others, which are left out otherwise"
+    method = "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)"
+    clusters = value(either(integer, "auto"), "K", "number of clusters, or auto (none)")
+    add(
+        parser,
+        out("the items, a row for each: .csv"),
+        {"--graph": value(str, "FILE", "also write the common graph, for other commands: .npz")},
+        {"--components": value(integer, "N", "number of coordinates (2)", default=2)},
+        {"--time -t": value(number, "T", time), "--include-unrelated": flag(every), "--clusters -c": clusters},
+        {"--method": choice(["auto", "heat", "spectral", "leiden"], method)},
+        {"--seed": value(integer, "N", "random seed of clusters (0)")},
     )
-    parser.add_argument(
-        "--time",
-        "-t",
-        type=options_of.number,
-        metavar="T",
-        help="diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)",
+    add(
+        parser.add_argument_group("neighbors in a view that items are missing from"),
+        {"--neighbors": value(str, "FILE", "write a list of neighbors: .csv")},
+        {"--view": value(str, "VIEW", "the view, by name or counted from 1")},
+        {"--top": value(integer, "K", f"number of neighbors of each item ({_TOP})")},
+        {"--all": flag("of all items, not only of those missing from the view")},
     )
-    parser.add_argument(
-        "--include-unrelated",
-        action="store_true",
-        help="merge all views, also those that are hardly related to the others, which are left out otherwise",
-    )
-    parser.add_argument(
-        "--clusters", "-c", type=options_of.integer_or_auto, metavar="K", help="number of clusters, or auto (none)"
-    )
-    parser.add_argument(
-        "--method",
-        choices=["auto", "heat", "spectral", "leiden"],
-        help="how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)",
-    )
-    parser.add_argument("--seed", type=options_of.integer, metavar="N", help="random seed of clusters (0)")
-    group = parser.add_argument_group("neighbors in a view that items are missing from")
-    group.add_argument("--neighbors", metavar="FILE", help="write a list of neighbors: .csv")
-    group.add_argument("--view", metavar="VIEW", help="the view, by name or counted from 1")
-    group.add_argument("--top", type=options_of.integer, metavar="K", help=f"number of neighbors of each item ({_TOP})")
-    group.add_argument("--all", action="store_true", help="of all items, not only of those missing from the view")
-    options_of.add_json(parser)
+    add(parser, JSON)
     parser.set_defaults(outputs=("out", "graph", "neighbors"))
 
 
-def run(options: argparse.Namespace) -> None:
-    from cotherm.cli import outputs
-    from cotherm.cli.common_scores import scored
-    from cotherm.cli.inputs import name_of
-    from cotherm.errors import known_as
-
+def _run(options: argparse.Namespace) -> None:
     _refuse_options_without_use(options)
     places = _places(options)
     result = _read(options.file)
     common = result.common_graph(include_unrelated=options.include_unrelated)
-    names = [name_of(graph, k) for k, graph in enumerate(result.graphs)]
-    with known_as("k", "--components"), known_as("t", "--time"):
+    names = view_names(result.graphs)
+    with as_options(k="--components", t="--time"):
         coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
     found, seed = None, 0 if options.seed is None else options.seed
     if options.clusters is not None:
-        with known_as("k", "--clusters"), known_as("seed", "--seed"), known_as("method", "--method"):
+        with as_options("seed", "method", k="--clusters"):
             found = common.clustering(options.clusters, method=options.method or "auto", seed=seed)
     clusters = None if found is None else found.labels
     contents = {"out": _items_bytes(names, common, coordinates, clusters)}
     if "graph" in places:
-        from cotherm.graphs.files import graph_bytes
-
         contents["graph"] = graph_bytes(common.graph, places["graph"])
     if "neighbors" in places:
         contents["neighbors"] = _neighbors_bytes(names, common, options)
     report, text = _described(names, common, found)
-    scores, table = scored(names, result, common, clusters, seed)
+    scores, table = _scored(names, result, common, clusters, seed)
     outputs.write_all(list(places.values()), [contents[name] for name in places], force=options.force)
     report = {**{name: str(place) for name, place in places.items()}, **report, "scores": scores}
     lines = "\n".join(filter(None, [text, table]))
@@ -110,50 +104,35 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _refuse_options_without_use(options: argparse.Namespace) -> None:
-    from cotherm.errors import CothermError
-
     given = {"--view": options.view, "--top": options.top, "--all": options.all or None}
-    for name, value in given.items():
-        if options.neighbors is None and value is not None:
-            raise CothermError(name, str(value), "--neighbors FILE beside it")
+    for name, said in given.items():
+        if options.neighbors is None and said is not None:
+            raise CothermError(name, str(said), "--neighbors FILE beside it")
     if options.neighbors is not None and options.view is None:
         raise CothermError(
             "--view", "none, with --neighbors", "the view to find neighbors in, by name or counted from 1"
         )
-    for name, value in {"--seed": options.seed, "--method": options.method}.items():
-        if value is not None and options.clusters is None:
-            raise CothermError(name, str(value), "--clusters K beside it")
+    for name, said in {"--seed": options.seed, "--method": options.method}.items():
+        if said is not None and options.clusters is None:
+            raise CothermError(name, str(said), "--clusters K beside it")
 
 
 def _places(options: argparse.Namespace) -> dict[str, Path]:
     """The files to write, by the option that names them."""
-    from cotherm.cli import outputs
-
     suffixes = {"out": ".csv", "graph": ".npz", "neighbors": ".csv"}
     given = {name: getattr(options, name) for name in suffixes if getattr(options, name) is not None}
     return {name: outputs.free_place(path, (suffixes[name],), force=options.force) for name, path in given.items()}
 
 
-def _read(path: str) -> Coupling:
-    from cotherm.cli.inputs import read_result
-    from cotherm.errors import CothermError
-    from cotherm.graphs.graph import Graph
-
-    result = read_result(path)
+def _read(path: str) -> ct.Coupling:
     advice = "Couple tables with ids: cotherm couple --by pairs."
-    if isinstance(result, Graph):
-        raise CothermError(path, "a graph", "a coupling by pairs", advice)
+    result = read_coupling(path, "a coupling by pairs", advice)
     if result.pairs is None:
         raise CothermError(path, "a coupling by functions: no pairs are known", "a coupling by pairs", advice)
     return result
 
 
-def _items_bytes(names: list[str], common: CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
-    import numpy as np
-
-    from cotherm.cli.names import ID, items_of
-    from cotherm.cli.outputs import csv_bytes
-
+def _items_bytes(names: list[str], common: ct.CommonGraph, coordinates: Any, clusters: Ints | None) -> bytes:
     labels = common.graph.labels
     titles = [ID, *names, *(["label"] if labels is not None else [])]
     titles += [f"weight of {name}" for name in names]
@@ -165,18 +144,12 @@ def _items_bytes(names: list[str], common: CommonGraph, coordinates: Any, cluste
     return csv_bytes(titles, zip(*columns, strict=True))
 
 
-def _rows_in_views(common: CommonGraph) -> list[list[Any]]:
+def _rows_in_views(common: ct.CommonGraph) -> list[list[Any]]:
     """For each view the row of every item there, empty where it is missing."""
     return [[v if v >= 0 else "" for v in column] for column in common.items.T.tolist()]
 
 
-def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Namespace) -> bytes:
-    import numpy as np
-
-    from cotherm.cli.names import ID, items_of, view_number
-    from cotherm.cli.outputs import csv_bytes
-    from cotherm.errors import CothermError, known_as
-
+def _neighbors_bytes(names: list[str], common: ct.CommonGraph, options: argparse.Namespace) -> bytes:
     view = view_number(options.view, names)
     wanted = np.arange(len(common.items)) if options.all else np.flatnonzero(common.items[:, view] < 0)
     if not len(wanted):
@@ -184,7 +157,7 @@ def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Na
         raise CothermError("--view", given, "a view that lacks some items", "Pass --all for neighbors of all items.")
     others_here = int(np.sum(common.items[:, view] >= 0)) - 1
     top = max(1, min(_TOP, others_here)) if options.top is None else options.top
-    with known_as("k", "--top"), known_as("t", "--time"):
+    with as_options(k="--top", t="--time"):
         near = common.neighbors(view, top, items=wanted, t="auto" if options.time is None else options.time)
     items, here = items_of(common.graph), common.of_view(view)
     found = zip(wanted.tolist(), near.indices.tolist(), near.distances.tolist(), strict=True)
@@ -196,12 +169,8 @@ def _neighbors_bytes(names: list[str], common: CommonGraph, options: argparse.Na
     return csv_bytes([ID, "place", "neighbor", f"row in {names[view]}", "distance"], rows)
 
 
-def _described(names: list[str], common: CommonGraph, found: Clustering | None) -> tuple[dict[str, Any], str]:
+def _described(names: list[str], common: ct.CommonGraph, found: ct.Clustering | None) -> tuple[dict[str, Any], str]:
     """How many items there are, where they are, and how large clusters are."""
-    import numpy as np
-
-    from cotherm.cli.outputs import table_text
-
     here = common.items >= 0
     count = here.sum(axis=1)
     views = [
@@ -223,3 +192,99 @@ def _described(names: list[str], common: CommonGraph, found: Clustering | None) 
         report |= {"sizes": sizes, "method": found.method, "normalized cut": found.normalized_cut}
         text += f"\n{len(sizes)} clusters by {found.method}: sizes {', '.join(map(str, sizes))}"
     return report, text
+
+
+class _State(NamedTuple):
+    """Vertices of a graph, their labels, and what is judged by them: clusters and distances of the graph."""
+
+    name: str
+    judged: Ints
+    labels: NDArray[np.str_]
+    clusters: Ints | None
+    distances: Floats | None
+
+
+def _scored(
+    names: list[str], result: ct.Coupling, common: ct.CommonGraph, clusters: Ints | None, seed: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Scores of every view as given, coupled, and on the common graph; nothing if labels are not stored.
+
+    Beside all items of the common graph stand those of the views as given, merged in the same way but not coupled.
+    """
+    if common.graph.labels is None:
+        return [], ""
+    states = _states(names, result, common, clusters, seed)
+    rows: list[dict[str, Any]] = [
+        {"row": one.name, "items": len(one.judged), **_scores(one)} for one in states if len(one.judged) > 1
+    ]
+    columns = [title for title in ("mAP", "ACC", "NMI", "AMI", "ARI") if any(title in row for row in rows)]
+    if not columns:
+        return [], ""
+    cells = [[row["row"], f"{row['items']:,}", *(_shown(row, title) for title in columns)] for row in rows]
+    return rows, f"\n{_TITLE}\n{table_text(['', 'items', *columns], cells)}"
+
+
+def _states(
+    names: list[str], result: ct.Coupling, common: ct.CommonGraph, clusters: Ints | None, seed: int
+) -> Iterator[_State]:
+    labels = np.asarray(common.graph.labels).astype(str)
+    known = labels != UNKNOWN
+    count = None if clusters is None else int(clusters.max()) + 1
+    distances = _distances(common.graph, common)
+    for k, name in enumerate(names):
+        items = common.of_view(k)
+        judged = np.flatnonzero((items >= 0) & known[items])
+        own = labels[items[judged]]
+        for state, graph in (("before", result.originals[k]), ("coupled", result.graphs[k])):
+            yield _State(f"{name}, {state}", judged, own, _clusters(graph, count, seed), _distances(graph))
+        yield _State(f"{name}, common graph", items[judged], own, clusters, distances)
+    every = np.flatnonzero(known)
+    merged = _not_coupled(result, common)
+    own_clusters = None if count is None else merged.clusters(count, seed=seed)
+    yield _State("all items, merged, not coupled", every, labels[known], own_clusters, _distances(merged.graph, merged))
+    yield _State("all items, common graph", every, labels[known], clusters, distances)
+
+
+def _not_coupled(result: ct.Coupling, common: ct.CommonGraph) -> ct.CommonGraph:
+    """The common graph of the same views as given."""
+    given = replace(result, graphs=result.originals)
+    every = not common.left_out
+    return given.common_graph(second_neighbors=common.first_neighbors is not None, include_unrelated=every)
+
+
+def _clusters(graph: ct.Graph, count: int | None, seed: int) -> Ints | None:
+    """Clusters of a view by itself, of the same number and method as the common graph's; None if impossible."""
+    if count is None or count > graph.n:
+        return None
+    try:
+        return clustering(graph, count, AUTO, seed).labels
+    except CothermError:  # a view without weight, or with fewer vertices that differ; the others can still be judged
+        return None
+
+
+def _distances(graph: ct.Graph, common: ct.CommonGraph | None = None) -> Floats | None:
+    """Distances between all vertices, after equally many moves on every graph; None for graphs that are too large."""
+    if graph.n > limits.ALL_DISTANCES:
+        return None
+    time = diffusion_time(MOVES, graph, without_edges=MOVES)
+    return ct.diffusion_distance(graph, time) if common is None else common.distances(time)
+
+
+def _scores(state: _State) -> dict[str, float]:
+    found: dict[str, float] = {}
+    repeated = len(np.unique(state.labels)) < len(state.labels)  # otherwise no item has another one to find
+    if state.distances is not None and repeated:
+        judged = retrieval(state.distances[np.ix_(state.judged, state.judged)], state.labels)
+        found["mAP"] = 100.0 * judged.mean_average_precision
+    if state.clusters is not None:
+        found.update(clustering_scores(state.labels, state.clusters[state.judged]))
+    return found
+
+
+def _shown(row: dict[str, Any], title: str) -> str:
+    if title not in row:
+        return "-"
+    return f"{row[title]:.1f}" if title == "mAP" else f"{row[title]:.3f}"
+
+
+COMMANDS = {"common": Command(_ABOUT, _EXAMPLES, _add_options, _run)}

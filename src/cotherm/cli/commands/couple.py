@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cotherm.cli import parser as options_of
+import numpy as np
+
+import cotherm as ct
+from cotherm import ranks
+from cotherm.cli import outputs, sharded
+from cotherm.cli.advice import as_options
+from cotherm.cli.correspondence import by_ids, by_options, first_line, paired_rows, read_functions, read_labels
+from cotherm.cli.inputs import View, read_views
+from cotherm.cli.options import (
+    ENGINE,
+    JSON,
+    Command,
+    Options,
+    add,
+    add_points,
+    add_sources,
+    choice,
+    either,
+    files,
+    flag,
+    integer,
+    number,
+    numbers,
+    out,
+    value,
+)
+from cotherm.cli.outputs import announce, drop_checkpoint, tell, told_of_checkpoint
+from cotherm.cli.signals import told_of_interrupts
+from cotherm.cli.summary import about_coupling
+from cotherm.cli.tables import read_headers
+from cotherm.errors import CothermError, visible
+from cotherm.methods.coupling import file as coupling_file
 
 if TYPE_CHECKING:
-    from cotherm.cli.inputs import View
-    from cotherm.methods.coupling.result import Coupling
     from cotherm.ranks import Ranks
 
-HELP = "change edge weights so that heat diffuses alike on all views"
 ABOUT = """\
 Heat kernel coupling (Bronstein & Glashoff 2013). Changes edge weights as little as possible so that
 heat diffuses alike on all views, which may have different sizes and items.
@@ -44,7 +71,6 @@ is a directory too. What corresponds is then --paired (vertices with the same na
 has names), --landmarks, --functions (.npy) or --labels stored.
 """
 EXAMPLES = """\
-examples, on the tables that `cotherm demo --tables .` writes:
   cotherm couple images.csv words.csv --out by-id.npz
   cotherm couple images.csv words.csv --labels labels.csv --out coupled.npz --force
   cotherm couple images.csv words.csv --by labels --labels labels.csv --known 0.5 --out by-class.npz
@@ -55,116 +81,86 @@ then:
   cotherm retrieve coupled.npz --query photo-012
   cotherm common by-id.npz --clusters 7 --out by-id.csv
 """
-
-
-_STOPPING = ("tolerance", "max_iterations", "max_seconds")
 # What couple and couple_pairs take as ``options``.
 _RARE = ("rigidity", "tolerance", "max_iterations")
 _RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory", "precision")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    from cotherm.cli.correspondence import add_sources
-    from cotherm.cli.inputs import add_recipe
-
-    parser.add_argument("views", nargs="+", metavar="VIEW", help="two or more views")
-    options_of.add_out(parser, "the coupling: graphs before and after, functions and settings, as .npz")
-    add_sources(parser, pairs=True)
-    group = parser.add_argument_group("coupling")
-    group.add_argument(
-        "--times",
-        type=options_of.numbers_or_auto,
+# Arguments of both ways to couple that have an option of the same name.
+_NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
+_AUTO_NUMBER = either(number, "auto")
+_COUPLING: Options = {
+    "--times": value(
+        either(numbers, "auto"),
+        "T,T,...",
+        "times at which heat is compared, the t of exp(-tL); auto (the default) chooses them from the data",
         default="auto",
-        metavar="T,T,...",
-        help="times at which heat is compared, the t of exp(-tL); auto (the default) chooses them from the data",
-    )
-    group.add_argument(
-        "--alpha",
-        type=options_of.number_or("auto"),
+    ),
+    "--alpha": value(
+        _AUTO_NUMBER,
+        "A",
+        "weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
         default="auto",
-        metavar="A",
-        help="weight of agreement; the larger, the more edges change; auto (the default) chooses it from the data",
-    )
-    group.add_argument(
-        "--rigidity",
-        type=options_of.numbers,
-        metavar="R,R,...",
-        help="penalty on changing each view (1,1,...; with pairs by how far views agree)",
-    )
-    group.add_argument(
-        "--borrow",
-        type=options_of.number_or("auto"),
+    ),
+    "--rigidity": value(
+        numbers, "R,R,...", "penalty on changing each view (1,1,...; with pairs by how far views agree)"
+    ),
+    "--borrow": value(
+        _AUTO_NUMBER,
+        "S",
+        "for pairs: share of weight, from 0 to 1, that a view borrows from the others where they have the same items; "
+        "auto (the default) chooses it from the data",
         default="auto",
-        metavar="S",
-        help="for pairs: share of weight, from 0 to 1, that a view borrows from the others where they have the same "
-        "items; auto (the default) chooses it from the data",
-    )
-    group.add_argument(
-        "--include-unrelated",
-        action="store_true",
-        help="for pairs: couple views also where they have nothing in common beyond chance, or share too few items "
-        "to tell",
-    )
-    group.add_argument(
-        "--graph-weights",
-        type=options_of.numbers,
-        metavar="P,P,...",
-        help="weight of each view's agreement with the others (1,1,...)",
-    )
-    group.add_argument(
-        "--function-weights", type=options_of.numbers, metavar="O,O,...", help="weight of each function (1,1,...)"
-    )
-    group.add_argument(
-        "--continuation",
-        choices=["auto", "direct", "times", "alpha"],
+    ),
+    "--include-unrelated": flag(
+        "for pairs: couple views also where they have nothing in common beyond chance, or share too few items to tell"
+    ),
+    "--graph-weights": value(numbers, "P,P,...", "weight of each view's agreement with the others (1,1,...)"),
+    "--function-weights": value(numbers, "O,O,...", "weight of each function (1,1,...)"),
+    "--continuation": choice(
+        ["auto", "direct", "times", "alpha"],
+        "easier problems to solve first: shorter times, smaller alpha, or none (auto)",
         default="auto",
-        help="easier problems to solve first: shorter times, smaller alpha, or none (auto)",
-    )
-    group.add_argument(
-        "--tolerance",
-        type=options_of.number,
-        metavar="E",
-        help="stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost "
-        "by less than this fraction (1e-5)",
-    )
-    group.add_argument(
-        "--max-iterations", type=options_of.integer, metavar="N", help="maximum number of steps (2000; for pairs 1000)"
-    )
-    group.add_argument(
-        "--max-seconds",
-        type=options_of.number,
-        metavar="S",
-        help="stop coupling after this time with the best so far (no limit)",
-    )
-    group.add_argument(
-        "--memory",
+    ),
+    "--tolerance": value(
+        number,
+        "E",
+        "stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost by "
+        "less than this fraction (1e-5)",
+    ),
+    "--max-iterations": value(integer, "N", "maximum number of steps (2000; for pairs 1000)"),
+    "--max-seconds": value(number, "S", "stop coupling after this time with the best so far (no limit)"),
+    "--memory": value(
+        str,
+        "SIZE",
+        "memory limit, such as 8GiB: derivatives that do not fit are recomputed or stored in a temporary file; auto "
+        "(the default) is the free memory",
         default="auto",
-        metavar="SIZE",
-        help="memory limit, such as 8GiB: derivatives that do not fit are recomputed or stored in a temporary "
-        "file; auto (the default) is the free memory",
-    )
-    group.add_argument(
-        "--precision",
-        choices=["float64", "float32"],
+    ),
+    "--precision": choice(
+        ["float64", "float32"],
+        "precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
         default="float64",
-        help="precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
-    )
-    group.add_argument(
-        "--checkpoint",
-        metavar="FILE",
-        help="keep the state of a long run in this file: if it ends early, the same command goes on from there",
-    )
-    options_of.add_engine(group)
-    add_recipe(parser)
-    options_of.add_json(parser)
+    ),
+    "--checkpoint": value(
+        str,
+        "FILE",
+        "keep the state of a long run in this file: if it ends early, the same command goes on from there",
+    ),
+    **ENGINE,
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    views = "two or more views, before options that take several files, such as --labels"
+    add(parser, {"views": files(views, "VIEW")})
+    add(parser, out("the coupling: graphs before and after, functions and settings, as .npz"))
+    add_sources(parser, pairs=True)
+    add(parser.add_argument_group("coupling"), _COUPLING)
+    add_points(parser)
+    add(parser, JSON)
     parser.set_defaults(outputs=("out", "checkpoint"))
 
 
-def run(options: argparse.Namespace) -> None:
-    from cotherm import ranks
-    from cotherm.cli import sharded
-    from cotherm.cli.by import by_options
-
+def _run(options: argparse.Namespace) -> None:
     world = ranks.world()
     by = by_options(options)
     options.paired = by == "pairs" and (options.paired or options.by is not None)  # two ways to say the same
@@ -178,15 +174,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run_files(options: argparse.Namespace, by: str | None, world: Ranks) -> None:
-    from cotherm import ranks
-    from cotherm.cli import outputs
-    from cotherm.cli.checkpoints import drop_checkpoint, told_of_checkpoint
-    from cotherm.cli.notices import tell
-    from cotherm.cli.signals import told_of_interrupts
-    from cotherm.cli.summary import about_coupling
-    from cotherm.errors import CothermError, visible
-    from cotherm.methods.coupling import file as coupling_file
-
     # Of several processes each reads all files and works on a part of the graphs.
     with ranks.together(world):
         place = outputs.free_place(options.out, (".npz",), force=options.force)
@@ -214,11 +201,6 @@ def _run_files(options: argparse.Namespace, by: str | None, world: Ranks) -> Non
 
 def _views(options: argparse.Namespace, by: str | None) -> tuple[list[View], str]:
     """The views, and by what they are coupled, which is said first."""
-    from cotherm.cli.by import by_ids, first_line
-    from cotherm.cli.inputs import read_views
-    from cotherm.cli.notices import announce
-    from cotherm.errors import CothermError
-
     if by is not None:
         announce([first_line(by, options)], as_json=options.json)
     views = read_views(options.views, options, told=by is not None)
@@ -232,15 +214,8 @@ def _views(options: argparse.Namespace, by: str | None) -> tuple[list[View], str
 
 def _by_functions(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
-) -> tuple[Coupling, list[str]]:
+) -> tuple[ct.Coupling, list[str]]:
     """Couple by what the options name, and say how that was read."""
-    from cotherm.cli import outputs
-    from cotherm.cli.correspondence import read_functions
-    from cotherm.cli.notices import announce
-    from cotherm.errors import CothermError
-    from cotherm.methods.coupling import file as coupling_file
-    from cotherm.methods.coupling.couple import couple
-
     if options.borrow != "auto":
         needed = "to be left out: it applies to coupling by pairs only"
         raise CothermError("--borrow", str(options.borrow), needed)
@@ -252,9 +227,8 @@ def _by_functions(
     if known.labels is not None:
         graphs = [graph.replace(labels=labels) for graph, labels in zip(graphs, known.labels, strict=True)]
     outputs.require_room(place, coupling_file.least_size(graphs, known.functions))
-    named = ("times", "alpha", "rigidity", "graph_weights", "function_weights", "memory", "engine", "checkpoint")
-    with _as_options((*named, *_STOPPING)):
-        result = couple(
+    with as_options(*_NAMED, "graph_weights", "function_weights", "memory"):
+        result = ct.couple(
             graphs,
             known.functions,
             options.times,
@@ -270,29 +244,19 @@ def _by_functions(
 
 def _by_pairs(
     views: Sequence[View], options: argparse.Namespace, place: Path, engine: str
-) -> tuple[Coupling, list[str]]:
+) -> tuple[ct.Coupling, list[str]]:
     """Couple by rows that are the same item; labels only judge."""
-    import numpy as np
-
-    from cotherm.cli import outputs
-    from cotherm.cli.header import header_of
-    from cotherm.cli.labels import read_labels
-    from cotherm.cli.notices import announce
-    from cotherm.cli.pairing import paired_rows
-    from cotherm.methods.coupling import file as coupling_file
-    from cotherm.methods.pairs.couple_pairs import couple_pairs
-
     _refuse_options_of_functions(options)
     pairs = paired_rows(views, row_by_row=options.paired)
     graphs, reading = [view.graph for view in views], pairs.reading
     if options.labels:
-        labels = read_labels(views, options.labels, options.column, header_of(options))
+        labels = read_labels(views, options.labels, options.column, read_headers(options))
         graphs = [graph.replace(labels=one) for graph, one in zip(graphs, labels.of, strict=True)]
         reading = [*reading, *labels.reading, "--labels: stored to judge by; the coupling does not use them"]
     announce(reading, as_json=options.json)
     outputs.require_room(place, coupling_file.least_size(graphs, [np.zeros((graph.n, 0)) for graph in graphs]))
-    with _as_options(("times", "alpha", "borrow", "rigidity", "engine", "checkpoint", *_STOPPING)):
-        result = couple_pairs(
+    with as_options(*_NAMED, "borrow"):
+        result = ct.couple_pairs(
             graphs,
             pairs.table,
             times=options.times,
@@ -308,8 +272,6 @@ def _by_pairs(
 
 def _refuse_options_of_functions(options: argparse.Namespace) -> None:
     """What has no meaning for pairs is not silently ignored."""
-    from cotherm.errors import CothermError
-
     given = {
         "--landmarks": options.landmarks,
         "--features": options.features,
@@ -322,9 +284,9 @@ def _refuse_options_of_functions(options: argparse.Namespace) -> None:
         "--precision": None if options.precision == "float64" else options.precision,
     }
     advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
-    for name, value in given.items():
-        if value is not None:
-            raise CothermError(name, str(value), "to be left out: it has no meaning for coupling by pairs", advice)
+    for name, said in given.items():
+        if said is not None:
+            raise CothermError(name, str(said), "to be left out: it has no meaning for coupling by pairs", advice)
 
 
 def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -332,12 +294,4 @@ def rare_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names if getattr(options, name) is not None}
 
 
-@contextmanager
-def _as_options(named: Sequence[str]) -> Iterator[None]:
-    """Errors name the option instead of the argument."""
-    from cotherm.errors import known_as
-
-    with ExitStack() as stack:
-        for name in named:
-            stack.enter_context(known_as(name, f"--{name.replace('_', '-')}"))
-        yield
+COMMANDS = {"couple": Command(ABOUT, EXAMPLES, _add_options, _run)}

@@ -1,18 +1,24 @@
-"""``cotherm demo``: the main job on embedded data, and tables to try the other commands on."""
+"""``cotherm demo``: the main job on embedded data, tables to try; ``cotherm reproduce``: the paper's experiments."""
 
 from __future__ import annotations
 
 import argparse
+import runpy
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from cotherm.arrays import Floats
-    from cotherm.methods.coupling.result import Coupling
+import numpy as np
 
-HELP = "couple two built-in graphs, or write example tables"
-ABOUT = """\
+import cotherm as ct
+from cotherm.arrays import Floats
+from cotherm.cli import outputs
+from cotherm.cli.options import Command, flag
+from cotherm.datasets.ambiguous import ambiguous_points
+from cotherm.errors import CothermError, visible
+
+_DEMO = """\
 Couples a ring and the same ring with a crack. Prints heat before and after, and the edges that were
 cut.
 
@@ -22,8 +28,7 @@ With --tables, writes tables to try the examples of every command on:
   joined.csv, apart.csv, hands.csv   200 points of a body in two poses, with joined and with separate
                                      hands, and a point on each hand
 """
-EXAMPLES = """\
-examples:
+_DEMO_EXAMPLES = """\
   cotherm demo --out pictures
   cotherm demo --tables . --force
 """
@@ -31,28 +36,26 @@ _BODY_POINTS = 200
 Table = tuple[list[str], list[list[Any]]]  # titles, rows
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def _demo_options(parser: argparse.ArgumentParser) -> None:
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="directory for the picture (out)")
     one.add_argument("--tables", metavar="DIR", help="write example tables into this directory, which must exist")
-    parser.add_argument("--force", action="store_true", help="replace tables that exist")
+    parser.add_argument("--force", **flag("replace tables that exist"))
 
 
-def run(options: argparse.Namespace) -> None:
+def _demo(options: argparse.Namespace) -> None:
     print(_cracked_ring(options.out) if options.tables is None else _write_tables(options.tables, options.force))
 
 
 def _cracked_ring(out: Path) -> str:
     """Couple a ring and a cracked one, draw them into ``out``, and give the readable result."""
-    from cotherm.datasets.synthetic import ring
-    from cotherm.heat.flow import heat_flow
-    from cotherm.methods.coupling.couple import couple
-
-    views = ring()
-    result = couple(views.graphs, views.functions, views.times, alpha=1e6)
+    views = ct.datasets.ring()
+    result = ct.couple(views.graphs, views.functions, views.times, alpha=1e6)
     bump = views.functions[0][:, 0]
     times = [0.0, *views.times]
-    before, after = ([heat_flow(g, bump, times)[:, :, 0] for g in graphs] for graphs in (views.graphs, result.graphs))
+    before, after = (
+        [ct.heat_flow(g, bump, times)[:, :, 0] for g in graphs] for graphs in (views.graphs, result.graphs)
+    )
     picture, page = out / "demo.png", out / "demo.html"
     _draw(result, [*before, *after], times, picture)
     result.save_page(page, overwrite=True, pairs="same", title="A ring and the same ring with a crack, coupled")
@@ -75,8 +78,6 @@ def _cracked_ring(out: Path) -> str:
 
 def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Floats]) -> list[str]:
     """How much of the heat started beside the seam is on the far side of it, and how far the two flows differ."""
-    import numpy as np
-
     lines = [
         f"{'':>6}{'heat across the seam, before':>36}{'after coupling':>36}",
         f"{'time':>6}" + 2 * f"{'ring':>10}{'cracked':>10}{'‖H₁f − H₂f‖':>16}",
@@ -92,27 +93,19 @@ def _heat_table(times: list[float], before: Sequence[Floats], after: Sequence[Fl
     return lines
 
 
-def _draw(result: Coupling, flows: Sequence[Floats], times: list[float], picture: Path) -> None:
-    import numpy as np
-
-    from cotherm.draw import draw_heat
-    from cotherm.errors import CothermError
-
+def _draw(result: ct.Coupling, flows: Sequence[Floats], times: list[float], picture: Path) -> None:
     graphs = [*result.originals, *result.graphs]
     names = [f"{g.name}" for g in result.originals] + [f"{g.name},\ncoupled" for g in result.originals]
     cut = [np.where(changes.kind == "cut", "cut", "kept") for changes in result.changes()]
     marks = [None] * len(cut) + cut
     try:
         picture.parent.mkdir(parents=True, exist_ok=True)
-        draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)
+        ct.draw.draw_heat(graphs, flows, times, names=names, marked=marks).savefig(picture, dpi=130)
     except OSError as error:
         raise CothermError("out", f"{picture.parent}: {error.strerror}", "a directory that can be written to") from None
 
 
 def _write_tables(directory: str, force: bool) -> str:
-    from cotherm.cli import outputs
-    from cotherm.errors import visible
-
     tables = _photographs() | _bodies()
     places = [outputs.free_place(str(Path(directory) / name), (".csv",), force=force) for name in tables]
     outputs.write_all(places, [outputs.csv_bytes(*table) for table in tables.values()], force=force)
@@ -120,10 +113,6 @@ def _write_tables(directory: str, force: bool) -> str:
 
 
 def _photographs() -> dict[str, Table]:
-    import numpy as np
-
-    from cotherm.datasets.ambiguous import ambiguous_points
-
     tags, colors, labels = ambiguous_points()
     order = np.random.default_rng(0).permutation(len(labels))  # else classes would follow each other
     words = tags.toarray()[order].astype(int)
@@ -137,11 +126,7 @@ def _photographs() -> dict[str, Table]:
 
 
 def _bodies() -> dict[str, Table]:
-    import numpy as np
-
-    from cotherm.datasets.human import human
-
-    views = human(_BODY_POINTS)
+    views = ct.datasets.human(_BODY_POINTS)
     names = [f"point-{k:03}" for k in range(_BODY_POINTS)]
     joined, apart = (np.asarray(graph.coordinates).round(3).tolist() for graph in views.graphs)
     hands = [[names[int(np.argmax(f))]] * 2 for f in views.functions[1].T]
@@ -158,3 +143,41 @@ def _named(names: list[str], titles: list[str], rows: list[list[Any]]) -> Table:
 
 def _titles(word: str, count: int) -> list[str]:
     return [f"{word} {k}" for k in range(1, count + 1)]
+
+
+_REPRODUCE = """\
+Reruns experiments of the paper, checks their claims, draws the figures and writes a page. Exits with
+code 1 if a claim does not hold. The experiments are not installed: this command finds them in a clone
+of the repository that cotherm was installed from by `pip install -e .` or by make.
+"""
+_REPRODUCE_EXAMPLES = """\
+  cotherm reproduce circles
+  cotherm reproduce ring --out results
+"""
+
+
+def _reproduce_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("experiment", metavar="EXPERIMENT", help="circles, ring, man, nus, digits, ..., or all")
+    parser.add_argument(
+        "options", nargs=argparse.REMAINDER, metavar="...", help="further options, as of python -m paper"
+    )
+
+
+def _reproduce(options: argparse.Namespace) -> None:
+    root = Path(ct.__file__).parents[2]
+    if not (root / "paper" / "__main__.py").is_file():
+        raise CothermError(
+            "reproduce",
+            "an installation without the experiments",
+            "a clone of the repository",
+            "In the clone, make reproduce runs them.",
+        )
+    sys.path.insert(0, str(root))
+    sys.argv = ["paper", options.experiment, *options.options]
+    runpy.run_module("paper", run_name="__main__", alter_sys=True)
+
+
+COMMANDS = {
+    "demo": Command(_DEMO, _DEMO_EXAMPLES, _demo_options, _demo),
+    "reproduce": Command(_REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce_options, _reproduce),
+}

@@ -7,14 +7,14 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cotherm.cli import parser as options_of
+from cotherm.cli import options as options_of
+from cotherm.cli.options import JSON, Command, add, either
 from cotherm.errors import CothermError
 
 if TYPE_CHECKING:
     from cotherm.graphs.sharded.store import ShardedGraph
     from cotherm.ranks import Ranks
 
-HELP = "cut a graph of any size into shards, or make one from points, for many processes"
 ABOUT = """\
 Writes a graph as a directory of shards, of which processes read their own part. The graph is read in a
 stream and never held in memory: an edge list (.csv, .tsv, .txt, also .gz), .mtx (also .gz) or .npz.
@@ -25,7 +25,6 @@ Of points, a .npy file, several or a directory of them, it makes the graph of ne
 It may be started by mpiexec: all processes then work on the same directory.
 """
 EXAMPLES = """\
-examples, on the tables that `cotherm demo --tables .` writes:
   cotherm graph images.csv --out images.npz --force
   cotherm shard images.npz --parts 4 --out images.shards
   cotherm info images.shards
@@ -58,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--scale",
-        type=options_of.number_or("self-tuning", "median", "none"),
+        type=either(options_of.number, "self-tuning", "median", "none"),
         metavar="S",
         help="scale of the Gaussian weights: self-tuning (the default), median, none, or a number",
     )
@@ -72,7 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="look into all blocks of points that could hold a neighbor, or into some and measure the recall (exact)",
     )
     group.add_argument("--probes", type=options_of.integer, metavar="N", help="how many blocks those are (16)")
-    options_of.add_json(parser)
+    add(parser, JSON)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -151,7 +150,10 @@ def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) ->
 
 
 def _tell(told: list[warnings.WarningMessage]) -> None:
-    from cotherm.cli.notices import tell
+    from cotherm.cli.outputs import tell
 
     for one in told:
         tell(f"note: {one.message}")
+
+
+COMMANDS = {"shard": Command(ABOUT, EXAMPLES, add_options, run)}

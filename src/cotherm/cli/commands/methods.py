@@ -1,0 +1,195 @@
+"""``cotherm average``, ``diagonalize``, ``commute`` and ``match``: the neighbors of coupling."""
+
+from __future__ import annotations
+
+import argparse
+
+import cotherm as ct
+from cotherm import validation
+from cotherm.cli import outputs
+from cotherm.cli.advice import as_options
+from cotherm.cli.inputs import names_of, read_coupling, read_same_items, view_count, view_names, view_number
+from cotherm.cli.options import (
+    GRAPH_WEIGHTS,
+    JSON,
+    SAME_ITEMS,
+    Command,
+    add,
+    add_points,
+    either,
+    flag,
+    integer,
+    number,
+    out,
+    value,
+)
+from cotherm.cli.summary import about_graph
+from cotherm.graphs.files import graph_bytes
+from cotherm.methods.matching import file as match_file
+
+_AVERAGE = """\
+Averages the weights of graphs on the same vertices, edge by edge. This is the baseline that every
+other method should beat.
+"""
+_AVERAGE_EXAMPLES = """\
+  cotherm average images.csv words.csv --normalized --out mean.npz
+  cotherm average images.csv words.csv --power harmonic --out mean.csv
+"""
+_POWERS = ("arithmetic", "geometric", "harmonic")
+
+
+def _average_options(parser: argparse.ArgumentParser) -> None:
+    add(parser, SAME_ITEMS, out("the graph: .npz, .csv (edge list) or .mtx"))
+    text = "which mean: arithmetic (the default), geometric, harmonic, or the power as a number"
+    add(parser, {"--power": value(either(number, *_POWERS), "P", text, default="arithmetic")}, GRAPH_WEIGHTS)
+    add(parser, {"--normalized": flag("normalize the weights by the degrees first")})
+    add_points(parser)
+    add(parser, JSON)
+
+
+def _average(options: argparse.Namespace) -> None:
+    place = outputs.free_place(options.out, (".npz", ".csv", ".mtx", ".graphml"), force=options.force)
+    views = read_same_items(options.views, options)
+    graphs = [view.graph for view in views]
+    with as_options("power", "graph_weights"):
+        mean = ct.average(graphs, options.graph_weights, power=options.power, normalized=options.normalized).graph
+    report, text = about_graph(mean)
+    outputs.write(place, outputs.graph_file(place, mean), force=options.force)
+    answer, reading = {"out": str(place), **report}, [view.reading for view in views]
+    outputs.say_written(answer, text, [place], reading=reading, as_json=options.json)
+
+
+_DIAGONALIZE = """\
+Joint diagonalization: finds the orthonormal basis in which the Laplacians of all graphs are as
+diagonal as possible. The first modes after the constant one are coordinates for plots and clustering.
+"""
+_DIAGONALIZE_EXAMPLES = """\
+  cotherm diagonalize images.csv words.csv --normalized --modes 7 --out modes.csv
+"""
+
+
+def _diagonalize_options(parser: argparse.ArgumentParser) -> None:
+    add(parser, SAME_ITEMS, out("the modes, a row for every item: .csv or .npy"))
+    add(parser, {"--modes": value(integer, "K", "number of modes to write (all)")}, GRAPH_WEIGHTS)
+    add(parser, {"--normalized": flag("use normalized Laplacians")})
+    add_points(parser)
+    add(parser, JSON)
+
+
+def _diagonalize(options: argparse.Namespace) -> None:
+    place = outputs.free_place(options.out, (".csv", ".npy"), force=options.force)
+    views = read_same_items(options.views, options)
+    n = min(view.graph.n for view in views)
+    k = n if options.modes is None else validation.integer("--modes", options.modes, least=1, most=n)
+    outputs.require_room(place, outputs.least_matrix_size(place, n, k))
+    graphs = [view.graph for view in views]
+    with as_options("graph_weights"):
+        result = ct.joint_diagonalize(graphs, options.graph_weights, normalized=options.normalized)
+    titles = [f"mode {c}" for c in range(k)]
+    outputs.write(place, outputs.matrix_bytes(place, result.basis[:, :k], titles, views[0].names), force=options.force)
+    report = {
+        "out": str(place),
+        "status": result.status,
+        "off": result.off,
+        "off_before": result.off_before,
+        "values": result.values[:, :k].tolist(),
+        "versions": dict(result.versions),
+    }
+    reading = [view.reading for view in views]
+    outputs.say_written(report, str(result), [place], reading=reading, as_json=options.json)
+
+
+_COMMUTE = """\
+Closest commuting operators: symmetric matrices with a common basis, as near the Laplacians of the
+views as possible. With --valid they are Laplacians of graphs with the same edges, which takes far
+longer: for some hundred vertices. Graphs that are equal on the edges they share always commute. The
+report says how far away these are, and whether anything nearer was found.
+"""
+_COMMUTE_EXAMPLES = """\
+  cotherm commute images.csv words.csv --out images-c.npy words-c.npy
+  cotherm commute joined.csv apart.csv --neighbors 5 --valid --out joined-c.npz apart-c.npz
+"""
+
+
+def _commute_options(parser: argparse.ArgumentParser) -> None:
+    add(parser, SAME_ITEMS, out("one for each view: .npy, with --valid graphs .npz", several=True))
+    add(parser, {"--valid": flag("graphs with the same edges instead of matrices")})
+    add_points(parser)
+    add(parser, JSON)
+
+
+def _commute(options: argparse.Namespace) -> None:
+    suffix = ".npz" if options.valid else ".npy"
+    places = outputs.free_places(options.out, view_count(options.views, options), (suffix,), force=options.force)
+    views = read_same_items(options.views, options)
+    result = ct.closest_commuting([view.graph for view in views], valid=options.valid)
+    if result.graphs is None:
+        contents = [outputs.matrix_bytes(place, L, ()) for place, L in zip(places, result.laplacians, strict=True)]
+    else:
+        contents = [graph_bytes(graph, place) for place, graph in zip(places, result.graphs, strict=True)]
+    outputs.write_all(places, contents, force=options.force)
+    numbers = ("status", "distance", "commutator", "commutator_before", "relation", "origin", "distance_equal")
+    report = {
+        "out": [str(place) for place in places],
+        **{name: getattr(result, name) for name in numbers},
+        "moved": list(result.moved),
+        "versions": dict(result.versions),
+    }
+    reading = [view.reading for view in views]
+    outputs.say_written(report, str(result), places, reading=reading, as_json=options.json)
+
+
+_MATCH = """\
+Finds corresponding vertices. For every vertex of one view it finds the vertex of another view that
+receives the most similar heat from the corresponding functions. The match is refined by a functional
+map. Then the functions are divided into two halves, and each half is matched by itself: where the
+halves agree the match is supported, and where they agree no more often than chance it is worthless.
+"""
+_MATCH_EXAMPLES = """\
+  cotherm couple joined.csv apart.csv -k 5 --landmarks hands.csv --times 5,20 --alpha 1e3 --out hands.npz --force
+  cotherm match hands.npz --source joined --target apart --out match.csv
+"""
+
+
+def _match_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a coupling written by `cotherm couple`")
+    source, target = "view to match from, by name or counted from 1 (1)", "view to match to (2)"
+    add(
+        parser,
+        out("a table .csv (source, target, agreement, round_trip), or everything as .npz"),
+        {"--source": value(str, "VIEW", source, default="1"), "--target": value(str, "VIEW", target, default="2")},
+        JSON,
+    )
+
+
+def _match(options: argparse.Namespace) -> None:
+    place = outputs.free_place(options.out, (".csv", ".npz"), force=options.force)
+    result = read_coupling(options.file)
+    names = view_names(result.graphs)
+    source, target = view_number(options.source, names, "--source"), view_number(options.target, names, "--target")
+    with as_options("target"):
+        found = ct.match(result, source=source, target=target)
+    by_name = [names_of(result.graphs[k]) for k in (source, target)]
+    whole = place.suffix.lower() == ".npz"
+    content = match_file.content(found, place) if whole else match_file.table(found, *by_name)
+    outputs.write(place, content, force=options.force)
+    report = {
+        "out": str(place),
+        "status": found.status,
+        "vertices": len(found.hard),
+        "agreement": float(found.agreement.mean()),
+        "exact_agreement": found.exact_agreement,
+        "chance": found.chance,
+        "round_trip": float(found.round_trip.mean()),
+        "settings": dict(found.settings),
+        "versions": dict(found.versions),
+    }
+    outputs.say_written(report, str(found), [place], as_json=options.json)
+
+
+COMMANDS = {
+    "average": Command(_AVERAGE, _AVERAGE_EXAMPLES, _average_options, _average),
+    "diagonalize": Command(_DIAGONALIZE, _DIAGONALIZE_EXAMPLES, _diagonalize_options, _diagonalize),
+    "commute": Command(_COMMUTE, _COMMUTE_EXAMPLES, _commute_options, _commute),
+    "match": Command(_MATCH, _MATCH_EXAMPLES, _match_options, _match),
+}
