@@ -24,7 +24,7 @@ from scipy.spatial import cKDTree
 
 from cotherm.arrays import Floats, Ints
 from cotherm.datasets import human
-from cotherm.datasets.body import farthest_points, nearest
+from cotherm.datasets.human import farthest_points, nearest
 from cotherm.errors import CothermError
 from cotherm.evaluate import geodesic_error
 from cotherm.functions import landmark_functions

@@ -14,8 +14,8 @@ import pytest
 
 import cotherm as ct
 from cotherm import cli, engines, limits
+from cotherm.viewer.blocks import LONGEST_NAME
 from cotherm.viewer.heat import LEVELS
-from cotherm.viewer.text import LONGEST_NAME
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.datasets.body import far_along, farthest_points, nearest, two_poses
+from cotherm.datasets.human import far_along, farthest_points, nearest, two_poses
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import landmark_functions

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.datasets.body import far_along, farthest_points
-from cotherm.datasets.capsules import Capsules, carry, surface_points
+from cotherm.datasets.human import Capsules, carry, far_along, farthest_points, surface_points
 from tests import references
 
 ROD = Capsules(np.array([[0.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 20.0]]), np.array([4.0]), np.array([4.0]))

@@ -24,8 +24,6 @@ def picture(kind: str = "PNG", size: tuple[int, int] = (8, 8)) -> bytes:
 
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>'
-SVG_URL = "data:image/svg+xml;base64," + base64.b64encode(SVG).decode()
-DISGUISED = "data:image/png;base64," + base64.b64encode(SVG).decode()
 
 REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "labels for one view": ({"labels": [["a"] * 70]}, "labels: .*one for each of 2 graphs"),
@@ -44,10 +42,6 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "a title that is none": ({"title": 3}, "title: a int"),
     "too few thumbnails": ({"thumbnails": [[picture()], None]}, r"thumbnails\[0\]: .*a list of 70"),
     "svg": ({"thumbnails": [[SVG] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin with b'<svg"),
-    "an svg url": ({"thumbnails": [[SVG_URL] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin with b'<svg"),
-    "svg said to be png": ({"thumbnails": [[DISGUISED] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin"),
-    "a script url": ({"thumbnails": [["data:text/html,<script>"] * 70, None]}, r"thumbnails\[0\]\[0\]: the data URL"),
-    "no base64": ({"thumbnails": [["data:image/png;base64,?"] * 70, None]}, r"thumbnails\[0\]\[0\]: .* not base64"),
     "gif": ({"thumbnails": [[picture("GIF")] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin with b'GIF"),
     "a damaged png": ({"thumbnails": [[picture()[:20]] * 70, None]}, r"thumbnails\[0\]\[0\]: a picture that cannot"),
     "a wide picture": ({"thumbnails": [[picture(size=(4_000, 1))] * 70, None]}, "4000 x 1 pixels"),
@@ -80,8 +74,7 @@ def test_results_that_cannot_be_shown(ring: ct.Coupling) -> None:
 
 def test_thumbnails(ring: ct.Coupling, tmp_path: Path) -> None:
     (tmp_path / "red.webp").write_bytes(picture("WEBP"))
-    url = "data:image/whatever;base64," + base64.b64encode(picture("JPEG")).decode()
-    given = [picture(), tmp_path / "red.webp", url, None] + [None] * 66
+    given = [picture(), tmp_path / "red.webp", picture("JPEG"), None] + [None] * 66
     found = Read(ct.viewer.make_page(ring, thumbnails=[given, None]).html).header["views"]
     kinds = [None if one is None else one.split(";")[0] for one in found[0]["thumbnails"][:4]]
     assert kinds == ["data:image/png", "data:image/webp", "data:image/jpeg", None]

@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 
 import cotherm as ct
 from cotherm import limits
-from cotherm.viewer import browser
+from cotherm.viewer import page as pages
 from cotherm.viewer.page import asset
 from tests.viewer.reading import Elements, Read
 
@@ -141,7 +141,7 @@ def test_without_a_screen_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tmp
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("webbrowser.open", lambda _: pytest.fail("a browser was started"))
-    assert not browser.open_file(tmp_path / "page.html")
+    assert not pages.open_file(tmp_path / "page.html")
 
 
 def test_a_notebook_has_the_page_in_a_frame(ring: ct.Coupling, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import cotherm as ct
 from cotherm import limits
-from cotherm.viewer.edges import KINDS
+from cotherm.viewer.reduction import KINDS
 from tests.problems import random_graph
 from tests.viewer.reading import Read
 

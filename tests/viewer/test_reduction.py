@@ -8,8 +8,7 @@ import pytest
 import cotherm as ct
 from cotherm import limits
 from cotherm.pairs import Pairs
-from cotherm.viewer.edges import edges_of
-from cotherm.viewer.reduction import parts_of
+from cotherm.viewer.reduction import edges_of, parts_of
 from tests.viewer.reading import Read
 
 

@@ -12,7 +12,7 @@ from cotherm.heat.coupling import coupling_error
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.routes import best_route
 from cotherm.progress import working
-from cotherm.viewer.stops import Stops, series_degree
+from cotherm.viewer.heat import Stops, series_degree
 
 # Number of times of the curve, and their cost limits: multiply-adds, and numbers in memory.
 _CURVE_TIMES, _CURVE_WORK, _CURVE_NUMBERS = 24, 3e9, 30_000_000
@@ -60,12 +60,10 @@ def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
 
 def _is_quick(result: Coupling, longest: float) -> bool:
     graphs = [*result.originals, *result.graphs]
-    if len(result.graphs) < 2:
-        return False
     q, n = result.functions[0].shape[1], max(graph.n for graph in graphs)
     steps = sum(2.0 * graph.m + 4.0 * graph.n for graph in graphs) * q
     many = (_CURVE_TIMES + len(result.times)) * n * q > _CURVE_NUMBERS
-    return q > 0 and not many and series_degree(graphs, 0.5 * longest) * steps <= _CURVE_WORK
+    return q > 0 and len(result.graphs) > 1 and not many and series_degree(graphs, 0.5 * longest) * steps <= _CURVE_WORK
 
 
 def _numbers(values: Floats, least: float) -> list[float | None]:

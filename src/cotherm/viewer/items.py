@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.methods.coupling.result import Coupling
-from cotherm.viewer.text import LONGEST_NAME, shown_name
+from cotherm.viewer.blocks import LONGEST_NAME, shown_name
 
 # Widths of names; the first that lets all names fit is taken.
 _WIDTHS = (LONGEST_NAME, 40, 16)
@@ -57,7 +57,7 @@ class Labels:
 
 def labels_of(labels: Sequence[NDArray[Any] | None]) -> Labels:
     """The same classes for all views, so that a color means the same on each; "" is unknown."""
-    texts = [None if own is None else [_text(one) for one in own.tolist()] for own in labels]
+    texts = [None if own is None else [str(one) for one in own.tolist()] for own in labels]
     counts = Counter(text for own in texts if own is not None for text in own if text)
     kept = [text for text, _ in counts.most_common(limits.PAGE_CLASSES)]
     classes = sorted(kept, key=_by_number)
@@ -69,10 +69,6 @@ def labels_of(labels: Sequence[NDArray[Any] | None]) -> Labels:
     codes = [None if own is None else np.array([number.get(text, -1) for text in own]) for own in texts]
     note = f"{left_out:,} classes with few vertices are shown as one, {_OTHERS!r}." if left_out else ""
     return Labels([shown_name(text) for text in classes], codes, note)
-
-
-def _text(label: object) -> str:
-    return str(label)
 
 
 def _by_number(text: str) -> tuple[int, float, str]:

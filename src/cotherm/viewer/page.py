@@ -10,7 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import sys
+import tempfile
+import webbrowser
 from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,10 +25,9 @@ from cotherm import limits
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.methods.coupling.result import Coupling
-from cotherm.viewer.browser import open_file, private_file
+from cotherm.viewer.blocks import json_text
 from cotherm.viewer.given import checked, checked_result
 from cotherm.viewer.payload import payload, plans, source_of
-from cotherm.viewer.text import html_text, json_text
 
 _ASSETS = files("cotherm.viewer") / "assets"
 # In a notebook the page has a frame of its own, which may run its script and save files, and cannot reach the notebook.
@@ -112,9 +115,9 @@ class Page:
     def _repr_html_(self) -> str:
         if len(self.html) > limits.INLINE_PAGE_BYTES:
             said = f"{self!r}: too large for a cell. Open it with page.open(), or write it with page.save(path)."
-            return f"<p>{html_text(said)}</p>"
-        page = html_text(self.html)
-        return _FRAME.format(title=html_text(self.title), style=_FRAME_STYLE, page=page)
+            return f"<p>{escape(said)}</p>"
+        page = escape(self.html)
+        return _FRAME.format(title=escape(self.title), style=_FRAME_STYLE, page=page)
 
 
 def make_page(
@@ -149,7 +152,7 @@ def make_page(
         Triangles to draw as lit surfaces: "auto" finds those of graphs with the edges of a triangle mesh in space,
         "surface" also lays a surface through other points in space.
     thumbnails : sequence of sequence of bytes, str, path-like or None, optional
-        For each view a small picture of every vertex: PNG, JPEG or WebP as bytes, a path or a data URL.
+        For each view a small picture of every vertex: PNG, JPEG or WebP as bytes or a path.
     pairs : "same", "names", sequence of array_like or array_like of int of shape (items, graphs), optional
         Which vertices are the same item, as for :func:`cotherm.couple_pairs`. By default the pairs that the views were
         coupled by, if they were.
@@ -209,7 +212,7 @@ def _html(title: str, header: str, blocks: str) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             '<meta name="referrer" content="no-referrer">\n',
             "<title>",
-            html_text(title),
+            escape(title),
             "</title>\n<style>",
             style,
             '</style></head>\n<body><div id="app"></div>\n',
@@ -255,3 +258,27 @@ def asset(name: str) -> str:
 
 def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} KB"
+
+
+def private_file(data: bytes) -> Path:
+    """A new temporary file with this content, which only the user can read."""
+    try:
+        number, name = tempfile.mkstemp(prefix="cotherm-", suffix=".html")
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CothermError("view", reason.lower(), "a directory for temporary files that can be written to") from None
+    return Path(name)
+
+
+def open_file(place: Path) -> bool:
+    """Show the file; return whether that could be tried."""
+    # Without a screen, Python would start a browser that takes over the terminal.
+    screens = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    if sys.platform not in ("darwin", "win32") and not any(os.environ.get(name) for name in screens):
+        return False
+    try:
+        return bool(webbrowser.open(place.resolve().as_uri()))
+    except (OSError, webbrowser.Error):
+        return False

@@ -19,16 +19,13 @@ from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
 from cotherm.version import __version__
-from cotherm.viewer.blocks import Blocks
-from cotherm.viewer.edges import Edges, edges_of
+from cotherm.viewer.blocks import Blocks, shown_name
 from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
 from cotherm.viewer.given import Given
-from cotherm.viewer.heat import LEVELS, checks_of, frames_of
+from cotherm.viewer.heat import LEVELS, TOLERANCE, Stops, checks_of, frames_of, stops_of
 from cotherm.viewer.items import Labels, Names, function_names, labels_of, names_of, weights_of
-from cotherm.viewer.places import Places, along_curve, places_of
-from cotherm.viewer.reduction import Part, parts_of
-from cotherm.viewer.stops import TOLERANCE, Stops, stops_of
-from cotherm.viewer.text import shown_name
+from cotherm.viewer.places import Places, near_together, places_of
+from cotherm.viewer.reduction import Edges, Part, edges_of, parts_of
 
 FORMAT, VERSION = "cotherm-viewer", 1
 # Stops of the time slider; fewer where the page holds a frame for each.
@@ -108,7 +105,10 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
     result, blocks = source.result, Blocks()
     with working("choosing what is shown"):
         parts = parts_of(source.edges, [g.n for g in result.graphs], source.given.pairs, plan.vertices, plan.edges)
-    shown = [_order(part, place) for part, place in zip(parts, source.places, strict=True)]
+    shown = [  # in the order of the page: as in the graph, or near ones together if only a part is shown
+        part.vertices if part.whole else part.vertices[near_together(place.points[part.vertices])]
+        for part, place in zip(parts, source.places, strict=True)
+    ]
     whole = [part.whole for part in parts]
     functions = _function_count(result, shown, all(whole))
     names = names_of(source.given.names, shown, whole)
@@ -122,12 +122,15 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         "format": FORMAT,
         "version": VERSION,
         "title": source.title,
-        "made_by": _made_by(),
+        "made_by": f"cotherm {__version__}",
         "notes": _notes(source, plan, parts, names, functions),
         "views": views,
         "functions": [{"name": name} for name in function_names(result, source.given.labels, functions)],
         "pairs": _pairs(blocks, source.given, shown, [graph.n for graph in result.graphs]),
-        "times": _times(stops, result),
+        "times": {
+            **{"least": stops.least, "most": stops.most, "count": stops.count, "unit": stops.unit},
+            "coupled": [float(t) for t in result.times],
+        },
         "heat": {
             "tolerance": TOLERANCE,
             "weights": "single" if plan.single else "double",
@@ -140,17 +143,6 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         "checks": checks_of(result, [not one for one in whole], shown, stops),
     }
     return {**header, "blocks": blocks.index}, blocks
-
-
-def _made_by() -> str:
-    return f"cotherm {__version__}"
-
-
-def _order(part: Part, place: Places) -> Ints:
-    """The shown vertices in the order of the page: as in the graph, or along a curve if only a part is shown."""
-    if part.whole:
-        return part.vertices
-    return part.vertices[along_curve(place.points[part.vertices])]
 
 
 def _function_count(result: Coupling, shown: list[Ints], whole: bool) -> int:
@@ -169,6 +161,10 @@ def _view(
     number[shown] = np.arange(len(shown))
     edges = source.edges[k] if part.whole else source.edges[k].chosen(part.edges, number)
     real = "f4" if single else "f8"
+    faces, pictures = source.given.faces[k], source.given.thumbnails[k]
+    codes, classes = source.labels.codes[k], source.labels.classes
+    corners = np.empty((0, 3), dtype=np.int64) if faces is None else number[faces]
+    corners = corners[np.all(corners >= 0, axis=1)]  # of faces that are shown as a whole
 
     def add(name: str, values: Any, dtype: str) -> str:
         return blocks.add(f"{k}.{name}", values, dtype)
@@ -181,37 +177,18 @@ def _view(
         "dimensions": place.dimensions,
         "layout": "given" if place.given else "computed",
         "position": add("position", place.points[shown], "f4"),
-        "faces": _faces(add, source.given.faces[k], number),
+        "faces": add("faces", corners, "u4") if len(corners) else None,
         "i": add("i", edges.i, "u4"),
         "j": add("j", edges.j, "u4"),
         "before": add("before", edges.before, real),
         "after": add("after", edges.after, real),
         "kind": add("kind", edges.kind, "u1"),
         "names": names.of[k],
-        "labels": _labels(add, source.labels, k, shown),
+        "labels": None if codes is None else {"codes": add("labels", codes[shown], "i4"), "classes": classes},
         "believed": None if source.weights is None else add("believed", source.weights[k][shown], "f4"),
-        "thumbnails": _thumbnails(source.given, k, shown),
+        "thumbnails": pictures and [pictures[v] for v in shown.tolist()],
         "functions": add("functions", source.result.functions[k][shown, :functions].T, real) if functions else None,
     }
-
-
-def _faces(add: Any, faces: Ints | None, number: Ints) -> str | None:
-    """Faces whose corners are all shown."""
-    if faces is None:
-        return None
-    corners = number[faces]
-    corners = corners[np.all(corners >= 0, axis=1)]
-    return add("faces", corners, "u4") if len(corners) else None
-
-
-def _labels(add: Any, labels: Labels, k: int, shown: Ints) -> dict[str, Any] | None:
-    codes = labels.codes[k]
-    return None if codes is None else {"codes": add("labels", codes[shown], "i4"), "classes": labels.classes}
-
-
-def _thumbnails(given: Given, k: int, shown: Ints) -> list[str | None] | None:
-    pictures = given.thumbnails[k]
-    return None if pictures is None else [pictures[v] for v in shown.tolist()]
 
 
 def _pairs(blocks: Blocks, given: Given, shown: list[Ints], sizes: list[int]) -> list[dict[str, Any]]:
@@ -230,16 +207,6 @@ def _pairs(blocks: Blocks, given: Given, shown: list[Ints], sizes: list[int]) ->
             ends = {name: blocks.add(f"{k}.{other}.{name}", end[both], "u4") for name, end in (("a", a), ("b", b))}
             found.append({"views": [k, other], **ends})
     return found
-
-
-def _times(stops: Stops, result: Coupling) -> dict[str, Any]:
-    return {
-        "least": stops.least,
-        "most": stops.most,
-        "count": stops.count,
-        "unit": stops.unit,
-        "coupled": [float(t) for t in result.times],
-    }
 
 
 def _frames(

@@ -1,4 +1,5 @@
-"""What is shown of a graph that is too large for a page.
+"""The edges of a view before and after, and what is shown of a graph that is too large for a page.
+
 
 The ends of changed edges come first, those of the largest changes where they are too many. Around them, and around
 vertices drawn evenly from the whole graph, whole neighborhoods are added, ring by ring, until there are enough
@@ -13,17 +14,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cotherm.arrays import Ints
+from cotherm.arrays import Floats, Ints
+from cotherm.errors import CothermError
+from cotherm.methods.coupling.result import Changes, Coupling
 from cotherm.pairs import Pairs
-from cotherm.viewer.edges import Edges
 
+# The page's numbers for the words of ``changes``.
+KINDS = {"kept": 0, "cut": 1, "weakened": 2, "strengthened": 3, "switched on": 4}
 # The approximate number of vertices in a patch around a drawn vertex.
 _PATCH = 25
 # The fraction of vertices that may be ends of changed edges, or their neighbors.
 _AROUND_CHANGES = 0.7
 _SEED = 0
+
+
+@dataclass(frozen=True)
+class Edges:
+    """All arrays have an entry for each edge, sorted by (i, j), i < j."""
+
+    i: Ints
+    j: Ints
+    before: Floats
+    after: Floats
+    kind: NDArray[np.uint8]
+
+    @property
+    def changed(self) -> Ints:
+        """Numbers of the edges that changed, those with the largest change first."""
+        found = np.flatnonzero(self.kind)
+        return found[np.argsort(-np.abs(self.after - self.before)[found], kind="stable")]
+
+    def chosen(self, edges: Ints, number: Ints) -> Edges:
+        """Some of the edges, between vertices that have other numbers, in their order."""
+        ends = np.sort(np.stack([number[self.i[edges]], number[self.j[edges]]]), axis=0)
+        order = np.lexsort((ends[1], ends[0]))
+        take = edges[order]
+        return Edges(ends[0, order], ends[1, order], self.before[take], self.after[take], self.kind[take])
+
+
+def edges_of(result: Coupling) -> list[Edges]:
+    """Those of every view."""
+    for k, (old, new) in enumerate(zip(result.originals, result.graphs, strict=True)):
+        same = old.n == new.n and np.array_equal(old.i, new.i[: old.m]) and np.array_equal(old.j, new.j[: old.m])
+        if not same:
+            given = f"graph {k} has other vertices or edges than before"
+            raise CothermError("result", given, "a coupling, which changes weights and may add edges")
+    return [_sorted(changes) for changes in result.changes()]
+
+
+def _sorted(changes: Changes) -> Edges:
+    kind = np.zeros(len(changes.kind), dtype=np.uint8)
+    for word, code in KINDS.items():
+        kind[changes.kind == word] = code
+    order = np.lexsort((changes.j, changes.i))
+    i, j = (np.asarray(ends[order], dtype=np.int64) for ends in (changes.i, changes.j))
+    return Edges(i, j, changes.before[order], changes.after[order], kind[order])
 
 
 @dataclass(frozen=True)
@@ -130,42 +178,27 @@ def _rings(edges: Edges, n: int, most: int, ends: Ints, patches: Ints) -> NDArra
 
     Neighbors of the ends of changed edges come before patches, with part of the room.
     """
-    growth = _Growth(edges, n)
-    growth.add(ends, 0, most)
-    growth.add(growth.next_ring(0), 1, int(_AROUND_CHANGES * most))
-    growth.add(patches, 1, most)
-    ring = 1
-    while growth.count < most:
-        new = growth.next_ring(ring)
-        if not len(new):  # other components: take vertices in order
-            new = np.flatnonzero(growth.rings < 0)
-        if not len(new):
-            break
-        ring += 1
-        growth.add(new, ring, most)
-    return growth.rings
+    live = (edges.before > 0.0) | (edges.after > 0.0)
+    i, j = edges.i[live], edges.j[live]
+    A = sp.csr_array((np.ones(2 * len(i)), (np.append(i, j), np.append(j, i))), shape=(n, n))
+    rings = np.full(n, -1, dtype=np.int32)
+    rng = np.random.default_rng(_SEED)
 
+    def next_ring(ring: int) -> Ints:
+        return np.flatnonzero((A @ (rings == ring) > 0) & (rings < 0))
 
-class _Growth:
-    """A set of vertices that grows by rings."""
-
-    def __init__(self, edges: Edges, n: int) -> None:
-        live = (edges.before > 0.0) | (edges.after > 0.0)
-        self._i, self._j = edges.i[live], edges.j[live]
-        self._rng = np.random.default_rng(_SEED)
-        self.rings = np.full(n, -1, dtype=np.int32)
-        self.count = 0
-
-    def next_ring(self, ring: int) -> Ints:
-        """Neighbors of the vertices of a ring that are not in the set."""
-        at_i, at_j = self.rings[self._i], self.rings[self._j]
-        return np.unique(np.concatenate([self._j[(at_i == ring) & (at_j < 0)], self._i[(at_j == ring) & (at_i < 0)]]))
-
-    def add(self, vertices: Ints, ring: int, most: int) -> None:
+    def add(vertices: Ints, ring: int, most: int) -> None:
         """Add these vertices, or a random choice of them if there is not room for all."""
-        new = vertices[self.rings[vertices] < 0]
-        room = max(0, most - self.count)
-        if len(new) > room:
-            new = self._rng.choice(new, room, replace=False)
-        self.rings[new] = ring
-        self.count += len(new)
+        new = vertices[rings[vertices] < 0]
+        room = max(0, most - int(np.count_nonzero(rings >= 0)))
+        rings[new if len(new) <= room else rng.choice(new, room, replace=False)] = ring
+
+    add(ends, 0, most)
+    add(next_ring(0), 1, int(_AROUND_CHANGES * most))
+    add(patches, 1, most)
+    ring = 1
+    while np.count_nonzero(rings >= 0) < min(most, n):
+        new = next_ring(ring)
+        ring += 1
+        add(new if len(new) else np.flatnonzero(rings < 0), ring, most)  # other components: vertices in order
+    return rings

@@ -17,8 +17,7 @@ from cotherm.cli.tables import read_headers
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES
 from cotherm.io import atomic
-from cotherm.viewer.browser import open_file, private_file
-from cotherm.viewer.page import Page, make_page
+from cotherm.viewer.page import Page, make_page, open_file, private_file
 
 _SHOW = """\
 Draws a coupling: each view before and after, with classes in color and weights as the width and
