@@ -38,12 +38,12 @@ import json, sys, time
 import numpy as np
 import cotherm as ct
 from cotherm import memory, ranks
-from cotherm.io import bulk
+from cotherm.io import text
 from cotherm.graphs.sharded import convert
 from cotherm.graphs.sharded.knn import build
 source, target = sys.argv[1:]
 world = ranks.world()
-bulk.plain_rows(b"0,1,2\\n", 3, ",")
+text.plain_rows(b"0,1,2\\n", 3, ",")
 ct.nearest_neighbors(np.eye(3), 1)
 ct.nearest_neighbors(np.eye(40), 1)
 world.gather(0)

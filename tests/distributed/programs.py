@@ -18,7 +18,7 @@ from cotherm.cli.main import run_program
 from cotherm.graphs.sharded.staging import staged, write_file
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.graphs.sharded.weights import write_weights
-from cotherm.io import bulk
+from cotherm.io import text
 
 
 def new_weight(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ def limited_knn(points: str, target: str, bytes_more: str, how: str) -> None:
 def limited_conversion(source: str, target: str, bytes_more: str, how: str) -> None:
     """A graph into shards under the same limit; "whole" by read_graph."""
     world = ranks.world()
-    bulk.plain_rows(b"0,1,2\n", 3, ",")  # loads pyarrow
+    text.plain_rows(b"0,1,2\n", 3, ",")  # loads pyarrow
     limit = _private_bytes() + int(bytes_more)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     if how == "whole":

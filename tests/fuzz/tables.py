@@ -18,7 +18,8 @@ from cotherm import CothermError
 from cotherm.cli.correspondence import read_labels
 from cotherm.cli.inputs import View
 from cotherm.graphs.graph import Graph
-from cotherm.io.number_table import open_table
+from cotherm.io.columns import Layout, open_table
+from cotherm.io.table import completed
 
 Cells = list[list[str]]
 
@@ -74,6 +75,11 @@ def _with_commas(table: Written) -> Written:
     return replace(table, data=table.data.replace(b".", b","), decimal=",")
 
 
+def numbers_of(table: Layout) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """All numbers of a table, none of which may be missing."""
+    return completed(table.read(), None).values
+
+
 def judge_numbers(random: Random, directory: Path) -> str | None:
     """What is wrong with how a table of numbers is read; None where nothing is."""
     table = numbers_table(random)
@@ -84,7 +90,7 @@ def judge_numbers(random: Random, directory: Path) -> str | None:
         return f"pandas reads {found.tolist()} where {table.values} was written: {table.data!r}"
     try:
         read = open_table(place)
-        numbers = read.numbers()
+        numbers = numbers_of(read)
     except CothermError:
         return None
     if numbers.shape != expected.shape or not np.array_equal(numbers, expected):

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.io.number_table import open_table
+from cotherm.io.columns import open_table
 from tests.fuzz import guided, targets
 from tests.fuzz.choices import Choices
+from tests.fuzz.tables import numbers_of
 from tests.torture.counts import Counts
 from tests.torture.guided import count
 
@@ -97,13 +98,13 @@ def test_spaces_beside_commas_are_not_decimals(text: str, tmp_path: Path) -> Non
     """Both numbers of a line were read as one name and one number, or as a fraction."""
     place = tmp_path / "t.csv"
     place.write_text(text)
-    assert open_table(place).numbers().tolist() == [[258.0, 252.0], [200.0, 211.0], [106.0, 211.0]]
+    assert numbers_of(open_table(place)).tolist() == [[258.0, 252.0], [200.0, 211.0], [106.0, 211.0]]
 
 
 def test_decimal_commas_between_spaces_still_are(tmp_path: Path) -> None:
     place = tmp_path / "t.csv"
     place.write_text("1,5 2,5\n3,5 4,25\n")
-    assert open_table(place).numbers().tolist() == [[1.5, 2.5], [3.5, 4.25]]
+    assert numbers_of(open_table(place)).tolist() == [[1.5, 2.5], [3.5, 4.25]]
 
 
 @pytest.mark.parametrize("text", ["\n1,5", "\n\n# words\n0,5", "i,j\n0,1"])

@@ -8,15 +8,17 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import cotherm as ct
 from cotherm import limits
 from cotherm.errors import CothermError
-from cotherm.io.bulk import NotPlainError, parse_plain
-from cotherm.io.number_table import NumberTable, open_table
-from cotherm.io.selection import Selection
+from cotherm.io import text_table
+from cotherm.io.columns import open_table
+from cotherm.io.text_table import _parsed
 from tests.fuzz.mutations import mutate
-from tests.fuzz.tables import numbers_table
+from tests.fuzz.tables import numbers_of, numbers_table
 from tests.io.test_number_table import table as table_in_python
 
 # Numbers that are hard to round, or to tell at all.
@@ -31,16 +33,10 @@ HARD = [
 ]
 
 
-def read_in_bulk(cell: str, decimal: str = ".", mark: str = ",") -> float | None:
+def read_in_bulk(cell: str, decimal: str = ".") -> float | None:
     """A number by pyarrow alone; None where it does not take it, NaN where it is missing."""
-    values = np.empty((1, 1))
-    text = f"{cell}{mark}1\n".encode()
-    try:
-        counts = [done for done, _ in parse_plain(values, text, mark, 2, [0], decimal=decimal)]
-    except NotPlainError:
-        return None
-    assert counts == [1]
-    return float(values[0, 0])
+    values = _parsed(pa.array([cell], pa.large_string()), decimal)
+    return None if values is None else float(values[0])
 
 
 def same(a: float, b: float) -> bool:
@@ -89,7 +85,7 @@ def test_decimals_in_the_middle_of_two_doubles() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        *("nax", "nul", "nan(1)", "nA"),
+        *("nax", "nul", "nan(1)"),
         *("inf", "2.O", "1_000", "0x10", "1d5", "1e", "1e+", ".", "-", "+-1", "1.5.", "1..5", "--1"),
         *("1e999", "1,5", "1 5", "1'000", "٣", "３", "−3", "5%", "1.5f", "e5", '"', '"1', '1"', "1e400000000000"),
     ],
@@ -98,7 +94,7 @@ def test_what_is_no_number_is_not_taken(cell: str) -> None:
     assert read_in_bulk(cell) is None
 
 
-@pytest.mark.parametrize("cell", ["", "NA", "na", "nan", "NaN", "N/A", "null", "NULL", "None", '""', '"NA"'])
+@pytest.mark.parametrize("cell", ["", "NA", "na", "nan", "NaN", "N/A", "null", "NULL", "None", " NA "])
 def test_missing_numbers_are_told(cell: str) -> None:
     found = read_in_bulk(cell)
     assert found is not None
@@ -108,12 +104,10 @@ def test_missing_numbers_are_told(cell: str) -> None:
 def test_decimal_commas() -> None:
     random = Random(3)
     for cell in [*HARD, *(random_cell(random) for _ in range(2_000))]:
-        found, expected = read_in_bulk(cell.replace(".", ","), ",", ";"), read_in_bulk(cell)
+        found, expected = read_in_bulk(cell.replace(".", ","), ","), read_in_bulk(cell)
         assert (found is None) == (expected is None)
         assert found is None or expected is None or same(found, expected), cell
-    assert read_in_bulk('"1,5"', ",", ",") == 1.5  # quotation marks tell the two commas apart
-    assert read_in_bulk("1,5", ",", ",") is None
-    assert read_in_bulk("1.5", ",", ";") is None
+    assert read_in_bulk("1.5", ",") is None
 
 
 @pytest.fixture
@@ -126,7 +120,7 @@ def outcome(place: Path, header: bool | None) -> tuple[object, ...]:
     """All there is to know of a table, or what is said about it."""
     try:
         found = open_table(place, header)
-        return found.titles, found.names, found.reading, found.numbers().tobytes()
+        return found.titles, found.names, found.reading, numbers_of(found).tobytes()
     except CothermError as error:
         return (str(error),)
 
@@ -171,7 +165,6 @@ TEXTS = [
     "1,2\n3,1e999\n",
     "1,2\n3,4.9e-324\n",
     "a,b\n1,2\n\n3, 4x\n",
-    f"a,b\n1,{'2' * 200_000}\n",
     f"a,b\n1,0.{'2' * 1000}\n",
 ]
 
@@ -204,7 +197,7 @@ def test_damaged_tables_are_the_same_as_in_python(tmp_path: Path, monkeypatch: p
 @pytest.mark.usefixtures("in_bulk")
 def test_a_table_with_a_row_that_is_not_plain_is_read_in_python(tmp_path: Path) -> None:
     found = table_in_python(tmp_path, 'a,b\n1,4.9e-324\n" 2",3\n4,5\n')
-    np.testing.assert_array_equal(found.numbers(), [[1, 5e-324], [2, 3], [4, 5]])
+    np.testing.assert_array_equal(numbers_of(found), [[1, 5e-324], [2, 3], [4, 5]])
 
 
 @pytest.mark.parametrize(
@@ -212,11 +205,11 @@ def test_a_table_with_a_row_that_is_not_plain_is_read_in_python(tmp_path: Path) 
 )
 def test_plain_tables_are_not_left_to_python(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "COMPILED_TABLE_BYTES", 1)
-    monkeypatch.delattr(NumberTable, "_parse_in_python")
+    monkeypatch.delattr(text_table, "_collected")
     place = tmp_path / "table.csv"
     place.write_text(text)
-    label = Selection(label="c") if "c\n" in text else Selection()
-    assert len(open_table(place, selection=label).read().values) >= 1
+    label = "c" if "c\n" in text else None
+    assert len(ct.io.read_table(place, label_column=label, missing="median").values) >= 1
 
 
 def test_a_wrong_cell_of_a_large_table_is_named(tmp_path: Path) -> None:
@@ -226,11 +219,11 @@ def test_a_wrong_cell_of_a_large_table_is_named(tmp_path: Path) -> None:
     place.write_text("\r\n".join(lines))
     assert place.stat().st_size > limits.COMPILED_TABLE_BYTES
     found = open_table(place)
-    np.testing.assert_array_equal(found.numbers(), values)
+    np.testing.assert_array_equal(numbers_of(found), values)
     lines[15_000] = lines[15_000].rpartition(",")[0] + ",NA"
     place.write_text("\n\n".join(lines))
     with pytest.raises(CothermError, match="line 30001, column 10: 'NA', the only missing value"):
-        open_table(place).numbers()
+        numbers_of(open_table(place))
 
 
 @pytest.mark.parametrize(("mark", "style"), [(",", "%.6g"), ("\t", "%.18e"), (" ", "%.3f"), (";", "%d")])
@@ -241,4 +234,4 @@ def test_as_numpy_reads(mark: str, style: str, tmp_path: Path) -> None:
     place = tmp_path / "table.txt"
     place.write_text(buffer.getvalue())
     buffer.seek(0)
-    np.testing.assert_array_equal(open_table(place).numbers(), np.loadtxt(buffer, delimiter=mark))
+    np.testing.assert_array_equal(numbers_of(open_table(place)), np.loadtxt(buffer, delimiter=mark))

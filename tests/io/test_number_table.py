@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from cotherm import CothermError
-from cotherm.io.number_table import NumberTable, open_table
+from cotherm.io.columns import Layout, open_table
+from tests.fuzz.tables import numbers_of
 
 
-def table(tmp_path: Path, text: str) -> NumberTable:
+def table(tmp_path: Path, text: str) -> Layout:
     place = tmp_path / "table.csv"
     place.write_text(text, encoding="utf-8")
     return open_table(place)
@@ -32,7 +33,7 @@ def table(tmp_path: Path, text: str) -> NumberTable:
     ],
 )
 def test_all_ways_to_write_the_same_numbers(tmp_path: Path, text: str) -> None:
-    np.testing.assert_array_equal(table(tmp_path, text).numbers(), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(numbers_of(table(tmp_path, text)), [[1, 2], [3, 4]])
 
 
 def test_titles_and_names_are_told_from_numbers(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ def test_titles_and_names_are_told_from_numbers(tmp_path: Path) -> None:
 def test_numbers_under_such_titles_are_names(tmp_path: Path, title: str) -> None:
     found = table(tmp_path, f"{title},a,b\n1000,1,2\n1007,3,4\n")
     assert found.names == ("1000", "1007")
-    np.testing.assert_array_equal(found.numbers(), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(numbers_of(found), [[1, 2], [3, 4]])
     assert "names from" in found.reading
 
 
@@ -59,8 +60,8 @@ def test_what_pandas_writes(tmp_path: Path) -> None:
 
 
 def test_spaces_and_odd_titles(tmp_path: Path) -> None:
-    np.testing.assert_array_equal(table(tmp_path, "1.0 2.0\n3.0 4.0\n").numbers(), [[1, 2], [3, 4]])
-    np.testing.assert_array_equal(table(tmp_path, "a;x,b;y\n1,2\n3,4\n").numbers(), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(numbers_of(table(tmp_path, "1.0 2.0\n3.0 4.0\n")), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(numbers_of(table(tmp_path, "a;x,b;y\n1,2\n3,4\n")), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_spaces_and_odd_titles(tmp_path: Path) -> None:
 )
 def test_the_place_of_what_is_wrong_is_named(tmp_path: Path, text: str, where: str) -> None:
     with pytest.raises(CothermError) as caught:
-        table(tmp_path, text).numbers()
+        numbers_of(table(tmp_path, text))
     assert where in caught.value.argument
 
 
@@ -123,7 +124,7 @@ def test_other_encodings_are_named(tmp_path: Path) -> None:
 def test_no_row_is_lost(tmp_path: Path, text: str, where: str) -> None:
     """A first row that holds a number is data, a row of empty cells is a row; what is wrong in them is named."""
     with pytest.raises(CothermError) as caught:
-        table(tmp_path, text).numbers()
+        numbers_of(table(tmp_path, text))
     assert where in caught.value.argument
 
 
@@ -143,7 +144,7 @@ def test_what_may_be_titles_or_data_is_refused_until_it_is_said(tmp_path: Path, 
         table(tmp_path, text)
     place = tmp_path / "table.csv"
     found = open_table(place, header=True)
-    assert (found.rows, len(found.numbers())) == (2, 2)
+    assert (found.rows, len(numbers_of(found))) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_what_may_be_titles_or_data_is_refused_until_it_is_said(tmp_path: Path, 
     ],
 )
 def test_more_ways_to_write_the_same_numbers(tmp_path: Path, text: str) -> None:
-    np.testing.assert_array_equal(table(tmp_path, text).numbers(), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(numbers_of(table(tmp_path, text)), [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("title", ["body mass index", "refractive_index", "Heat Index"])
@@ -187,7 +188,7 @@ def test_lines_of_any_length(tmp_path: Path, suffix: str) -> None:
     values = np.random.default_rng(0).random((2, 20_000))
     place = tmp_path / f"genes.{suffix}"
     place.write_text("\n".join(mark.join(map(repr, row)) for row in values.tolist()))
-    np.testing.assert_array_equal(open_table(place).numbers(), values)
+    np.testing.assert_array_equal(numbers_of(open_table(place)), values)
 
 
 def test_a_cell_too_long_to_read_is_refused(tmp_path: Path) -> None:

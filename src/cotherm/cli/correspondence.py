@@ -20,12 +20,11 @@ from cotherm.errors import CothermError, known_as
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
-from cotherm.io.cells import is_count
+from cotherm.io.cells import is_count, titles_over_landmarks
 from cotherm.io.ids import refuse_other_count
 from cotherm.io.labels import UNKNOWN, Items, Labels, Words, labels_of_sets
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import open_text_table
-from cotherm.io.titles import titles_over_landmarks
 from cotherm.pairs import named_items
 from cotherm.spelling import near_miss
 
@@ -223,8 +222,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
     most = max(view.graph.n for view in views)
     if source.count > most + 1:
         raise CothermError(path, f"{source.count} rows", f"at most one for each of {most} vertices")
-    read = list(source.rows())
-    rows, lines = [row.cells for row in read], [row.line for row in read]
+    rows = list(source.rows())
     if len(rows[0]) not in (1, len(views)):
         raise CothermError(path, f"{len(rows[0])} columns", f"one for each of {len(views)} views, or one")
     titled = header_of(place, headers)
@@ -232,7 +230,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
         titled = titles_over_landmarks(rows[0], _names_of_columns(views, len(rows[0])))
     titles = f" (titles {', '.join(rows[0])})" if titled else ""
     start = 1 if titled else 0
-    rows, lines = rows[start:], lines[start:]
+    rows = rows[start:]
     if not rows:
         raise CothermError(path, "no landmarks", "a row for each")
     columns = list(zip(*rows, strict=True)) * (len(views) if len(rows[0]) == 1 else 1)
@@ -243,7 +241,7 @@ def _landmarks(views: Sequence[View], path: str, headers: Headers) -> Known:
         if None in vertices:
             wrong = vertices.index(None)
             raise CothermError(
-                f"{path}: line {lines[wrong]}",
+                source.place(wrong + start),
                 excerpt(cells[wrong]),
                 items.needed,
                 f"If the first row holds titles: --header {path}." if wrong == 0 and not titled else "",

@@ -16,8 +16,8 @@ from cotherm.cli.outputs import announce, drop_checkpoint, told_of_checkpoint
 from cotherm.cli.tables import header_of, read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
+from cotherm.io.cells import titles_over_landmarks
 from cotherm.io.text_table import open_text_table
-from cotherm.io.titles import titles_over_landmarks
 from cotherm.ranks import Ranks, together
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
 
     with together(world):
         place = atomic.as_path(options.landmarks)
-        rows = [row.cells for row in open_text_table(place).rows()]
+        rows = list(open_text_table(place).rows())
         graphs = [ShardedGraph.open(one) for one in options.views]
         if not rows or any(len(row) not in (1, len(graphs)) for row in rows):
             raise CothermError(str(place), "no such table", f"a row for each landmark, {len(graphs)} columns or one")

@@ -19,9 +19,8 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.io import atomic
+from cotherm.io.columns import Layout, laid_out, opened_columns
 from cotherm.io.kinds import CELLS, COLUMNS, SINGLE_CELLS, TABLES, suffix_of
-from cotherm.io.number_table import TableLayout, open_table
-from cotherm.io.parquet import layout_of
 from cotherm.io.table import Found, Request
 from cotherm.memory import words
 from cotherm.methods.coupling.result import Coupling
@@ -67,11 +66,9 @@ def _about_plain_file(place: Path, headers: Headers) -> Described:
         mesh = read_mesh(place)
         report = {"kind": "mesh", "vertices": len(mesh.vertices), "faces": len(mesh.faces)}
         return report, f"Mesh of {len(mesh.vertices):,} vertices and {len(mesh.faces):,} triangles"
-    if suffix_of(place) in CELLS:
-        with in_options():
-            return _about_table(open_table(place, header_of(place, headers)))
-    if suffix == COLUMNS:
-        return _about_table(layout_of(place))
+    if suffix_of(place) in (*CELLS, COLUMNS):
+        with in_options(), opened_columns(place, header_of(place, headers)) as columns:
+            return _about_table(laid_out(columns))
     if suffix in SINGLE_CELLS:
         return _about_cells(tables_in(place, Request(), points=False))
     if suffix_of(place) in TABLES:
@@ -180,7 +177,7 @@ def _about_cells(found: list[Found]) -> Described:
     return {"kind": "cells", "modalities": modalities}, "\n".join(map(visible, lines))
 
 
-def _about_table(table: TableLayout) -> Described:
+def _about_table(table: Layout) -> Described:
     report = {
         "kind": "table",
         "rows": table.rows,

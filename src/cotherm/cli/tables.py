@@ -15,8 +15,9 @@ from cotherm.arrays import Floats
 from cotherm.cli.advice import in_options
 from cotherm.errors import CothermError
 from cotherm.io import kinds
+from cotherm.io.cells import shown
+from cotherm.io.columns import Selection
 from cotherm.io.ids import Suspects, refuse_shared
-from cotherm.io.selection import Selection, shown
 from cotherm.io.table import Found, Request, read_tables
 
 # Whether the first rows of tables are titles, by the real paths of the files, as far as the user said so.

@@ -1,10 +1,22 @@
-"""What a cell of a table can be: a number, a missing value, a word; and which titles stand above names of rows."""
+"""What a cell of a table can be: a number, a missing value, a word; and whether the first row holds titles.
+
+Cells say whether it does, or the user, never the number of rows. Each of these rules returns True (titles), False
+(data) or None: it could be either, and the table is refused unless the user says which with ``header=``.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
+from itertools import islice
+from pathlib import Path
+
+from cotherm.errors import CothermError
+
+Rows = Iterable[Sequence[str]]
+# So many rows tell how numbers are written.
+_TELLING = 100
 
 # The digits 0 to 9 and nothing else: float() would take 1_000 and the digits of every script for numbers.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -38,6 +50,11 @@ _NAME_TITLES = (
 _ID_TITLES = (re.compile(r"(?:.*[\W_])?id", re.I), re.compile(rf"{_ROWS}id|uuid|guid", re.I), _REGISTERS)
 # A tumor sample or a patient is a name, white cells are a count: numbers under such a title may be either.
 _EITHER_TITLES = re.compile(rf"(?:.*[\W_])?(?:no\.?|nr\.?)|.*[\W_](?:cell|sample|key)|participant|{_ROWS}", re.I)
+
+
+def shown(titles: Sequence[str]) -> str:
+    """The first few titles, to print."""
+    return ", ".join(titles[:8]) + ", ..." * (len(titles) > 8)
 
 
 def is_number(cell: str) -> bool:
@@ -125,3 +142,134 @@ def _is_float(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def titles_over_numbers(first: Sequence[str], column: Sequence[str], body: Callable[[], Rows]) -> bool | None:
+    """In a table of numbers titles are words: none among numbers, none that could be a number with a slip in it.
+
+    Parameters
+    ----------
+    first : the cells of the first row.
+    column : the first cells of the other rows, where rows have several.
+    body : gives all cells of the other rows.
+    """
+    if len(first) > 1 and (_is_corner(first, column) or (column and _numbered(first, column))):
+        return True
+    rest = first[1:] if len(first) > 1 and is_column_of_names(column or first[:1]) else first
+    numbers = [cell for cell in rest if looks_numeric(cell)]
+    # 400nm, 500nm are titles: not every number of a row has a slip.
+    all_odd = len(rest) > 1 and not numbers and not any(map(is_missing, rest))
+    if not all_odd and not any(map(is_word, rest)):
+        # 0 or 0, 1 over numbers that all have a point may be titles that count columns, as pandas writes them; so may
+        # 0, 1, 2, ... behind a name. Anything else is data, wrong or right.
+        # And where all names are spelled alike but for the first, that may be a title: gene, 2001, 2002.
+        counted = rest[0] == "0" and is_count(rest)
+        either = counted and (len(rest) > 2 or _all_with_points(body(), len(first) - len(rest)))
+        return None if either or (len(rest) < len(first) and _is_odd(first[0], column)) else False
+    if not numbers:  # but a table of words may begin with one that occurs again
+        of_words = not any(map(looks_numeric, next(iter(body()), ["0"])))
+        return not (of_words and _occurs_below(first, body()))
+    return True if len(numbers) > 2 and numbers[0] == "0" and is_count(numbers) else None
+
+
+def is_column_of_names(column: Sequence[str]) -> bool:
+    """Whether most cells of the first column are words; one word among numbers is a mistake to be told of."""
+    others = [cell for cell in column if not is_number(cell)]
+    return 2 * sum(not looks_numeric(cell) and not is_missing(cell) for cell in others) > len(column)
+
+
+def titles_over_labels(rows: Sequence[Sequence[str]], open_rows: int, names: Set[str], n: int) -> bool | None:
+    """In a table of labels titles are words as labels are, but occur nowhere below.
+
+    A label that occurs once cannot be told from a title by that, nor a title like a label from a label. The number of
+    rows does not decide it: where it speaks for the other reading, nothing is decided.
+
+    Parameters
+    ----------
+    open_rows : number of rows at the end that may be unknown labels or padding.
+    names : the names of the items, where they have any.
+    n : how many labels there must be where they are matched row by row.
+    """
+    first, *body = rows
+    if not body or (len(first) > 1 and first[0] in names):
+        return False
+    columns = list(zip(*body, strict=True))
+    if len(first) > 1 and (is_name_word(first[0]) or (not first[0] and _are_names(columns[0], names))):
+        return True
+    if len(first) > 1 and not names.isdisjoint(columns[0]):
+        return not _occurs_below(first, body)
+    likely = not _occurs_below(first, body) and not any(map(looks_numeric, first)) and any(map(is_word, first))
+    as_read, other = (len(body), len(rows)) if likely else (len(rows), len(body))
+    if other - open_rows <= n <= other and (likely or not as_read - open_rows <= n <= as_read):
+        return None
+    return likely
+
+
+def titles_over_landmarks(first: Sequence[str], names: Sequence[Collection[str] | None]) -> bool:
+    """In a table of landmarks titles are words that are not even spelled like the names of items (None: no names)."""
+    return not any(_like_a_name(cell, known) for cell, known in zip(first, names, strict=True))
+
+
+def refuse_either(path: Path, line: int, given: str) -> CothermError:
+    """The error for a first row that could be titles or data."""
+    return CothermError(
+        f"{path}: line {line}",
+        given,
+        "a first row that is either titles or data",
+        "Say which: header=True or header=False.",
+        code="titles-or-data",
+        about=str(path),
+    )
+
+
+def _numbered(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Titles that count columns, as pandas writes them from 0; two of them, 0 and 1, may as well be data."""
+    if first[0] == "0" and len(first) > 2 and is_count(first):
+        return True
+    return not first[0] and is_count(first[1:]) and (first[1] == "0" or _is_index(column))
+
+
+def _is_corner(first: Sequence[str], column: Sequence[str]) -> bool:
+    """Whether the first cell is a title of names: it says so, or it is empty above names and beside words."""
+    if first[0]:
+        return is_name_word(first[0])
+    words = any(not looks_numeric(cell) and not is_missing(cell) for cell in first[1:])
+    return words and bool(column) and _is_index(column)
+
+
+def _all_with_points(rows: Rows, start: int) -> bool:
+    cells = [cell for row in islice(rows, _TELLING) for cell in row[start:]]
+    return bool(cells) and all("." in cell or "e" in cell for cell in cells)
+
+
+def _is_index(column: Sequence[str]) -> bool:
+    """Whether cells count rows or are words."""
+    return is_count(column) or not any(is_number(cell) or is_missing(cell) for cell in column)
+
+
+def _occurs_below(first: Sequence[str], body: Rows) -> bool:
+    known = [(c, cell) for c, cell in enumerate(first) if not is_missing(cell)]
+    return any(row[c] == cell for row in body for c, cell in known)
+
+
+def _are_names(column: Sequence[str], names: Set[str]) -> bool:
+    return is_count(column) or not names.isdisjoint(column)
+
+
+def _is_odd(name: str, others: Sequence[str]) -> bool:
+    """Whether all the others are spelled alike, as s01 and s02 are, and this one is not."""
+    shapes = set(map(_shape, others))
+    return is_word(name) and len(others) > 1 and len(shapes) == 1 and _shape(name) not in shapes
+
+
+def _like_a_name(cell: str, names: Collection[str] | None) -> bool:
+    """Whether a cell is, or may be meant to be, a row number or one of these names."""
+    if looks_numeric(cell) or is_missing(cell):
+        return True
+    return names is not None and (cell in names or _shape(cell) in set(map(_shape, names)))
+
+
+def _shape(cell: str) -> str:
+    """How a name is spelled: photo-012 as a-0."""
+    kinds = ["a" if c.isalpha() else "0" if c.isdigit() else c for c in cell]
+    return "".join(c for k, c in enumerate(kinds) if k == 0 or c not in "a0" or c != kinds[k - 1])

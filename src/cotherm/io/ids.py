@@ -11,16 +11,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io.cells import is_count, is_either_title, is_id_title, is_missing, is_name_title, whole_number
-from cotherm.io.selection import Selection, shown
-from cotherm.io.titles import is_column_of_names
+from cotherm.io.cells import (
+    is_column_of_names,
+    is_count,
+    is_either_title,
+    is_id_title,
+    is_missing,
+    is_name_title,
+    shown,
+    whole_number,
+)
 from cotherm.spelling import shift_by_one
+
+if TYPE_CHECKING:
+    from cotherm.io.columns import Selection
 
 # Whole numbers of at most this many digits are exact.
 _MOST_DIGITS = 15
@@ -40,14 +51,7 @@ _COMPARED = 20
 _LARGE = 2.0**53
 
 
-def name_cell(path: Path, title: str | None, column: Sequence[str], selection: Selection, width: int) -> int | None:
-    """Which cell of a row is its name, if the user does not say: the first or none."""
-    if selection.ids == () or width == 1:
-        return None
-    return 0 if _named(path, title, column, selection) else None
-
-
-def _named(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
+def holds_names(path: Path, title: str | None, column: Sequence[str], selection: Selection) -> bool:
     """Whether the first column of a table of numbers holds the names of rows, if nothing is said."""
     if selection.keeps_out(title):
         return False

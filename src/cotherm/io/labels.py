@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.io import atomic
-from cotherm.io.cells import is_count, is_missing, is_name_title
+from cotherm.io.cells import is_count, is_missing, is_name_title, refuse_either, shown, titles_over_labels
 from cotherm.io.ids import checked_names, refuse_late_names, refuse_other_count
-from cotherm.io.selection import shown
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import open_text_table
-from cotherm.io.titles import refuse_either, titles_over_labels
 from cotherm.spelling import near_miss
 
 Words = NDArray[np.str_]
@@ -203,7 +201,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
     n = max(items.n for items in sets)
     if source.width == 1 and source.count > n + 1:
         raise CothermError(str(path), f"{source.count} labels", f"{n}, one for each item")
-    rows = _shared(row.cells for row in source.rows(to_the_end=True))
+    rows = _shared(source.rows(to_the_end=True))
     known = {name for items in sets for name in items.names or ()}
     if titled is None:
         titled = column in rows[0] or titles_over_labels(rows, source.ends, known, n)
@@ -224,7 +222,7 @@ def _table(path: Path, sets: Sequence[Items], column: str | None, titled: bool |
         refuse_late_names(path, rows[0][1:], labels=True)
     kept = [k for k, row in enumerate(body) if any(row) or not named]  # beside names, an empty row belongs to no item
     if named:
-        checked_names([body[k][0] for k in kept], lambda k: source.place(source.line_of(kept[k] + start)))
+        checked_names([body[k][0] for k in kept], lambda k: source.place(kept[k] + start))
     skipped = 1 if named else 0
     return LabelTable(
         path,

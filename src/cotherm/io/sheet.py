@@ -1,18 +1,16 @@
-"""Spreadsheets, ``.xlsx``: a sheet as the text that the readers of tables read, a line for every row of it.
+"""Spreadsheets, ``.xlsx``: the cells of a sheet as text.
 
 openpyxl reads, the extra ``cotherm[tables]``. Of formulas there are the values that were saved with them.
 """
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import re
 import warnings
 import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cotherm.errors import CothermError
 from cotherm.io import atomic
@@ -26,15 +24,8 @@ _MOST_ROWS = 2**20
 _FREE_CELLS = 10**6
 
 
-class Sheet(NamedTuple):
-    """A sheet as comma separated text in UTF-8, and its name."""
-
-    text: bytes
-    name: str
-
-
-def read_sheet(path: Path, name: str | None = None) -> Sheet:
-    """The sheet of a name, or the first; columns that are empty throughout at either side are left out."""
+def read_sheet(path: Path, name: str | None = None) -> tuple[list[list[str]], str]:
+    """The rows of the sheet of a name, or of the first, without columns that are empty at either side; its name."""
     atomic.require_content(path)
     size = _unpacked_size(path)
     openpyxl = require("openpyxl", "tables")
@@ -46,8 +37,7 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:
             sheet = _chosen(path, book, name)
-            rows = _rows(path, sheet, size)
-            return Sheet(_as_text(rows), str(sheet.title))
+            return _squared(_rows(path, sheet, size)), str(sheet.title)
         finally:
             book.close()
 
@@ -95,15 +85,12 @@ def _cell(value: object) -> str:
         return str(int(value))
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
-    return re.sub(r"\s+", " ", str(value)).strip()  # a line is a row
+    text = re.sub(r"\s+", " ", str(value)).strip()
+    return text.encode("utf-8", "backslashreplace").decode()  # without lone surrogates
 
 
-def _as_text(rows: list[list[str]]) -> bytes:
+def _squared(rows: list[list[str]]) -> list[list[str]]:
+    """The rows between the first column and the last that hold anything; gaps between rows stay empty."""
     width = max(map(len, rows), default=0)
     first = min((next(c for c, cell in enumerate(row) if cell) for row in rows if row), default=0)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        # A row without any cell is a gap between others, as a blank line is.
-        writer.writerow([*row[first:], *[""] * (width - max(len(row), first))] if row else [])
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    return [[*row[first:], *[""] * (width - max(len(row), first))] if row else [] for row in rows]

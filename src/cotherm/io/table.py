@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,11 +15,15 @@ from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.io import atomic, ids, kinds, npy
+from cotherm.io.columns import EVERYTHING, PERHAPS_TITLES, Numbers, Selection, choose, laid_out, opened_columns
 from cotherm.io.labels import require_classes
-from cotherm.io.missing import WAYS, Numbers, completed
-from cotherm.io.number_table import open_table
-from cotherm.io.selection import EVERYTHING, Selection, choose
 from cotherm.io.single_cells import read_modalities
+
+# Ways to complete missing values.
+_WAYS = ("drop", "median")
+_ADVICE = 'missing="drop" leaves out such rows, missing="median" fills in the median of the column.'
+# Rows and columns in messages.
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,7 @@ def read_table(
             _text("label_column", label_column, "the title of a column"),
             ids=_ids(id_column),
         ),
-        None if missing is None else validation.choice("missing", missing, WAYS),
+        None if missing is None else validation.choice("missing", missing, _WAYS),
         None if decimal is None else validation.choice("decimal", decimal, (".", ",")),
         _text("sheet", sheet, "the name of a sheet"),
         _text("rep", rep, "X or a key of obsm"),
@@ -207,18 +211,8 @@ def read_tables(place: Path, request: Request) -> list[Found]:
 def _numbers(place: Path, suffix: str, request: Request) -> Numbers:
     if suffix == kinds.ARRAY:
         return _from_npy(place, request)
-    if suffix == kinds.COLUMNS:
-        from cotherm.io.parquet import read_parquet
-
-        return read_parquet(place, request.selection, nameless=request.missing == "drop")
-    return open_table(
-        place,
-        request.header,
-        decimal=request.decimal,
-        sheet=request.sheet,
-        selection=request.selection,
-        nameless=request.missing == "drop",
-    ).read()
+    with opened_columns(place, request.header, decimal=request.decimal, sheet=request.sheet) as columns:
+        return laid_out(columns, request.selection, nameless=request.missing == "drop").read()
 
 
 def _found(read: Numbers, request: Request, name: str | None = None) -> Found:
@@ -294,3 +288,95 @@ def _text(argument: str, value: object, needed: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise CothermError(argument, validation.describe(value), needed)
     return value
+
+
+def completed(read: Numbers, way: str | None) -> Numbers:
+    """The table without missing values: they are refused unless ``way``, one of ``_WAYS``, is given."""
+    holes = np.isnan(read.values)
+    _refuse_infinite(read, holes)
+    if not holes.any() and (read.names is None or all(read.names)):
+        return read
+    if way is not None or len(holes) > 1:  # the place of a single row says it all
+        _refuse_empty(read, holes)
+    if way is None:
+        raise _refused(read, holes)
+    return _dropped(read, holes) if way == "drop" else _filled(read, holes)
+
+
+def _refuse_infinite(read: Numbers, holes: NDArray[np.bool_]) -> None:
+    infinite = ~np.isfinite(read.values)
+    if np.array_equal(infinite, holes):
+        return
+    row, column = np.unravel_index(np.argmax(infinite & ~holes), holes.shape)
+    place, cell = read.where(int(row), int(column))
+    raise CothermError(place, cell, "a finite number")
+
+
+def _refuse_empty(read: Numbers, holes: NDArray[np.bool_]) -> None:
+    empty = np.flatnonzero(holes.all(axis=0))
+    if len(empty):
+        columns = ", ".join(_column(read, int(c)) for c in empty[:_SHOWN]) + ", ..." * (len(empty) > _SHOWN)
+        advice, code = ("Leave it out with drop=.", "empty-column") if read.titles else ("", "")
+        given = f"nothing but missing values in {columns}"
+        raise CothermError(str(read.path), given, "numbers in every column", advice, code=code)
+
+
+def _refused(read: Numbers, holes: NDArray[np.bool_]) -> CothermError:
+    row, column = np.unravel_index(np.argmax(holes), holes.shape)
+    place, cell = read.where(int(row), int(column))
+    count = int(holes.sum())
+    rows, columns = int(holes.any(axis=1).sum()), int(holes.any(axis=0).sum())
+    more = f", the first of {count:,} missing values in {_many(rows, 'row')} and {_many(columns, 'column')}"
+    given = cell + (more if count > 1 else ", the only missing value")
+    advice, code = _ADVICE, "missing-value"
+    if row == 0 and read.untitled:
+        advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
+    return CothermError(place, given, "a finite number", advice, code=code, about=str(read.path))
+
+
+def _dropped(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
+    """Drop the rows with missing values; remaining rows without names are named by their numbers."""
+    lost_rows = holes.any(axis=1)
+    if read.names is not None:
+        lost_rows |= np.array([not name for name in read.names])
+    kept = np.flatnonzero(~lost_rows)
+    if not len(kept):
+        advice = 'Fill them in with missing="median".'
+        given = "a missing value in every row"
+        raise CothermError(str(read.path), given, "rows without any", advice, code="missing-in-every-row")
+    lost = np.flatnonzero(lost_rows)
+    known = read.names or tuple(map(str, range(len(holes))))
+    which = ", ".join(known[k] or f"row {k} from 0, which has no name" for k in lost[:_SHOWN]) + ", ..." * (
+        len(lost) > _SHOWN
+    )
+    reading = f"{read.reading}, less {_many(len(lost), 'row')} with missing values ({which})"
+    if read.names is None:
+        reading += ", the others named by their numbers from 0"
+    labels = None if read.labels is None else read.labels[kept]
+    return replace(read, values=read.values[kept], names=tuple(known[k] for k in kept), labels=labels, reading=reading)
+
+
+def _filled(read: Numbers, holes: NDArray[np.bool_]) -> Numbers:
+    values = read.values.copy()
+    some = np.flatnonzero(holes.any(axis=0))
+    for c in some:
+        values[holes[:, c], c] = _median(values[~holes[:, c], c])
+    which = ", ".join(f"{int(holes[:, c].sum()):,} in {_column(read, int(c))}" for c in some[:_SHOWN])
+    which += ", ..." * (len(some) > _SHOWN)
+    reading = f"{read.reading}, {_many(int(holes.sum()), 'missing value')} replaced by the median ({which})"
+    return replace(read, values=values, reading=reading)
+
+
+def _median(values: Floats) -> float:
+    """The median, even if the sum of two numbers would overflow."""
+    low, high = (len(values) - 1) // 2, len(values) // 2
+    ordered = np.partition(values, (low, high))
+    return float(ordered[low] if low == high else 0.5 * ordered[low] + 0.5 * ordered[high])
+
+
+def _column(read: Numbers, c: int) -> str:
+    return read.titles[c] if read.titles else f"column {c + 1}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io.bulk import plain_rows
 
 # Bytes of text that become Python strings at a time: short lines take some sixty times as much.
 _BLOCK = 2**18
@@ -305,3 +304,29 @@ def _by_row(bad: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def _end_of_line(block: bytes, k: int) -> int:
     """Where line k of a block ends, counted from 0."""
     return sum(len(line) + 1 for line in block.split(b"\n", k + 1)[: k + 1])
+
+
+def plain_rows(text: bytes, columns: int, delimiter: str | None) -> Floats | None:
+    """The numbers of whole lines by pyarrow, one row each; None if a line is not plain.
+
+    pyarrow rounds to the nearest double, as ``float`` does. What it cannot take, comments and some kinds of space, is
+    left to NumPy.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if not text.endswith(b"\n") or b'"' in text:
+        return None
+    rows = text.count(b"\n")
+    if delimiter is None:
+        text = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t")))
+    titles = [str(c) for c in range(columns)]
+    read = csv.ReadOptions(use_threads=False, column_names=titles)
+    parse = csv.ParseOptions(delimiter=delimiter or " ", quote_char=False)
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(titles, pa.float64()), null_values=[], check_utf8=False)
+    try:
+        found = csv.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
+    except pa.ArrowInvalid:
+        return None
+    values = np.column_stack([column.to_numpy() for column in found.columns])
+    return values if len(values) == rows and np.isfinite(values).all() else None

@@ -1,7 +1,7 @@
-"""Text tables before anything is known of titles and names: the bytes of the file, cut into rows and cells.
+"""Text tables and sheets, cut into columns of cells before anything is known of titles, names and numbers.
 
-The rows are cut again whenever they are asked for: the bytes are kept, the cells are not. Libraries do not do this
-part: they take a delimiter for granted, and tell neither the line of a row nor which of its cells is wrong.
+pyarrow cuts large plain texts and holds the cells of all. Python cuts the others, because libraries take a delimiter
+for granted, and tell neither the line of a row nor which of its cells is wrong.
 """
 
 from __future__ import annotations
@@ -10,21 +10,33 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from cotherm import limits
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError, within
 from cotherm.io import atomic
-from cotherm.io.cells import has_decimal_comma, is_missing, is_numeral, may_have_thousands
+from cotherm.io.cells import (
+    MISSING,
+    has_decimal_comma,
+    is_finite,
+    is_missing,
+    is_numeral,
+    may_have_thousands,
+    with_point,
+)
 from cotherm.io.foreign import unpack
 from cotherm.io.kinds import PACKED, SHEETS, suffix_of
 from cotherm.io.sheet import read_sheet
 from cotherm.io.text import LONGEST_HEADER, utf8
-from cotherm.progress import working
+from cotherm.progress import track, working
 
 _MARKS = "\t,;"
 # So many lines tell how a table is cut into cells.
@@ -32,6 +44,8 @@ _TELLING = 5
 _COMMA_IN_DIGITS = re.compile("[0-9],[0-9]")
 # So many numbers that may have thousands or a decimal comma are looked at for one that tells.
 _UNTELLING = 10_000
+# Rows that are strings of Python at a time, and bytes of text that pyarrow cuts at a time.
+_ROWS, _BLOCK = 2**14, 2**20
 
 
 class Row(NamedTuple):
@@ -43,46 +57,86 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text table, and what one look at all of its rows tells.
+    """The cells of a table, as text.
 
     Blank lines are skipped, except in a single column, where a blank line is an empty cell unless it is at the
-    end.
+    end. ``cells`` is a table of pyarrow, ``count`` the number of rows and ``ends`` that of further rows at the end in
+    which all cells are empty.
     """
 
     path: Path
-    text: bytes  # as ``utf8`` gives it
-    mark: str | None  # between cells; None for spaces
-    first: list[str]  # the cells of the first row
-    column: list[str]  # the first cell of every row; left out where it is the only one
-    count: int  # rows
-    ends: int  # what follows them and is not counted: rows of empty cells, or blank lines in a single column
-    sheet: str | None = None  # its name, where the text was made from a spreadsheet
+    cells: Any
+    count: int
+    ends: int
+    line_of: Callable[[int], int]  # the line of row k
+    comma: bool  # whether commas part the cells
+    sheet: str | None = None  # its name, where the cells are those of a spreadsheet
 
     @property
     def width(self) -> int:
-        return len(self.first)
+        return int(self.cells.num_columns)
+
+    @property
+    def first(self) -> list[str]:
+        """The cells of the first row."""
+        return self.row(0)
+
+    def row(self, k: int) -> list[str]:
+        """The cells of row k."""
+        return [cell.strip() for c in self.cells.columns for cell in c.slice(k, 1).to_pylist()]
 
     @property
     def empty_ends(self) -> int:
         """Rows of empty cells at the end."""
         return self.ends if self.width > 1 else 0
 
-    def rows(self, *, start: int = 0, to_the_end: bool = False) -> Iterator[Row]:
+    def rows(self, *, start: int = 0, to_the_end: bool = False) -> Iterator[list[str]]:
         """The rows from ``start`` on; with ``to_the_end`` those at the end that are not counted, too."""
-        rows = _split(self.path, self.text, self.mark)
-        if self.width > 1:
-            rows = (row for row in rows if row.cells)
-        else:
-            rows = (Row(row.cells or [""], row.line) for row in rows)
-        return islice(rows, start, self.count + (self.ends if to_the_end else 0))
+        stop = self.count + (self.ends if to_the_end else 0)
+        for at in range(start, stop, _ROWS):
+            part = self.cells.slice(at, min(_ROWS, stop - at))
+            yield from (
+                [cell.strip() for cell in row] for row in zip(*(c.to_pylist() for c in part.columns), strict=True)
+            )
 
-    def line_of(self, k: int) -> int:
-        """On which line row k is."""
-        return next(self.rows(start=k)).line
+    def words(self, c: int, start: int = 0) -> list[str]:
+        """The cells of a column."""
+        return [cell.strip() for cell in self.cells.column(c).slice(start, self.count - start).to_pylist()]
 
-    def place(self, line: int) -> str:
-        """A line for messages: of a spreadsheet the row."""
+    def numbers(self, c: int, start: int, decimal: str, refuse: Callable[[int, str], CothermError]) -> Floats:
+        """The numbers in a column, NaN where they are missing; ``refuse`` gets the row and the cell that is none."""
+        found, done = [np.empty(0)], 0
+        for chunk in self.cells.column(c).slice(start, self.count - start).chunks:
+            parsed = _parsed(chunk, decimal)
+            if parsed is None:
+                cells = [cell.strip() for cell in chunk.to_pylist()]
+                wrong = (k for k, cell in enumerate(cells) if np.isnan(_number(cell, decimal)) and not is_missing(cell))
+                if (k := next(wrong, None)) is not None:
+                    raise refuse(done + k, cells[k])
+                parsed = np.array([_number(cell, decimal) for cell in cells])
+            found.append(parsed)
+            done += len(parsed)
+        return np.concatenate(found)
+
+    def place(self, k: int) -> str:
+        """Row k for messages: its line, or of a spreadsheet the row there."""
+        line = self.line_of(k)
         return f"{self.path}: line {line}" if self.sheet is None else f"{self.path}: sheet {self.sheet!r}, row {line}"
+
+    def decimal_mark(self) -> str | None:
+        """The decimal mark that the cells tell, a point or a comma; None where commas may mark thousands instead."""
+        untelling = 0
+        if self.comma:
+            return "."
+        for row in self.rows():
+            for cell in row:
+                if _COMMA_IN_DIGITS.search(cell) and has_decimal_comma(cell):
+                    if not may_have_thousands(cell):
+                        return ","
+                    untelling += 1
+            if untelling >= _UNTELLING:
+                break
+        return None if untelling else "."
 
 
 def open_text_table(path: Path, *, decimal: str | None = None, sheet: str | None = None) -> TextTable:
@@ -90,66 +144,114 @@ def open_text_table(path: Path, *, decimal: str | None = None, sheet: str | None
 
     ``decimal`` is the decimal mark, if the user says it, and ``sheet`` the sheet of a spreadsheet.
     """
-    name = None
+    name: str | None = None
+    mark: str | None = ","
+    cells: Any = None
+    rows: Iterator[Row]
     if suffix_of(path) in SHEETS:
-        text, name = read_sheet(path, sheet)
-        mark: str | None = ","
+        listed, name = read_sheet(path, sheet)
+        rows = (Row(row, number) for number, row in enumerate(listed, 1))
+        first = next((row for row in listed if row), [])
+        filled = any(map(any, listed))
     else:
         text = _read_text(path)
         mark = _mark(text, decimal)
-    first = next((row for row in _split(path, text, mark) if row.cells), None)
-    if first is None or not re.search(rb"[^\s,;\"]", text):
+        rows = _split(path, text, mark)
+        first = next((row.cells for row in _split(path, text, mark) if row.cells), [])
+        filled = re.search(rb"[^\s,;\"]", text) is not None
+    if not first or not filled:
         raise CothermError(str(path), "no rows", "a table with at least one row")
-    with working(f"reading {path.name}"):
-        return _surveyed(path, text, mark, first, name)
+    if name is None:
+        with working(f"reading {path.name}"):
+            cells = _cut_by_pyarrow(text, mark, len(first))
+    if cells is None:
+        cells, lines, ends = _collected(path, rows, len(first))
+        return TextTable(path, cells, len(lines) - ends, ends, lines.__getitem__, mark == ",", name)
+
+    def line_of(k: int) -> int:
+        return next(islice((row.line for row in _split(path, text, mark) if row.cells), k, None))
+
+    table = TextTable(path, cells, cells.num_rows, 0, line_of, mark == ",")
+    count = next((k + 1 for k in range(table.count - 1, -1, -1) if any(table.row(k))), 0)
+    return replace(table, count=count, ends=table.count - count)
 
 
-def decimal_mark(table: TextTable) -> str | None:
-    """The decimal mark that the cells tell, a point or a comma; None where commas may mark thousands instead."""
-    if table.mark == "," or not re.search(rb"[0-9],[0-9]", table.text):
-        return "."
-    untelling = 0
-    for row in table.rows():
-        for cell in row.cells:
-            if _COMMA_IN_DIGITS.search(cell) and has_decimal_comma(cell):
-                if not may_have_thousands(cell):
-                    return ","
-                untelling += 1
-        if untelling >= _UNTELLING:
-            break
-    return None if untelling else "."
+def _cut_by_pyarrow(text: bytes, mark: str | None, width: int) -> Any:
+    """All cells of a large text, not stripped; None where it is small or not plain."""
+    if len(text) < limits.COMPILED_TABLE_BYTES or width == 1:  # there a blank line is a row
+        return None
+    quoted = b'"' in text and mark is not None
+    if quoted and re.search(rb'(?:^|[\n%s]) +"' % str(mark).encode(), text):
+        return None
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    if mark is None:
+        text, mark = re.sub(rb"[ \t]*\n[ \t]*", b"\n", re.sub(rb"[ \t]+", b" ", text.strip(b" \t"))), " "
+    titles = [str(c) for c in range(width)]
+    read = arrow.ReadOptions(use_threads=False, block_size=_BLOCK, column_names=titles)
+    parse = arrow.ParseOptions(delimiter=mark, quote_char='"' if quoted else False, newlines_in_values=quoted)
+    convert = arrow.ConvertOptions(column_types=dict.fromkeys(titles, pa.large_string()), check_utf8=False)
+    try:
+        return arrow.read_csv(pa.BufferReader(text), read, parse, convert, pa.system_memory_pool())
+    except pa.ArrowInvalid:
+        return None
 
 
-def _surveyed(path: Path, text: bytes, mark: str | None, first: Row, sheet: str | None) -> TextTable:
-    width = len(first.cells)
-    column: list[str] = []
-    count = ends = 0
-    for cells, cell, filled, line in _survey(path, text, mark):
-        if not cells and width > 1:
+def _collected(path: Path, rows: Iterator[Row], width: int) -> tuple[Any, list[int], int]:
+    """All cells of rows that must have ``width`` each, the lines of the rows, and how many at the end are empty."""
+    import pyarrow as pa
+
+    titles = [str(c) for c in range(width)]
+    blocks: list[Any] = []
+    lines: list[int] = []
+    block: list[list[str]] = []
+    ends = 0
+    for row in track(rows, total=0, label=f"reading {path.name}"):
+        if not row.cells and width > 1:
             continue
-        if cells not in (width, 0):
-            advice = "Write a title above the names of rows." if cells == width + 1 and not count > 1 else ""
-            needed = f"{width}, as on line {first.line}"
-            raise CothermError(f"{path}: line {line}", f"{cells} cell{'s' * (cells != 1)}", needed, advice)
-        if width > 1:
-            column.append(cell)
-        count += 1
-        ends = 0 if (filled if width > 1 else cells) else ends + 1
-    return TextTable(path, text, mark, first.cells, column[: count - ends], count - ends, ends, sheet)
+        cells = row.cells or [""]
+        if len(cells) != width:
+            advice = "Write a title above the names of rows." if len(cells) == width + 1 and len(lines) == 1 else ""
+            needed = f"{width}, as on line {lines[0]}"
+            given = f"{len(cells)} cell{'s' * (len(cells) != 1)}"
+            raise CothermError(f"{path}: line {row.line}", given, needed, advice)
+        ends = 0 if (any(cells) if width > 1 else row.cells) else ends + 1
+        lines.append(row.line)
+        block.append(cells)
+        if len(block) == _ROWS:
+            blocks.append(
+                pa.table([pa.array(column, pa.large_string()) for column in zip(*block, strict=True)], titles)
+            )
+            block = []
+    if block:
+        blocks.append(pa.table([pa.array(column, pa.large_string()) for column in zip(*block, strict=True)], titles))
+    return pa.concat_tables(blocks), lines, ends
 
 
-def _survey(path: Path, text: bytes, mark: str | None) -> Iterator[tuple[int, str, bool, int]]:
-    """Of every line how many cells it has, the first of them, whether any holds something, and its number."""
-    if mark is None or b'"' in text:
-        for row in _split(path, text, mark):
-            yield len(row.cells), row.cells[0] if row.cells else "", any(row.cells), row.line
-        return
-    for number, line in enumerate(_lines(text), 1):
-        if line == "\n":
-            yield 0, "", False, number
-        else:
-            first = line.partition(mark)[0].strip()
-            yield line.count(mark) + 1, first, bool(first or line.strip(mark + " \n")), number
+def _parsed(chunk: Any, decimal: str) -> Floats | None:
+    """Numbers by pyarrow, rounded as ``float`` does, NaN where missing; None where a cell is plainly neither."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(chunk)
+    missing = pc.is_in(pc.utf8_lower(text), value_set=pa.array(MISSING, text.type))
+    if decimal == ",":
+        if pc.any(pc.match_substring(text, ".")).as_py():
+            return None
+        text = pc.replace_substring(text, ",", ".")
+    try:
+        found = pc.if_else(missing, None, text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values: Floats = found.to_numpy(zero_copy_only=False)
+    return values if np.count_nonzero(~np.isfinite(values)) == found.null_count else None
+
+
+def _number(cell: str, decimal: str) -> float:
+    """The number in a cell; NaN if it holds none."""
+    plain = with_point(cell, decimal)
+    return float(plain) if is_finite(plain) and not (decimal == "," and "." in cell) else np.nan
 
 
 def first_line(path: Path) -> str:
@@ -173,8 +275,6 @@ def _read_text(path: Path) -> bytes:
 def _lines(text: bytes) -> Iterator[str]:
     """The lines, each with a line feed at its end; a line of spaces is a blank line."""
     lines = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline="\n")
-    if b" " not in text:
-        return lines
     stripped = ((line, line.strip(" ")) for line in lines)
     return ("\n" if bare == "\n" else line for line, bare in stripped if bare)
 

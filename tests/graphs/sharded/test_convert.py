@@ -286,10 +286,10 @@ import sys
 import cotherm as ct
 from cotherm import memory
 from cotherm.graphs.sharded import buckets
-from cotherm.io import bulk
+from cotherm.io import text
 buckets._WAITING = 2**21  # reached by both graphs
 ct.shard_graph(ct.Graph(2, [0], [1], [1.0]), sys.argv[2] + ".small", 2)  # loads what is needed
-bulk.plain_rows(b"0,1,2\\n", 3, ",")
+text.plain_rows(b"0,1,2\\n", 3, ",")
 before = memory.peak()
 ct.shard_graph(sys.argv[1], sys.argv[2], 32)
 print(memory.peak() - before)

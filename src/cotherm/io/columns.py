@@ -1,0 +1,488 @@
+"""What the columns of a table mean: features to compare rows by, names of rows, classes; what the user says of them.
+
+Text, sheets and ``.parquet`` files are columns alike: of words, of which a reader makes numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cotherm import validation
+from cotherm.arrays import Floats
+from cotherm.errors import CothermError
+from cotherm.io import atomic, ids
+from cotherm.io.cells import (
+    has_decimal_comma,
+    is_missing,
+    is_number,
+    is_text,
+    looks_numeric,
+    refuse_either,
+    shown,
+    titles_over_numbers,
+    with_point,
+)
+from cotherm.io.foreign import readable, require_proportion
+from cotherm.io.kinds import COLUMNS, suffix_of
+from cotherm.io.text import excerpt
+from cotherm.io.text_table import TextTable, open_text_table
+from cotherm.progress import track
+
+PERHAPS_TITLES = "If the first row holds titles: header=True."
+_CHOOSE = (
+    "Leave out columns with drop=, take some with columns=, or name the one that holds classes with label_column=."
+)
+# Titles and columns in messages.
+_SHOWN = 8
+# Number of rows that show which columns are words.
+_TELLING = 1_000
+# The index of a data frame, if it has no name of its own.
+_UNNAMED = "__index_level_"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the user says about columns: those to take (None for all), those to leave out, that of the classes, of ids.
+
+    ``ids`` are titles, of which a table has one, empty if no column holds ids, and None if nothing was said. ``strict``
+    says that the table must have all of them; else another table may.
+    """
+
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    label: str | None = None
+    strict: bool = True
+    ids: tuple[str, ...] | None = None
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """All titles that were named."""
+        labels = () if self.label is None else (self.label,)
+        return (*(self.columns or ()), *self.drop, *labels, *(self.ids or ()))
+
+    def id_among(self, place: Path | str, titles: Sequence[str]) -> str | None:
+        """The title of the column that the user says holds ids."""
+        found = [title for title in self.ids or () if title in titles]
+        if len(found) > 1:
+            raise CothermError(str(place), f"{found[0]!r} and {found[1]!r} as ids", "one of the two")
+        if found and (found[0] == self.label or found[0] in (*(self.columns or ()), *self.drop)):
+            raise CothermError(str(place), f"{found[0]!r} as ids and as something else", "one of the two")
+        return found[0] if found else None
+
+    def keeps_out(self, title: str | None) -> bool:
+        """Whether the first column, under this title, cannot hold names: it is left out or holds classes."""
+        return title is not None and (title == self.label or title in self.drop)
+
+
+EVERYTHING = Selection()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The use of each column, by number: features in the order asked for, labels, names of rows."""
+
+    width: int
+    known: tuple[str, ...] | None  # the titles of all columns
+    names: int | None
+    features: tuple[int, ...]
+    label: int | None = None
+    absent: tuple[str, ...] = ()  # titles that were asked for and are not there
+
+    def title(self, column: int | None) -> str | None:
+        """The title of a column, if it has one."""
+        return None if column is None or self.known is None else self.known[column]
+
+    @property
+    def titles(self) -> tuple[str, ...] | None:
+        """The titles of the features."""
+        return None if self.known is None else tuple(self.known[c] for c in self.features)
+
+    @property
+    def others(self) -> tuple[str, ...] | None:
+        """The titles of all columns but that of the names."""
+        return None if self.known is None else tuple(t for c, t in enumerate(self.known) if c != self.names)
+
+    @property
+    def reading(self) -> str:
+        """What the reading says about columns that are not features."""
+        left = self.width - len(self.features) - (self.names is not None) - (self.label is not None)
+        text = "" if self.label is None else f", labels from the column {self.title(self.label)!r}"
+        return text + (f", {left} column{'s' * (left != 1)} left out" if left else "")
+
+
+def choose(
+    place: Path | str, titles: Sequence[str] | None, width: int, selection: Selection, names: int | None = None
+) -> Choice:
+    """What a selection means for a table of ``width`` columns, of which ``names`` holds the names of rows."""
+    others = [c for c in range(width) if c != names]
+    if titles is None:
+        if selection.columns is not None:
+            raise CothermError(str(place), "no titles", f"titles to choose columns by: {shown(selection.columns)}")
+        require_all(place, None, selection, selection.asked)
+        return Choice(width, None, names, tuple(others), absent=selection.asked)
+    known = [titles[c] for c in others]
+    for title in selection.asked:
+        if titles.count(title) > 1:
+            raise CothermError(str(place), f"{titles.count(title)} columns {title!r}", "titles that tell columns apart")
+    if selection.label is not None and selection.label in (selection.columns or ()):
+        raise CothermError(str(place), f"{selection.label!r} as a feature and as the label", "one of the two")
+    absent = tuple(title for title in selection.asked if title not in titles)
+    require_all(place, known, selection, absent)
+    cells = dict(zip(known, others, strict=True))
+    taken = others if selection.columns is None else [cells[title] for title in selection.columns if title in cells]
+    without = {*selection.drop, selection.label, *(selection.ids or ())}
+    features = tuple(c for c in taken if titles[c] not in without)
+    if not features:
+        given = "no column that is left" if known else "no column but the names"
+        raise CothermError(str(place), given, f"at least one, of {shown(known)}" if known else "at least one")
+    label = None if selection.label is None else cells.get(selection.label)
+    return Choice(width, tuple(titles), names, features, label, absent)
+
+
+def require_all(place: Path | str, titles: Sequence[str] | None, selection: Selection, absent: Sequence[str]) -> None:
+    """Refuse titles that were asked for and are not there, if no other table may have them."""
+    if absent and selection.strict:
+        given = f"no column {', '.join(map(repr, absent))}"
+        needed = "a table with titles" if titles is None else f"some of its columns: {shown(titles)}"
+        raise CothermError(str(place), given, needed)
+
+
+def refuse_text(place: str, found: Sequence[tuple[str, str]], *, titled: bool) -> CothermError:
+    """The error for columns of words: what to call each, and an example."""
+    columns = [f"{title} ({example})" for title, example in found[:_SHOWN]]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    given = f"text in {len(found)} column{'s' * (len(found) != 1)}: {', '.join(columns)}{more}"
+    advice, code = _CHOOSE, "text-columns"
+    if not titled:
+        advice, code = f"Write titles in the first row to choose columns by. {_CHOOSE}", "untitled+text-columns"
+    return CothermError(place, given, "numbers to compare items by", advice, code=code)
+
+
+def mostly_words(rows: Iterable[Sequence[str]], columns: Sequence[int]) -> dict[int, str]:
+    """The columns, most of whose cells are words, each with its first word."""
+    words = dict.fromkeys(columns, 0)
+    known = dict.fromkeys(columns, 0)
+    examples: dict[int, str] = {}
+    for row in rows:
+        for c in columns:
+            if is_missing(row[c]):
+                continue
+            known[c] += 1
+            if is_text(row[c]):
+                words[c] += 1
+                examples.setdefault(c, row[c])
+    return {c: examples[c] for c in columns if 2 * words[c] > known[c]}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers of a table, NaN where missing, with titles, names and labels; missing names are empty."""
+
+    path: Path
+    values: Floats
+    names: tuple[str, ...] | None
+    titles: tuple[str, ...] | None
+    labels: NDArray[np.str_] | None
+    reading: str
+    where: Callable[[int, int], tuple[str, str]]  # the place of row k, column c and what is there, for messages
+    absent: tuple[str, ...] = ()  # titles that were asked for and are not there
+    known: tuple[str, ...] | None = None  # titles of all columns, taken or not
+    untitled: bool = False  # the first row may yet hold titles
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Columns of text, under titles or not."""
+
+    table: TextTable
+    decimal: str
+    titled: bool
+    index: int | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.table.path
+
+    @property
+    def titles(self) -> list[str] | None:
+        return self.table.first if self.titled else None
+
+    @property
+    def width(self) -> int:
+        return self.table.width
+
+    @property
+    def rows(self) -> int:
+        return self.table.count - self.titled
+
+    @property
+    def note(self) -> str:
+        table = self.table
+        text = f", less {table.empty_ends} empty at the end" if table.empty_ends else ""
+        text += "" if table.sheet is None else f", sheet {table.sheet!r}"
+        return text + ", decimal commas" * (self.decimal == ",")
+
+    def may_hold_names(self) -> bool:
+        return True
+
+    def words(self, c: int) -> list[str]:
+        return self.table.words(c, int(self.titled))
+
+    def words_in(self, columns: Sequence[int]) -> dict[int, str]:
+        """The columns that are words, each with the first, as far as rows at the top tell."""
+        return mostly_words(islice(self.table.rows(start=int(self.titled)), _TELLING), sorted(columns))
+
+    def numbers(self, c: int) -> Floats:
+        """The numbers in a column, NaN where missing; refuses words."""
+        return self.table.numbers(c, int(self.titled), self.decimal, lambda k, cell: self._no_number(k, c, cell))
+
+    def row(self, k: int) -> str:
+        return self.table.place(k + self.titled)
+
+    def where(self, k: int, c: int) -> tuple[str, str | None]:
+        """The place of a cell, and what is there."""
+        title = f" ({self.table.first[c]})" if self.titled else ""
+        return f"{self.row(k)}, column {c + 1}{title}", self.table.row(k + self.titled)[c]
+
+    def _no_number(self, k: int, c: int, cell: str) -> CothermError:
+        place, _ = self.where(k, c)
+        if self.decimal == "," and is_number(cell):
+            given = f"{excerpt(cell)}, where other numbers have a decimal comma"
+            advice = 'If points mark decimals and commas something else: decimal=".".'
+            return CothermError(place, given, "one decimal mark in all numbers", advice, code="point-among-commas")
+        if has_decimal_comma(cell) and self.decimal == ".":
+            advice = 'If commas mark decimals: decimal=",". Else numbers are written as 1000.5.'
+            code = "comma-in-number"
+        elif looks_numeric(cell):
+            advice, code = "Numbers are written as 1000.5: in the digits 0 to 9, with a decimal point.", "odd-number"
+        else:
+            advice, code = "Correct the cells that are not numbers, or leave them out.", "no-number"
+        if k == 0 and not self.titled:
+            advice, code = f"{advice} {PERHAPS_TITLES}", f"{code}+perhaps-titles"
+        return CothermError(place, excerpt(cell), "a finite number", advice, code=code, about=str(self.path))
+
+
+class ParquetColumns:
+    """Columns of a ``.parquet`` file, read one at a time."""
+
+    note, decimal = "", "."
+
+    def __init__(self, path: Path, source: Any) -> None:
+        self.path, self._source = path, source
+        self.rows = int(source.metadata.num_rows)
+        self.titles: list[str] | None = list(source.schema_arrow.names)
+        self._titles = self.titles
+        self.width = len(self.titles)
+        require_proportion(path, 8 * self.rows * self.width, path.stat().st_size, "Save it as .csv.")
+        if not self.rows or not self.titles:
+            raise CothermError(str(path), "no rows", "a table with at least one row")
+        if len(set(self.titles)) < self.width:
+            twice = next(title for title in self.titles if self.titles.count(title) > 1)
+            given = f"{self.titles.count(twice)} columns {twice!r}"
+            raise CothermError(str(path), given, "titles that tell columns apart")
+        levels = (source.schema_arrow.pandas_metadata or {}).get("index_columns", ())
+        named = len(levels) == 1 and isinstance(levels[0], str) and levels[0] in self.titles
+        self.index = self.titles.index(levels[0]) if named else None
+
+    def may_hold_names(self) -> bool:
+        import pyarrow.types as kinds
+
+        kind = self._kind(0)
+        kind = kind.value_type if kinds.is_dictionary(kind) else kind
+        return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_integer(kind))
+
+    def words(self, c: int) -> list[str]:
+        found = self._column(c).to_pylist()
+        return ["" if value is None or is_missing(str(value)) else str(value) for value in found]
+
+    def words_in(self, columns: Sequence[int]) -> dict[int, str]:
+        found = [c for c in columns if not self._is_number(c)]
+        return {c: next((word for word in self.words(c) if word), "") for c in found}
+
+    def numbers(self, c: int) -> Floats:
+        import pyarrow as pa
+
+        place = f"{self.path}: column {self._titles[c]!r}"
+        if not self._is_number(c):
+            raise CothermError(place, f"{self._kind(c)}", "numbers")
+        column = self._column(c)
+        if not pa.types.is_integer(column.type):
+            column = column.cast(pa.float64())
+        return validation.as_float64(place, column.to_numpy())
+
+    def row(self, k: int) -> str:
+        return f"{self.path}: row {k} (from 0)"
+
+    def where(self, k: int, c: int) -> tuple[str, str | None]:
+        return f"{self.row(k)}, column {self._titles[c]!r}", None
+
+    def _is_number(self, c: int) -> bool:
+        import pyarrow.types as kinds
+
+        known = (kinds.is_integer, kinds.is_boolean, kinds.is_floating, kinds.is_decimal, kinds.is_null)
+        return any(one(self._kind(c)) for one in known)
+
+    def _column(self, c: int) -> Any:
+        return self._source.read(columns=[self._titles[c]], use_pandas_metadata=False).column(0)
+
+    def _kind(self, c: int) -> Any:
+        return self._source.schema_arrow.field(c).type
+
+
+Columns = TextColumns | ParquetColumns
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a table holds: titles of the features, names of rows; the numbers are read on demand."""
+
+    source: Columns = field(repr=False)
+    choice: Choice
+    names: tuple[str, ...] | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.source.rows
+
+    @property
+    def columns(self) -> int:
+        return len(self.choice.features)
+
+    @property
+    def titles(self) -> tuple[str, ...] | None:
+        return self.choice.titles
+
+    @property
+    def reading(self) -> str:
+        """How it was read."""
+        text = f"{self.rows} rows, {self.columns} column{'s' * (self.columns != 1)}"
+        text += f" ({shown(self.titles)})" if self.titles else " without titles"
+        if self.names is not None:
+            title = self.choice.title(self.choice.names)
+            unnamed = title is not None and title.startswith(_UNNAMED)
+            text += (
+                f", names from {'the index' if unnamed else f'the column {title!r}' if title else 'the first column'}"
+            )
+        return text + self.choice.reading + self.source.note
+
+    def read(self) -> Numbers:
+        """All numbers, NaN where they are missing, with their labels; an error names the row and the column."""
+        source, choice = self.source, self.choice
+        values = np.empty((self.rows, self.columns))
+        for k, c in enumerate(track(choice.features, total=self.columns, label=f"reading {source.path.name}")):
+            try:
+                values[:, k] = source.numbers(c)
+            except CothermError:
+                self._refuse_words()
+                raise
+        labels = None
+        if choice.label is not None:
+            labels = np.array(["" if is_missing(cell) else cell for cell in source.words(choice.label)])
+
+        def where(k: int, c: int) -> tuple[str, str]:
+            place, cell = source.where(k, choice.features[c])
+            if cell is None:
+                return place, "a missing value" if math.isnan(values[k, c]) else str(values[k, c])
+            return place, excerpt(cell) if cell else "an empty cell"
+
+        return Numbers(
+            source.path,
+            values,
+            self.names,
+            self.titles,
+            labels,
+            self.reading,
+            where,
+            choice.absent,
+            choice.others,
+            source.titles is None,
+        )
+
+    def _refuse_words(self) -> None:
+        """Refuse features that are words, all in one message."""
+        words = self.source.words_in(self.choice.features)
+        if words:
+            named = [(self.choice.title(c) or f"column {c + 1}", excerpt(word)) for c, word in words.items()]
+            raise refuse_text(str(self.source.path), named, titled=self.titles is not None)
+
+
+def laid_out(source: Columns, selection: Selection = EVERYTHING, *, nameless: bool = False) -> Layout:
+    """What the columns of a table mean; ``nameless`` says that rows without a name are left out later."""
+    path, titles = source.path, source.titles
+    at = _name_column(source, selection)
+    levels = [title for c, title in enumerate(titles or ()) if title.startswith(_UNNAMED) and c != at]
+    choice = choose(path, titles, source.width, replace(selection, drop=(*selection.drop, *levels)), at)
+    if titles is not None and selection.columns is None and selection.ids != ():
+        ids.refuse_late_names(path, [titles[c] for c in choice.features if c or at is not None])
+    if at is None:
+        return Layout(source, choice)
+    title = choice.title(at)
+    title = None if title is not None and title.startswith(_UNNAMED) else title
+    return Layout(source, choice, ids.checked_names(source.words(at), source.row, title, at, nameless=nameless))
+
+
+def _name_column(source: Columns, selection: Selection) -> int | None:
+    """The column that holds names of rows: said, the index of a data frame, or the first, if its cells tell."""
+    titles = source.titles
+    said = None if titles is None else selection.id_among(source.path, titles)
+    if titles is not None and said is not None:
+        return titles.index(said)
+    if titles is not None and source.index is not None:
+        return None if selection.keeps_out(titles[source.index]) else source.index
+    if selection.ids == () or source.width == 1 or not source.may_hold_names():
+        return None
+    title = None if titles is None else titles[0]
+    column = [with_point(cell, source.decimal) for cell in source.words(0)]
+    return 0 if ids.holds_names(source.path, title, column, selection) else None
+
+
+@contextmanager
+def opened_columns(
+    path: Path, header: bool | None = None, *, decimal: str | None = None, sheet: str | None = None
+) -> Iterator[Columns]:
+    """The columns of a text table, a sheet or a ``.parquet`` file, which is open meanwhile."""
+    if suffix_of(path) != COLUMNS:
+        yield _text_columns(open_text_table(path, decimal=decimal, sheet=sheet), header, decimal)
+        return
+    atomic.require_content(path)
+    import pyarrow.parquet
+
+    with readable(path, "a .parquet file", "pyarrow"), pyarrow.parquet.ParquetFile(path) as source:
+        yield ParquetColumns(path, source)
+
+
+def _text_columns(table: TextTable, header: bool | None, decimal: str | None) -> TextColumns:
+    found = table.decimal_mark() if decimal is None else decimal
+    if found is None:
+        given = "numbers such as 1,234, whose commas may mark decimals or thousands"
+        advice = 'Say that they mark decimals: decimal=",".'
+        raise CothermError(str(table.path), given, "one that tells", advice, code="decimal-or-thousands")
+    plain = partial(with_point, decimal=found)
+    titled = header
+    if titled is None:
+        column = [*map(plain, table.words(0, 1))] if table.width > 1 else []
+        titled = titles_over_numbers(
+            [*map(plain, table.first)], column, lambda: ([*map(plain, row)] for row in table.rows(start=1))
+        )
+    if titled is None:
+        given = f"{excerpt(','.join(table.first))}, which may be titles or a row of data"
+        raise refuse_either(table.path, table.line_of(0), given)
+    if table.count == titled:
+        raise CothermError(str(table.path), "titles and no rows", "at least one row")
+    return TextColumns(table, found, titled)
+
+
+def open_table(path: Path, header: bool | None = None) -> Layout:
+    """A text table or a sheet and what its columns mean."""
+    with opened_columns(path, header) as columns:
+        return laid_out(columns)
