@@ -240,7 +240,7 @@ def couple(folder: Path, limit: int, seconds: float, *, whole: bool) -> dict[str
         functions = [ct.landmark_functions(g, marks[:, k]) for k, g in enumerate(graphs)]
         result: Any = ct.couple(graphs, functions, max_seconds=seconds, options=steps)
     else:
-        result = ct.couple_shards(paths, landmarks=marks, max_seconds=seconds, **steps)
+        result = ct.couple(paths, {"landmarks": marks}, max_seconds=seconds, engine="petsc", options=steps)
     taken = max(world.gather((memory.peak() or 0) - before))
     return {
         "coupled": True,

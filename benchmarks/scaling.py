@@ -269,18 +269,15 @@ def measure_ranks(folder: Path, steps: int) -> dict[str, Any] | None:
     assert isinstance(engine, PetscEngine)
     ranks = engine.ranks
 
-    def given(name: str) -> dict[str, Any]:
-        return {
-            "graphs": [folder / f"{name}{k}.shards" for k in range(2)],
-            "functions": [folder / f"{name}{k}.npy" for k in range(2)],
-        }
+    def given(name: str) -> tuple[list[Path], list[Path]]:
+        return [folder / f"{name}{k}.shards" for k in range(2)], [folder / f"{name}{k}.npy" for k in range(2)]
 
-    ct.couple_shards(**given("warm"))
+    ct.couple(*given("warm"), engine="petsc")
     engine.communicator.traffic = Traffic()
     before = peak() or 0
     ranks.gather(None)
     began = time.perf_counter()
-    result = ct.couple_shards(**given(""), max_iterations=steps)
+    result = ct.couple(*given(""), engine="petsc", options={"max_iterations": steps})
     row = _row(result, time.perf_counter() - began, ranks.size, max((peak() or 0) - before, 0))
     traffic = result.traffic
     halo = _halo(result)

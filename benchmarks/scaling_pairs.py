@@ -82,9 +82,9 @@ def measure_ranks(folder: Path) -> dict[str, Any] | None:
     from cotherm import ranks
 
     world = ranks.world()
-    ct.couple_shards(_shards(folder, "warm"), pairs="same", max_iterations=30)
+    ct.couple_pairs(_shards(folder, "warm"), "same", engine="petsc", options={"max_iterations": 30})
     before = settled()
-    result = ct.couple_shards(_shards(folder), folder / f"on{world.size}", pairs="same")
+    result = ct.couple_pairs(_shards(folder), "same", engine="petsc", options={"out": folder / f"on{world.size}"})
     taken = max(world.gather((peak() or 0) - before))
     if world.size == 1:  # the whole functions, for one process
         for k, F in enumerate(result.functions):

@@ -262,8 +262,6 @@ def prepare(directory: Path) -> None:
 
 
 def _sharded() -> dict[str, Call]:
-    landmarks = [[0, 0], [3, 3]]
-    shards = {"graphs": ["g.shards", "g.shards"], "landmarks": landmarks, "max_iterations": 2}
     found = {
         "ShardedGraph.open": Call(ct.ShardedGraph.open, {"path": "g.shards"}),
         "shard_graph": Call(ct.shard_graph, {"source": GRAPH, "path": "s.shards", "parts": 2, "overwrite": True}),
@@ -271,8 +269,6 @@ def _sharded() -> dict[str, Call]:
             ct.shard_knn_graph, {"points": "points.npy", "path": "k.shards", "k": 3, "overwrite": True}, slow=True
         ),
     }
-    if _installed("petsc4py"):
-        found["couple_shards"] = Call(ct.couple_shards, shards, slow=True)
     return found
 
 
@@ -397,7 +393,6 @@ def _converters() -> dict[str, Call]:
 
 # Callables whose library need not be installed.
 OPTIONAL = {
-    "couple_shards": ("petsc4py",),
     **dict.fromkeys(("interop.to_networkx", "interop.from_networkx"), ("networkx",)),
     **dict.fromkeys(("interop.to_igraph", "interop.from_igraph"), ("igraph",)),
     **dict.fromkeys(("interop.to_pandas", "interop.from_pandas"), ("pandas",)),

@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from cotherm.methods.commuting.closest import Commuting, closest_commuting
     from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
-    from cotherm.methods.coupling.couple_shards import ShardedCoupling, couple_shards
     from cotherm.methods.coupling.memory import CouplingMemory
     from cotherm.methods.coupling.result import Changes, Coupling
     from cotherm.methods.coupling.search import Step
+    from cotherm.methods.coupling.shards import ShardedCoupling
     from cotherm.methods.joint_diagonalization import Diagonalization, joint_diagonalize
     from cotherm.methods.matching.match import match
     from cotherm.methods.matching.modes import Modes
@@ -101,7 +101,6 @@ _HOMES = {
     "common_graph": "methods.pairs.common",
     "couple": "methods.coupling.couple",
     "couple_pairs": "methods.pairs.couple_pairs",
-    "couple_shards": "methods.coupling.couple_shards",
     "coupled_bases": "methods.quasi_harmonic",
     "coupling_error": "heat.coupling",
     "coupling_memory": "methods.coupling.couple",
@@ -129,7 +128,7 @@ _HOMES = {
     "radius_graph": "graphs.build",
     "read_graph": "graphs.files",
     "read_mesh": "graphs.files",
-    "ShardedCoupling": "methods.coupling.couple_shards",
+    "ShardedCoupling": "methods.coupling.shards",
     "shard_graph": "graphs.sharded.convert",
     "shard_knn_graph": "graphs.sharded.knn.build",
     "shared_label_functions": "functions",
@@ -178,7 +177,6 @@ __all__ = [
     "common_graph",
     "couple",
     "couple_pairs",
-    "couple_shards",
     "coupled_bases",
     "coupling_error",
     "coupling_memory",

@@ -9,7 +9,7 @@ import pytest
 
 import cotherm as ct
 from cotherm.io import atomic
-from cotherm.methods.coupling.couple_shards import _refuse_same_places
+from cotherm.methods.coupling.shards import refuse_same_places
 from tests.cli.conftest import Run, write_tables
 
 VIEWS = ("first.csv", "second.csv")
@@ -66,8 +66,8 @@ def test_shards_that_are_read_are_not_written(run: Run, there: Path) -> None:
     refused = [("b.shards", None, "out: "), ("c", "c", "checkpoint: "), ("c", "c/state", "checkpoint: ")]
     for out, checkpoint, message in refused:
         with pytest.raises(ct.CothermError, match=message):
-            _refuse_same_places(out, graphs, checkpoint)
-    _refuse_same_places("c", graphs, "state")
+            refuse_same_places(out, graphs, None if checkpoint is None else Path(checkpoint))
+    refuse_same_places("c", graphs, Path("state"))
 
 
 def test_case_is_that_of_the_file_system(run: Run, there: Path, monkeypatch: pytest.MonkeyPatch) -> None:

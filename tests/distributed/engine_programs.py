@@ -288,7 +288,7 @@ def nus_shards_by_pairs() -> None:
     views = paper.data.nus(data=os.environ["COTHERM_DATA"])
     folder, tolerance = shared_folder(), 1e-8
     paths = _sharded(folder, views.graphs, "nus")
-    found = ct.couple_shards(paths, folder / "nus", pairs="same", tolerance=tolerance)
+    found = ct.couple_pairs(paths, "same", engine="petsc", options={"out": folder / "nus", "tolerance": tolerance})
     assert found.settings["n_modes"] == 24
     F = _whole_functions(found)
     if WORLD.rank == 0:
@@ -305,7 +305,7 @@ def large_shortcuts() -> None:
     paths = _sharded(folder, graphs)
     parts = [ShardedGraph.open(path).part(WORLD.rank, WORLD.size) for path in paths]
     rows = [F[part.start : part.stop] for F, part in zip(functions, parts, strict=True)]
-    found = ct.couple_shards(paths, folder / "out", functions=rows)
+    found = ct.couple(paths, rows, engine="petsc", options={"out": folder / "out"})
     if WORLD.rank == 0:
         _same_shards(ct.couple(graphs, functions), found, [np.lexsort((g.j, g.i)) for g in graphs])
 
@@ -334,7 +334,7 @@ def shards() -> None:
     functions = [ct.landmark_functions(g, [row[k] for row in marks]) for k, g in enumerate(views.graphs)]
     one = ct.couple(views.graphs, functions)
     paths = _sharded(folder, views.graphs)
-    found = ct.couple_shards(paths, folder / "out", landmarks=marks)
+    found = ct.couple(paths, {"landmarks": marks}, engine="petsc", options={"out": folder / "out"})
     # Edges of shards are in order.
     order = [np.lexsort((g.j, g.i)) for g in views.graphs]
     _same_shards(one, found, order)
@@ -344,7 +344,7 @@ def shards() -> None:
     labels = ct.shared_label_functions([np.arange(g.n) % 3 for g in small]).functions
     one = ct.couple(small, labels, [1.0, 5.0])
     paths = _sharded(folder, small, "small")
-    found = ct.couple_shards(paths, folder / "out2", labels=True, times=[1.0, 5.0])
+    found = ct.couple(paths, "labels", times=[1.0, 5.0], engine="petsc", options={"out": folder / "out2"})
     _same_shards(one, found, [np.lexsort((g.j, g.i)) for g in small])
 
 
@@ -404,7 +404,9 @@ def shards_by_pairs() -> None:
     paths = _sharded(folder, graphs, "paired")
     for n_modes, bound in ((4, 1e-8), (7, 5e-7)):  # a formed Jacobian, and one that is only applied
         with _no_whole_edges(sum(g.m for g in graphs)):
-            found = ct.couple_shards(paths, folder / f"modes{n_modes}", pairs=pairs, n_modes=n_modes)
+            found = ct.couple_pairs(
+                paths, pairs, engine="petsc", options={"out": folder / f"modes{n_modes}", "n_modes": n_modes}
+            )
         F = _whole_functions(found)
         for mine, expected in zip(F, ct.pair_functions(graphs, pairs, n_modes=n_modes)[0, 1], strict=True):
             signs = np.sign(np.sum(mine * expected, axis=0))
@@ -467,7 +469,10 @@ def pairs_in_other_ways() -> None:
     WORLD.Barrier()
     table = np.tile(np.arange(130)[:, np.newaxis], 3)
     ways: list[Any] = ["same", "names", table]
-    results = [ct.couple_shards(paths, folder / f"out{k}", pairs=how, n_modes=3) for k, how in enumerate(ways)]
+    results = [
+        ct.couple_pairs(paths, how, engine="petsc", options={"out": folder / f"out{k}", "n_modes": 3})
+        for k, how in enumerate(ways)
+    ]
     for one in results:
         assert_allclose(one.cost, results[0].cost, rtol=1e-9)
         assert one.settings["items"] == 130
@@ -509,17 +514,15 @@ def bad_pairs() -> None:
         (three, holes, {}, "1 items that are in some of 3 graphs only"),
         (two, "same", {"n_modes": 150}, "n_modes: 150; needed: at most 149"),
         (two, "same", {"n_modes": 0}, "n_modes: 0"),
-        (two, "same", {"labels": True}, "labels, pairs; needed: one of"),
-        (two, None, {}, "none of them; needed: one of landmarks, labels, functions and pairs"),
-        (two, None, {"labels": True, "n_modes": 3}, "where graphs are not coupled by pairs"),
+        (two, "same", {"kept_back": 0.1}, "options: the key 'kept_back'"),
     ]
     for given, pairs, more, expected in cases:
         with pytest.raises(ct.CothermError, match=expected):
-            ct.couple_shards(given, pairs=pairs, **more)
+            ct.couple_pairs(given, pairs, engine="petsc", options=more)
         WORLD.Barrier()
     if WORLD.size > 1:
         with pytest.raises(ct.CothermError, match=r"pairs: .* on rank 0 and .* on rank 1; needed: the same on all"):
-            ct.couple_shards(two, pairs=[[0, 1, 2], [0, 1, 2 + min(WORLD.rank, 1)]])
+            ct.couple_pairs(two, [[0, 1, 2], [0, 1, 2 + min(WORLD.rank, 1)]], engine="petsc")
 
 
 def checkpoints_of_pairs() -> None:
@@ -527,13 +530,17 @@ def checkpoints_of_pairs() -> None:
     folder = shared_folder()
     graphs, pairs = _paired_views(150)
     paths = _sharded(folder, graphs, "kept-pairs")
-    given: dict[str, Any] = {"n_modes": 3, "checkpoint": folder / "pairs.ckpt"}
-    expected = ct.couple_shards(paths, pairs=pairs, n_modes=3)
-    ct.couple_shards(paths, pairs=pairs, **given, max_seconds=1e-3)
-    assert ct.couple_shards(paths, pairs=pairs, **given).cost == expected.cost
+    given: dict[str, Any] = {
+        "checkpoint": folder / "pairs.ckpt",
+        "engine": "petsc",
+        "options": {"n_modes": 3},
+    }
+    expected = ct.couple_pairs(paths, pairs, engine="petsc", options={"n_modes": 3})
+    ct.couple_pairs(paths, pairs, **given, max_seconds=1e-3)
+    assert ct.couple_pairs(paths, pairs, **given).cost == expected.cost
     fewer = [pairs[0][1:], pairs[1][1:]]
     with pytest.raises(ct.CothermError, match=r"other pairs\[0\]"):
-        ct.couple_shards(paths, pairs=fewer, **given)
+        ct.couple_pairs(paths, fewer, **given)
 
 
 def checkpoints() -> None:
@@ -541,10 +548,15 @@ def checkpoints() -> None:
     folder = shared_folder()
     paths = _sharded(folder, ct.datasets.shortcuts(2_500).graphs, "kept")
     marks = [[5, 5], [700, 700], [2_000, 2_000], [1_500, 1_400]]
-    given: dict[str, Any] = {"landmarks": marks, "max_iterations": 12}
-    _goes_on(paths, folder / "run.ckpt", given)
+    _goes_on(ct.couple, paths, {"landmarks": marks}, folder / "run.ckpt", {"max_iterations": 12})
     with pytest.raises(ct.CothermError, match=r"other functions\[0\]"):
-        ct.couple_shards(paths, landmarks=marks[:3], max_iterations=12, checkpoint=folder / "run.ckpt")
+        ct.couple(
+            paths,
+            {"landmarks": marks[:3]},
+            checkpoint=folder / "run.ckpt",
+            engine="petsc",
+            options={"max_iterations": 12},
+        )
 
 
 def checkpoints_of_quasi_newton_steps() -> None:
@@ -552,10 +564,10 @@ def checkpoints_of_quasi_newton_steps() -> None:
     folder = shared_folder()
     graphs, pairs = _paired_views(300)
     paths = _sharded(folder, graphs, "kept-many")
-    _goes_on(paths, folder / "many.ckpt", {"pairs": pairs, "n_modes": 8, "max_iterations": 25})
+    _goes_on(ct.couple_pairs, paths, pairs, folder / "many.ckpt", {"n_modes": 8, "max_iterations": 25})
 
 
-def _goes_on(paths: Any, place: Path, given: dict[str, Any]) -> None:
+def _goes_on(couple: Any, paths: Any, what: Any, place: Path, options: dict[str, Any]) -> None:
     """A run that is ended after every six steps, and one that is not."""
     record, steps = Search._record, 0
 
@@ -567,12 +579,12 @@ def _goes_on(paths: Any, place: Path, given: dict[str, Any]) -> None:
         record(search, *arguments)
 
     with patch.object(checkpoint, "EVERY", 0.0), patch.object(checkpoint, "_RATIO", 0.0):
-        expected, found = ct.couple_shards(paths, **given), None
+        expected, found = couple(paths, what, engine="petsc", options=options), None
         with patch.object(Search, "_record", counted):
             for _ in range(12):
                 steps = 0
                 try:
-                    found = ct.couple_shards(paths, **given, checkpoint=place)
+                    found = couple(paths, what, engine="petsc", options=options, checkpoint=place)
                     break
                 except InterruptedError:
                     continue
@@ -595,38 +607,46 @@ def more_options_of_shards() -> None:
         omega = 1.0 + np.arange(rows[0].shape[1])
         frozen = (np.arange(graphs[0].m) % 7 == 0, None)
         here = slice(parts[0].first_edge, parts[0].first_edge + len(parts[0].w))
-        common: dict[str, Any] = {"times": list(views.times), "function_weights": omega}
-        one = ct.couple(graphs, views.functions, frozen=frozen, **nested(**common))
-        found = ct.couple_shards(
-            paths, folder / f"{name}-out", functions=rows, frozen=(frozen[0][here], None), **common
+        times, weighted = list(views.times), {"function_weights": omega}
+        one = ct.couple(graphs, views.functions, times, frozen=frozen, options=weighted)
+        found = ct.couple(
+            paths,
+            rows,
+            times,
+            frozen=(frozen[0][here], None),
+            engine="petsc",
+            options={**weighted, "out": folder / f"{name}-out"},
         )
         everything = [np.arange(g.m) for g in graphs]
         _same_shards(one, found, everything)
         seen: list[ct.Step] = []
-        again = ct.couple_shards(
+        again = ct.couple(
             paths,
-            folder / f"{name}-again",
-            functions=rows,
+            rows,
+            times,
             start=folder / f"{name}-out",
             callback=seen.append,
-            **common,
+            engine="petsc",
+            options={**weighted, "out": folder / f"{name}-again"},
         )
-        expected = ct.couple(graphs, views.functions, start=one.graphs, **nested(**common))
+        expected = ct.couple(graphs, views.functions, times, start=one.graphs, options=weighted)
         _same_shards(expected, again, everything)
         assert len(seen) == len(again.history)
         # It begins where the other ended, and any rank may stop it.
-        first = ct.couple_shards(
+        first = ct.couple(
             paths,
-            functions=rows,
+            rows,
+            times,
             start=folder / f"{name}-out",
             callback=lambda _: WORLD.rank == WORLD.size - 1,
-            **common,
+            engine="petsc",
+            options=weighted,
         )
         assert first.status == "interrupted"
         for w, g, part in zip(first.weights, one.graphs, parts, strict=True):
             here = slice(part.first_edge, part.first_edge + len(part.w))
             assert_allclose(w, g.w[here], atol=1e-8 * float(g.w.max()))
-        swapped = partial(ct.couple_shards, paths, functions=rows, start=paths[::-1])
+        swapped = partial(ct.couple, paths, rows, start=paths[::-1], engine="petsc")
         assert "other edges" in _refused(swapped)
 
 

@@ -144,7 +144,9 @@ def limited_coupling(folder: str, bytes_more: str, how: str) -> None:
         graphs = [ShardedGraph.open(path).to_graph() for path in paths]
         ct.couple(graphs, [ct.landmark_functions(g, marks[:, 0]) for g in graphs], options={"max_iterations": 2})
         return
-    found = ct.couple_shards(paths, f"{folder}/{world.size}", landmarks=marks, max_iterations=2)
+    found = ct.couple(
+        paths, {"landmarks": marks}, engine="petsc", options={"out": f"{folder}/{world.size}", "max_iterations": 2}
+    )
     most = max(world.gather(max(len(part.w) + len(part.mirror_w) for part in found.parts)))
     if world.rank == 0:
         sys.stdout.write(json.dumps({"most": most, "cost": found.cost}))
@@ -155,7 +157,9 @@ def memory_of_pairs(folder: str) -> None:
     world = ranks.world()
     for name in ("small", "large"):  # the first compiles kernels
         before = settled()
-        found = ct.couple_shards([f"{folder}/{name}{k}.shards" for k in range(2)], pairs="same", max_iterations=40)
+        found = ct.couple_pairs(
+            [f"{folder}/{name}{k}.shards" for k in range(2)], "same", engine="petsc", options={"max_iterations": 40}
+        )
     taken = max(world.gather((memory.peak() or 0) - before))
     edges = max(world.gather(sum(map(len, found.weights))))
     if world.rank == 0:

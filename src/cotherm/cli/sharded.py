@@ -22,7 +22,7 @@ from cotherm.ranks import Ranks, together
 
 if TYPE_CHECKING:
     from cotherm.graphs.sharded.store import ShardedGraph
-    from cotherm.methods.coupling.couple_shards import ShardedCoupling
+    from cotherm.methods.coupling.shards import ShardedCoupling
 
 _STORED = "stored"
 _MAKE = "Make them: cotherm shard FILE --out DIRECTORY"
@@ -64,7 +64,6 @@ def one_speaks(world: Ranks) -> Iterator[None]:
 def run(options: argparse.Namespace, world: Ranks) -> None:
     """Couple sharded graphs, on one process or several."""
     from cotherm.graphs.sharded.staging import require_free_directory
-    from cotherm.methods.coupling.result import mismatch_note
 
     with together(world):
         _refuse_others(options)
@@ -76,39 +75,23 @@ def run(options: argparse.Namespace, world: Ranks) -> None:
         result = _coupled(options, sources)
     drop_checkpoint(options.checkpoint, result.status, world)
     report = {"out": str(options.out), "by": by, **result.summary()}
-    before, after = (", ".join(f"{x:.4g}" for x in one) for one in (result.coupling_before, result.coupling))
-    lines = [
-        f"Heat kernel coupling of {len(result.graphs)} sharded graphs: {result.status}, {result.seconds:.2g} s",
-        *(f"  {g.name or g.path.name}: {g.n:,} vertices, {g.m:,} edges" for g in result.graphs),
-        f"  cost {result.cost:.6g}, of which distance {result.distance:.6g}",
-        f"  coupling error at t = {', '.join(f'{t:.4g}' for t in result.times)}: {before} before, {after} after",
-    ]
-    note = mismatch_note(result.settings.get("mismatch", 0.0), result.settings.get("strength"))
-    lines += [*([f"  {note}"] if note else []), "", f"Written: {visible(str(options.out))}"]
-    outputs.say(report, "\n".join(lines), as_json=options.json)
+    outputs.say(report, f"{result}\n\nWritten: {visible(str(options.out))}", as_json=options.json)
 
 
 def _coupled(options: argparse.Namespace, sources: dict[str, Any]) -> ShardedCoupling:
-    from cotherm.methods.coupling.couple_shards import couple_shards
+    from cotherm.cli.commands.couple import RARE, RARE_OF_FUNCTIONS, rare_options
+    from cotherm.methods.coupling.couple import couple
+    from cotherm.methods.pairs.couple_pairs import couple_pairs
 
-    return couple_shards(
-        options.views,
-        options.out,
-        **sources,
-        times=options.times,
-        alpha=options.alpha,
-        rigidity=options.rigidity,
-        graph_weights=options.graph_weights,
-        function_weights=options.function_weights,
-        continuation=options.continuation,
-        tolerance=1e-6 if options.tolerance is None else options.tolerance,
-        max_iterations=2_000 if options.max_iterations is None else options.max_iterations,
-        max_seconds=options.max_seconds,
-        memory=options.memory,
-        precision=options.precision,
-        overwrite=options.force,
-        checkpoint=options.checkpoint,
-    )
+    rare = rare_options(options, *RARE, *RARE_OF_FUNCTIONS) | {"out": options.out, "overwrite": options.force}
+    given: dict[str, Any] = {"max_seconds": options.max_seconds, "checkpoint": options.checkpoint, "engine": "petsc"}
+    if "pairs" in sources:
+        rare |= rare_options(options, "graph_weights")
+        return couple_pairs(
+            options.views, sources["pairs"], times=options.times, alpha=options.alpha, **given, options=rare
+        )
+    given |= {"graph_weights": options.graph_weights, "options": rare}
+    return couple(options.views, sources["functions"], options.times, options.alpha, **given)
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
@@ -138,7 +121,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
     if options.paired:
         return {"pairs": _how_paired(options.views, world)}
     if options.labels:
-        return {"labels": True}
+        return {"functions": "labels"}
     if options.functions:
         return {"functions": options.functions}
     import numpy as np
@@ -161,7 +144,7 @@ def _sources(options: argparse.Namespace, world: Ranks) -> dict[str, Any]:
     for k, graph in enumerate(graphs):
         cells = [row[k if len(row) > 1 else 0] for row in rows]
         columns.append(find_vertices(world, graph, cells, str(place)))
-    return {"landmarks": np.column_stack(columns)}
+    return {"functions": {"landmarks": np.column_stack(columns)}}
 
 
 def _how_paired(views: list[str], world: Ranks) -> str:

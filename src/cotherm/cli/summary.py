@@ -36,7 +36,7 @@ def about_file(path: str, headers: Headers = NO_HEADERS) -> Described:
 
 
 def _about_coupled_shards(place: Path) -> Described:
-    """What couple_shards wrote beside the graphs."""
+    """What a coupling of sharded graphs wrote beside them."""
     try:
         report = json.loads((place / COUPLED).read_bytes())
         text = _coupled_text(place, report)

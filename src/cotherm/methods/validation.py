@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from cotherm.pairs import first_difference
 from cotherm.version import __version__
 
 __all__ = [
+    "are_shards",
     "checked_graphs",
     "checked_views",
     "did_you_mean",
@@ -60,6 +62,15 @@ def is_auto(argument: str, value: Any) -> bool:
     if isinstance(value, str) and value != "auto":
         raise CothermError(argument, validation.describe(value), 'numbers, or "auto"')
     return isinstance(value, str)
+
+
+def are_shards(graphs: object, engine: object) -> bool:
+    """Whether these are sharded graphs, or paths of them, which only the distributed engine takes."""
+    if not isinstance(graphs, list | tuple) or not graphs:
+        return False
+    distributed = engine == "petsc" if isinstance(engine, str) else getattr(engine, "is_distributed", False)
+    paths = all(isinstance(one, str | PathLike) for one in graphs)
+    return (distributed and paths) or any(hasattr(one, "vertex_ranges") for one in graphs)
 
 
 def options_of(options: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -82,8 +82,8 @@ then:
   cotherm common by-id.npz --clusters 7 --out by-id.csv
 """
 # What couple and couple_pairs take as ``options``.
-_RARE = ("rigidity", "tolerance", "max_iterations")
-_RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory", "precision")
+RARE = ("rigidity", "tolerance", "max_iterations")
+RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory", "precision")
 # Arguments of both ways to couple that have an option of the same name.
 _NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
 _AUTO_NUMBER = either(number, "auto")
@@ -237,7 +237,7 @@ def _by_functions(
             max_seconds=options.max_seconds,
             engine=engine,
             checkpoint=options.checkpoint,
-            options=rare_options(options, *_RARE, *_RARE_OF_FUNCTIONS),
+            options=rare_options(options, *RARE, *RARE_OF_FUNCTIONS),
         )
     return result, known.reading
 
@@ -265,7 +265,7 @@ def _by_pairs(
             max_seconds=options.max_seconds,
             engine=engine,
             checkpoint=options.checkpoint,
-            options=rare_options(options, *_RARE, "include_unrelated"),
+            options=rare_options(options, *RARE, "include_unrelated"),
         )
     return result, reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,19 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import times_count
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
-from cotherm.methods.coupling.options import Options, checked_precision, checked_times, free_edges
+from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_precision, checked_times, free_edges
 from cotherm.methods.coupling.report import report
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import solve
+from cotherm.methods.validation import are_shards, options_of
+
+if TYPE_CHECKING:
+    from cotherm.graphs.sharded.store import ShardedGraph
+    from cotherm.methods.coupling.shards import ShardedCoupling
 
 
+@overload
 def couple(
     graphs: Sequence[Graph],
     functions: Sequence[ArrayLike],
@@ -37,7 +43,34 @@ def couple(
     engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Coupling:
+) -> Coupling: ...
+
+
+@overload
+def couple(
+    graphs: Sequence[str | os.PathLike[str] | ShardedGraph],
+    functions: Any,
+    times: ArrayLike | str = "auto",
+    alpha: float | str = "auto",
+    **others: Any,
+) -> ShardedCoupling: ...
+
+
+def couple(  # type: ignore[misc] # other arguments of sharded graphs are checked by name
+    graphs: Any,
+    functions: Any,
+    times: ArrayLike | str = "auto",
+    alpha: float | str = "auto",
+    *,
+    frozen: Sequence[Any] | None = None,
+    graph_weights: ArrayLike | None = None,
+    start: Any = None,
+    max_seconds: float | None = None,
+    callback: Callable[[Step], Any] | None = None,
+    engine: str | Engine = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Coupling | ShardedCoupling:
     r"""Change edge weights as little as possible so that heat diffuses alike on all graphs.
 
     Minimizes
@@ -54,8 +87,9 @@ def couple(
 
     Parameters
     ----------
-    graphs : sequence of Graph
+    graphs : sequence of Graph, or of ShardedGraph or path-like
         Two or more graphs of any sizes. The vertices need not correspond. An edge of weight zero may get weight.
+        Sharded graphs, or with ``engine="petsc"`` their directories, are coupled in parts, see Notes.
     functions : sequence of array_like of shape (n_k, q)
         Corresponding functions of each graph: column c is the same function on every graph. The scale matters: Q is
         quadratic in F, so multiplying F by 10 is the same as multiplying `alpha` by 10⁴. Smooth bumps let coupling
@@ -86,7 +120,7 @@ def couple(
         What runs the array kernels: the name of an engine, or an object with the methods of
         ``cotherm.engines.Engine``. "auto" is the GPU if functions live on one and CuPy is installed, and the
         processor otherwise. "petsc" spreads the work over the processes that mpiexec has started, all of which call
-        this with the same arguments and get the same result; see also :func:`cotherm.couple_shards`.
+        this with the same arguments and get the same result.
     checkpoint : path-like, optional
         File for the state of the run, replaced every few seconds, in one step. If the run ends before it has finished,
         for whatever reason, the same call goes on from there, to the same result; see Notes.
@@ -149,6 +183,16 @@ def couple(
     file is yours to delete. A file of a run with other arguments, or other versions of cotherm, NumPy, SciPy or Numba,
     is refused, and the error names what differs. Writing takes at most a hundredth of the time.
 
+    No process holds a whole sharded graph of more than 2,000 vertices. All processes that mpiexec has started call this
+    together, with the same arguments, and get a :class:`cotherm.ShardedCoupling`. `functions` are then, for each graph,
+    those on the vertices of this rank's part, which is that of ``graph.part(rank, size)``, or a ``.npy`` file with a
+    row for each vertex; or ``{"landmarks": vertices}``, a row for each landmark and a column for each graph, for bumps
+    around them; or "labels", for indicators of the classes that all shards hold. `frozen` is about the own edges of
+    this rank's part, `start` is the directory of an earlier result, or sharded graphs, and a `callback` gets the
+    weights of this rank's edges. Options that only sharded graphs have: ``out``, a directory for a sharded graph for
+    each one given, named 0, 1, …, and ``coupling.json``, which appears when everything has been written; ``overwrite``
+    replaces it.
+
     References
     ----------
     .. [1] M. M. Bronstein and K. Glashoff, "Heat kernel coupling for multiple graph analysis", arXiv preprint,
@@ -173,22 +217,20 @@ def couple(
     True
     """
     began = time.perf_counter()
+    if are_shards(graphs, engine):
+        from cotherm.methods.coupling.shards import OF_SHARDS, ShardCoupling, shard_engine
+
+        petsc = shard_engine(engine)
+        with petsc.checking():
+            rare = options_of(options, {**RARE, **OF_SHARDS})
+            numbers = Numbers.checked(len(graphs), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
+        return ShardCoupling(graphs, petsc, numbers, rare, began).by_functions(functions, frozen, start)
     engine = engine_for_views(engine, functions)
     with engine.checking():
-        given = Options.checked(
-            graphs,
-            functions,
-            times,
-            alpha,
-            frozen=frozen,
-            graph_weights=graph_weights,
-            start=start,
-            max_seconds=max_seconds,
-            callback=callback,
-            engine=engine,
-            checkpoint=checkpoint,
-            options=options,
-        )
+        rare = options_of(options, RARE)
+        views, columns = checked_views(graphs, functions)
+        numbers = Numbers.checked(len(views), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
+        given = Options.of_graphs(numbers, views, columns, frozen, start, rare["function_weights"], engine)
     given.require_equal_ranks()
     with limited_blas(given.largest):  # done once: finding the libraries takes as long as a step of a small problem
         return report(given, solve(given, began), began)

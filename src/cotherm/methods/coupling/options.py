@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import limits, memory, validation
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
+from cotherm.engines.interface import Pattern
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.validation import checked_views
 from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed, ranks_of
 from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
-from cotherm.methods.validation import is_auto, options_of, positive
+from cotherm.methods.validation import is_auto, positive
 
 Edges = NDArray[np.intp]
 Route = tuple[str, list[Stage] | None]
@@ -43,74 +43,136 @@ _WEIGHTS = (1e-152, 1e100)
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
-    """Checked arguments; ``times``, ``alpha`` and ``budget`` are None for "auto"."""
+class Numbers:
+    """Checked arguments beside the graphs and what is given for them; None is "auto"."""
 
-    graphs: list[Graph]
-    functions: list[Floats]
     times: Floats | None
     alpha: float | None
-    free: list[Edges]
     rigidity: Floats
     graph_weights: Floats
-    function_weights: Floats
-    continuation: str | Sequence[Stage]
-    routes: list[Route]
-    start: list[Floats] | None
+    continuation: str | list[Stage]
     tolerance: float
     max_iterations: int
     max_seconds: float | None
     budget: int | None
     precision: str
     callback: Callable[[Step], Any] | None
-    engine: Engine
     checkpoint: Path | None
 
     @classmethod
     def checked(
         cls,
-        graphs: Sequence[Graph],
-        functions: Sequence[ArrayLike],
+        count: int,
         times: ArrayLike | str,
         alpha: float | str,
-        *,
-        frozen: Sequence[Any] | None,
         graph_weights: ArrayLike | None,
-        start: Sequence[Graph] | Coupling | None,
         max_seconds: float | None,
         callback: Callable[[Step], Any] | None,
-        engine: Engine,
         checkpoint: str | os.PathLike[str] | None,
-        options: Mapping[str, Any] | None,
-    ) -> Options:
-        """Check the arguments of couple."""
-        rare = options_of(options, RARE)
-        graphs, columns = checked_views(graphs, functions)
-        begin = start_weights(start, graphs)
-        checked = cls(
-            graphs=graphs,
-            functions=columns,
+        rare: Mapping[str, Any],
+    ) -> Numbers:
+        """Those for ``count`` graphs."""
+        return cls(
             times=checked_times(times),
             alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
-            free=free_edges(frozen, graphs),
-            rigidity=positive("rigidity", rare["rigidity"], len(graphs), "graphs"),
-            graph_weights=positive("graph_weights", graph_weights, len(graphs), "graphs"),
-            function_weights=positive("function_weights", rare["function_weights"], columns[0].shape[1], "functions"),
+            rigidity=positive("rigidity", rare["rigidity"], count, "graphs"),
+            graph_weights=positive("graph_weights", graph_weights, count, "graphs"),
+            continuation=_checked_continuation(rare["continuation"]),
             tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
             max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
             max_seconds=checked_seconds(max_seconds),
-            budget=checked_budget(rare["memory"]),
+            budget=_checked_budget(rare["memory"]),
             precision=checked_precision(rare["precision"]),
-            start=begin,
-            continuation=rare["continuation"],
-            routes=routes_of(rare["continuation"], graphs, warm=begin is not None),
             callback=checked_callback(callback),
-            engine=engine,
             checkpoint=None if checkpoint is None else checked_place(checkpoint),
+        )
+
+    def in_words(self) -> dict[str, str]:
+        """What decides about the result, by name: it is compared between ranks, and with a checkpoint."""
+        return {
+            "times": "auto" if self.times is None else repr(self.times.tolist()),
+            "alpha": "auto" if self.alpha is None else repr(self.alpha),
+            "rigidity": repr(self.rigidity.tolist()),
+            "graph_weights": repr(self.graph_weights.tolist()),
+            "continuation": repr(self.continuation),
+            "tolerance": repr(self.tolerance),
+            "max_iterations": repr(self.max_iterations),
+            "memory": "auto" if self.budget is None else repr(self.budget),
+            "precision": self.precision,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """What a result says about them."""
+        stages = self.continuation
+        return {
+            "times": "auto" if self.times is None else self.times.tolist(),
+            "alpha": "auto" if self.alpha is None else self.alpha,
+            "rigidity": self.rigidity.tolist(),
+            "graph_weights": self.graph_weights.tolist(),
+            "continuation": stages if isinstance(stages, str) else [asdict(stage) for stage in stages],
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+            "max_seconds": self.max_seconds,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Options(Numbers):
+    """All of them, and the graphs, of which several ranks may each have a part.
+
+    ``patterns`` and ``first_horizon`` belong to graphs in parts, and so does ``fingerprint``, what a checkpoint
+    compares in place of graphs and functions. ``strength``, α in units of that of equal weight, is None where it
+    depends on how the functions differ.
+    """
+
+    graphs: list[Graph]
+    functions: list[Floats]
+    function_weights: Floats
+    free: list[Edges]
+    start: list[Floats] | None
+    engine: Engine
+    patterns: Sequence[Pattern] | None = None
+    first_horizon: float | None = None
+    fingerprint: Mapping[str, str] | None = None
+    strength: float | None = None
+
+    @classmethod
+    def of_graphs(
+        cls,
+        numbers: Numbers,
+        graphs: list[Graph],
+        columns: list[Floats],
+        frozen: Sequence[Any] | None,
+        start: Sequence[Graph] | Coupling | None,
+        function_weights: ArrayLike | None,
+        engine: Engine,
+    ) -> Options:
+        """Check what is given for whole graphs."""
+        checked = cls(
+            **vars(numbers),
+            graphs=graphs,
+            functions=columns,
+            function_weights=positive("function_weights", function_weights, columns[0].shape[1], "functions"),
+            free=free_edges(frozen, graphs),
+            start=_start_weights(start, graphs),
+            engine=engine,
         )
         require_squares(graphs)
         checked.require_finite(checked.alpha or 1.0)
         return checked
+
+    @property
+    def routes(self) -> list[Route]:
+        """Names of routes, with the stages if the caller gave them."""
+        if not isinstance(self.continuation, str):
+            return [("given", self.continuation)]
+        if self.continuation != "auto":
+            return [(self.continuation, None)]
+        if self.start is not None:
+            return [("direct", None)]
+        return [
+            (name, None) for name in (("times", "alpha", HELD) if self.largest <= limits.ALL_ROUTES else ("times",))
+        ]
 
     @property
     def weighted_functions(self) -> list[Floats]:
@@ -127,48 +189,29 @@ class Options:
         """Vertices and free edges of every graph."""
         return [(g.n, len(edges)) for g, edges in zip(self.graphs, self.free, strict=True)]
 
+    def given(self) -> dict[str, str]:
+        """What decides about the result, in words and digests."""
+        arrays = self.fingerprint or {
+            "method": "couple",
+            **fingerprint_of_graphs(self.graphs),
+            **{f"functions[{k}]": hashed(F) for k, F in enumerate(self.functions)},
+            "frozen": hashed(*self.free),
+            "function_weights": hashed(self.function_weights),
+            "start": "none" if self.start is None else hashed(*self.start),
+        }
+        return {**arrays, **self.in_words(), "engine": self.engine.name}
+
     def require_equal_ranks(self) -> None:
         """Require the same arguments on all ranks."""
-        same = self.engine.require_equal
-        same("graphs", *(array for g in self.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
-        same("functions", *self.functions)
-        same("times", "auto" if self.times is None else self.times)
-        same("alpha", "auto" if self.alpha is None else self.alpha)
-        same("frozen", *self.free)
-        same("rigidity", self.rigidity)
-        same("graph_weights", self.graph_weights)
-        same("function_weights", self.function_weights)
-        same("continuation", repr(self.continuation))
-        same("start", *([] if self.start is None else self.start))
-        same("tolerance", self.tolerance)
-        same("max_iterations", self.max_iterations)
-        same("max_seconds", repr(self.max_seconds))
-        same("memory", repr(self.budget))
-        same("precision", self.precision)
+        if self.engine.is_distributed:
+            for name, text in {**self.given(), "max_seconds": repr(self.max_seconds)}.items():
+                self.engine.require_equal(name, text)
 
     def opened_checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, with what the file holds already."""
         if self.checkpoint is None:
             return None
-        given = {
-            "method": "couple",
-            **fingerprint_of_graphs(self.graphs),
-            **{f"functions[{k}]": hashed(F) for k, F in enumerate(self.functions)},
-            "times": "auto" if self.times is None else repr(self.times.tolist()),
-            "alpha": "auto" if self.alpha is None else repr(self.alpha),
-            "frozen": hashed(*self.free),
-            "rigidity": repr(self.rigidity.tolist()),
-            "graph_weights": repr(self.graph_weights.tolist()),
-            "function_weights": hashed(self.function_weights),
-            "continuation": repr(self.routes),
-            "start": "none" if self.start is None else hashed(*self.start),
-            "tolerance": repr(self.tolerance),
-            "max_iterations": repr(self.max_iterations),
-            "memory": "auto" if self.budget is None else repr(self.budget),
-            "precision": self.precision,
-            "engine": self.engine.name,
-        }
-        return Checkpoint(self.checkpoint, given, self.engine, ranks_of(self.engine))
+        return Checkpoint(self.checkpoint, self.given(), self.engine, ranks_of(self.engine))
 
     def require_finite(self, alpha: float) -> None:
         """α‖Q‖² and its square must be finite; say whether F or α makes them overflow."""
@@ -192,7 +235,7 @@ def checked_precision(precision: str) -> str:
     return validation.choice("precision", precision, ("float64", "float32"))
 
 
-def checked_budget(budget: Any) -> int | None:
+def _checked_budget(budget: Any) -> int | None:
     """The bytes of memory that may be used; None for "auto", those that are free."""
     return None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget)
 
@@ -233,16 +276,9 @@ def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
     return np.setdiff1d(np.arange(graph.m), validation.indices(argument, frozen, below=graph.m))
 
 
-def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm: bool) -> list[Route]:
-    """Names of routes, with the stages if the caller gave them."""
+def _checked_continuation(continuation: Any) -> str | list[Stage]:
     if isinstance(continuation, str):
-        continuation = validation.choice("continuation", continuation, ("auto", *ROUTES))
-        if continuation != "auto":
-            return [(continuation, None)]
-        if warm:
-            return [("direct", None)]
-        names = ("times", "alpha", HELD) if max(g.n for g in graphs) <= limits.ALL_ROUTES else ("times",)
-        return [(name, None) for name in names]
+        return validation.choice("continuation", continuation, ("auto", *ROUTES))
     needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
     if not isinstance(continuation, Sequence):
         raise CothermError("continuation", validation.describe(continuation), needed)
@@ -255,10 +291,10 @@ def routes_of(continuation: str | Sequence[Stage], graphs: list[Graph], *, warm:
         if not isinstance(stage.robust, bool):
             raise CothermError(f"continuation[{k}].robust", validation.describe(stage.robust), "True or False")
         stages.append(Stage(tuple(times.tolist()), alpha, stage.robust))
-    return [("given", stages)]
+    return stages
 
 
-def start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
+def _start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:
     if start is None:
         return None
     given = start.graphs if isinstance(start, Coupling) else start

@@ -19,31 +19,28 @@ Edges = NDArray[np.intp]
 
 
 class Reordering:
-    """The renumbered graphs, and the maps from the caller's numbers to theirs and back."""
+    """The renumbered graphs, and the maps from the caller's numbers to theirs and back.
+
+    Small graphs, for which it gains nothing, and parts of graphs keep their numbers.
+    """
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._graphs = [reordered(g) if g.n > limits.REORDERED else unchanged(g) for g in graphs]
-
-    @property
-    def graphs(self) -> list[Graph]:
-        return [g.graph for g in self._graphs]
+        self._moved = [reordered(g) if isinstance(g, Graph) and g.n > limits.REORDERED else None for g in graphs]
+        self.graphs = [g if moved is None else moved.graph for g, moved in zip(graphs, self._moved, strict=True)]
 
     def functions(self, columns: Sequence[Floats]) -> list[Floats]:
-        return [F[g.vertices] for F, g in zip(columns, self._graphs, strict=True)]
+        return [F if g is None else F[g.vertices] for F, g in zip(columns, self._moved, strict=True)]
 
     def edges(self, chosen: Sequence[Edges]) -> list[Edges]:
         """Some edges of each graph, ascending."""
-        masks = [np.zeros(g.graph.m, dtype=bool) for g in self._graphs]
-        for mask, edges in zip(masks, chosen, strict=True):
-            mask[edges] = True
-        return [np.flatnonzero(mask[g.edges]) for mask, g in zip(masks, self._graphs, strict=True)]
+        return [some if g is None else g.here(some) for some, g in zip(chosen, self._moved, strict=True)]
 
     def weights(self, weights: Sequence[Floats]) -> list[Floats]:
-        return [w[g.edges] for w, g in zip(weights, self._graphs, strict=True)]
+        return [w if g is None else w[g.edges] for w, g in zip(weights, self._moved, strict=True)]
 
     def in_original_order(self, weights: Sequence[Floats]) -> tuple[Floats, ...]:
         """Weights in the caller's order."""
-        return tuple(g.in_original_order(w) for w, g in zip(weights, self._graphs, strict=True))
+        return tuple(w if g is None else g.in_original_order(w) for w, g in zip(weights, self._moved, strict=True))
 
     def wrapped(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
         """The callback, called with weights in the caller's order."""
@@ -59,6 +56,12 @@ class Reordered:
     graph: Graph
     vertices: NDArray[np.intp]
     edges: NDArray[np.intp]
+
+    def here(self, edges: Edges) -> Edges:
+        """Edges of the original graph by their numbers in this one, ascending."""
+        mask = np.zeros(self.graph.m, dtype=bool)
+        mask[edges] = True
+        return np.flatnonzero(mask[self.edges])
 
     def in_original_order(self, w: Floats) -> Floats:
         """Values on the edges of this graph, in the order of the original's edges."""
@@ -76,8 +79,3 @@ def reordered(graph: Graph) -> Reordered:
     low, high = np.minimum(a, b), np.maximum(a, b)
     edges = np.argsort(low.astype(np.int64) * graph.n + high)
     return Reordered(Graph(graph.n, low[edges], high[edges], graph.w[edges]), order.astype(np.intp), edges)
-
-
-def unchanged(graph: Graph) -> Reordered:
-    """The graph with its own numbers, if it is so small that renumbering gains nothing."""
-    return Reordered(graph, np.arange(graph.n), np.arange(graph.m))

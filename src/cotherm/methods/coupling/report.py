@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from cotherm.arrays import Floats
 from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.result import Coupling
@@ -31,7 +29,8 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
     Q = all_correlations(coupled, columns, times, _EXACT, options.engine)
     weighted = Q * np.sqrt(np.outer(options.function_weights, options.function_weights))
     cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
-    misled = _is_misled(options, solution, cost)
+    size = max(float(np.sum(F**2)) for F in options.weighted_functions)
+    misled = solution.status == "converged" and is_misled(options, solution, cost, size)
     return Coupling(
         graphs=coupled,
         originals=tuple(options.graphs),
@@ -40,10 +39,10 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
         alpha=solution.alpha,
         cost=cost,
         distance=solution.distance,
-        coupling_before=_before(options, columns, times),
+        coupling_before=coupling_error(options.graphs, columns, times, engine=options.engine),
         coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
         mismatch=functions_mismatch(columns),
-        status="stalled" if misled and solution.status == "converged" else solution.status,
+        status="stalled" if misled else solution.status,
         optimality=solution.optimality,
         history=solution.history,
         settings=_settings(options, solution),
@@ -52,34 +51,21 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
     )
 
 
-def _before(options: Options, columns: list[Floats], times: Floats) -> Floats:
-    """The weak coupling error of the graphs as given."""
-    return coupling_error(options.graphs, columns, times, engine=options.engine)
-
-
-def _is_misled(options: Options, solution: Solution, cost: float) -> bool:
-    """Whether the search's cost differs from the true one by more than rounding."""
-    size = max(float(np.sum(F**2)) for F in options.weighted_functions)
+def is_misled(options: Options, solution: Solution, cost: float, size: float) -> bool:
+    """Whether the search's cost differs from the true one by more than rounding; ``size`` is that of the functions."""
     noise = np.sqrt(solution.alpha) * float(options.graph_weights.sum()) * _NOISE * size
     return not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
 
 
 def _settings(options: Options, solution: Solution) -> dict[str, Any]:
     """The arguments as understood."""
-    continuation, plan = options.continuation, solution.plan
+    plan = solution.plan
     return {
-        "times": "auto" if options.times is None else options.times.tolist(),
-        "alpha": "auto" if options.alpha is None else options.alpha,
+        **options.settings(),
         **({} if solution.strength is None else {"strength": solution.strength}),
-        "rigidity": options.rigidity.tolist(),
-        "graph_weights": options.graph_weights.tolist(),
         "function_weights": options.function_weights.tolist(),
         "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
-        "continuation": continuation if isinstance(continuation, str) else [asdict(stage) for stage in continuation],
         "warm_start": options.start is not None,
-        "tolerance": options.tolerance,
-        "max_iterations": options.max_iterations,
-        "max_seconds": options.max_seconds,
         "memory": {"derivatives": plan.description, "precision": plan.precision, "peak": plan.peak},
         "engine": options.engine.name,
     }

@@ -112,8 +112,55 @@ _WIDEST = 40
 _KINDS = ("cut", "weakened", "kept", "strengthened", "switched on")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Coupling(JointGraphs, HasStatus):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CouplingOutcome(HasStatus):
+    """What every coupling says about its cost and how the search for it ended."""
+
+    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
+
+    graphs: tuple[Any, ...]
+    times: tuple[float, ...]
+    alpha: float
+    cost: float
+    distance: float
+    coupling_before: Floats
+    coupling: Floats
+    mismatch: float
+    status: str
+    optimality: float
+    history: tuple[Mapping[str, Any], ...]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: float
+
+    def _headline(self) -> str:
+        return f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s"
+
+    def _first_lines(self) -> list[str]:
+        texts = [self._costs(), self._mismatched(), self.advice]
+        return [self._headline(), *(f"  {text}" for text in texts if text)]
+
+    def _costs(self) -> str:
+        if np.isnan(self.cost):
+            return "The cost was not computed."
+        return (
+            f"cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
+            f"α = {self.alpha:g}   (optimality {self.optimality:.1e})"
+        )
+
+    def _mismatched(self) -> str:
+        strength = self.settings.get("strength")
+        return mismatch_note(self.mismatch, strength if isinstance(strength, float) else None)
+
+    def _coupling_table(self) -> list[str]:
+        lines = [f"  {'time':>8}{'error before':>16}{'after':>12}"]
+        for t, before, after in zip(self.times, self.coupling_before, self.coupling, strict=True):
+            lines.append(f"  {t:8g}{before:16.4g}{after:12.4g}")
+        return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Coupling(CouplingOutcome, JointGraphs):
     """Result of couple: the coupled graphs, the cost and how the search ended.
 
     Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
@@ -175,24 +222,9 @@ class Coupling(JointGraphs, HasStatus):
     3
     """
 
-    advice_by_status: ClassVar[Mapping[str, str]] = _ENDINGS
-
     graphs: tuple[Graph, ...]
     originals: tuple[Graph, ...]
     functions: tuple[Floats, ...]
-    times: tuple[float, ...]
-    alpha: float
-    cost: float
-    distance: float
-    coupling_before: Floats
-    coupling: Floats
-    mismatch: float
-    status: str
-    optimality: float
-    history: tuple[Mapping[str, Any], ...]
-    settings: Mapping[str, Any]
-    versions: Mapping[str, str]
-    seconds: float
     pairs: PairReport | None = None
 
     def changes(self, *, cut: float = 0.02, weak: float = 0.5, strong: float = 2.0) -> tuple[Changes, ...]:
@@ -504,34 +536,9 @@ class Coupling(JointGraphs, HasStatus):
             return None
         return small_png(self)
 
-    def _headline(self) -> str:
-        return f"Heat kernel coupling of {len(self.graphs)} graphs: {self.status}, {self.seconds:.2g} s"
-
-    def _first_lines(self) -> list[str]:
-        texts = [self._costs(), self._mismatched(), self.advice]
-        return [self._headline(), *(f"  {text}" for text in texts if text)]
-
-    def _costs(self) -> str:
-        if np.isnan(self.cost):
-            return "The cost was not computed."
-        return (
-            f"cost {self.cost:.6g} = distance {self.distance:.6g} + {self.cost - self.distance:.6g}, coupling times "
-            f"α = {self.alpha:g}   (optimality {self.optimality:.1e})"
-        )
-
     def _remarks(self) -> Sequence[str]:
         notes = () if self.pairs is None else self.pairs.notes
         return tuple(filter(None, [self.advice, self._mismatched(), *notes]))
-
-    def _mismatched(self) -> str:
-        strength = self.settings.get("strength")
-        return mismatch_note(self.mismatch, strength if isinstance(strength, float) else None)
-
-    def _coupling_table(self) -> list[str]:
-        lines = [f"  {'time':>8}{'error before':>16}{'after':>12}"]
-        for t, before, after in zip(self.times, self.coupling_before, self.coupling, strict=True):
-            lines.append(f"  {t:8g}{before:16.4g}{after:12.4g}")
-        return lines
 
     def _graph_table(self) -> list[str]:
         names = [shortened(graph.name or f"view {k + 1}", _WIDEST) for k, graph in enumerate(self.originals)]

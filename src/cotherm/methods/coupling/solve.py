@@ -41,6 +41,7 @@ class Solution:
     times: Floats
     alpha: float
     strength: float | None
+    mismatch: float  # with functions weighted
     cost: float
     distance: float
     optimality: float
@@ -49,16 +50,17 @@ class Solution:
     plan: MemoryPlan
 
 
-def solve(options: Options, began: float) -> Solution:
+def solve(options: Options, began: float, plan: MemoryPlan | None = None) -> Solution:
     """Couple, and free what the search needed before returning.
 
-    ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count.
+    ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count; ``plan`` was made before
+    where graphs had to be read first.
     """
     deadline = None if options.max_seconds is None else began + options.max_seconds
     checkpoint = options.opened_checkpoint()
     with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
-        plan = _plan(options)
+        plan = _plan(options) if plan is None else plan
         try:
             return _solved(options, plan, checkpoint, deadline, meter)
         except TimeUp:  # before the first step
@@ -72,6 +74,7 @@ def _as_given(options: Options, plan: MemoryPlan) -> Solution:
         times=np.array([LAST_MOVES * first_horizon(options.graphs)]) if options.times is None else options.times,
         alpha=options.alpha or 1.0,
         strength=None,
+        mismatch=np.nan,
         cost=np.nan,
         distance=0.0,
         optimality=np.nan,
@@ -143,10 +146,12 @@ def _searched(
         graph_weights=options.graph_weights,
         plan=plan,
         engine=options.engine,
+        patterns=options.patterns,
+        first_horizon=options.first_horizon,
     )
     strength = None
     if options.alpha is None:
-        strength = useful_strength(problem.mismatch)
+        strength = useful_strength(problem.mismatch) if options.strength is None else options.strength
         with until(None if options.engine.is_distributed else deadline):
             problem = problem.restated(times, chosen_alpha(problem, strength), None)
         options.require_finite(problem.alpha)
@@ -167,7 +172,8 @@ def _searched(
         weights=reordering.in_original_order(weights),
         times=times,
         alpha=problem.alpha,
-        strength=strength,
+        strength=strength if options.strength is None else None,
+        mismatch=problem.mismatch,
         cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
         optimality=found.optimality,

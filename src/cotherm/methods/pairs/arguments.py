@@ -105,7 +105,7 @@ class LinkedViews:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class PairNumbers:
     """Checked numbers, None for "auto"."""
 
     n_modes: int | None
@@ -130,7 +130,7 @@ class Numbers:
         max_seconds: float | None,
         callback: Callable[[Step], Any] | None,
         rare: Mapping[str, Any],
-    ) -> Numbers:
+    ) -> PairNumbers:
         compared, n_modes = checked_times(times), rare["n_modes"]
         if compared is not None and not np.any(compared > 0.0):
             raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
@@ -152,7 +152,7 @@ class Numbers:
         )
 
 
-def opened(place: Path, given: Given, numbers: Numbers) -> Checkpoint:
+def opened(place: Path, given: Given, numbers: PairNumbers) -> Checkpoint:
     """The checkpoint of this run, with what the file holds already."""
     fixed = {name: getattr(numbers, name) for name in ("n_modes", "alpha", "borrow")}
     named = ("include_unrelated", "kept_back", "seed", "tolerance", "max_iterations")

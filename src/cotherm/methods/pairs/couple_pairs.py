@@ -6,33 +6,41 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.deadline import TimeUp, until
 from cotherm.engines import Engine, engine_for_views
+from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint, checked_place
+from cotherm.methods.coupling.options import Numbers
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews, Numbers, opened
+from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews, PairNumbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.kept_back import Agreed, KeptBack, Measured
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.rules import FEWEST, MOVES
-from cotherm.methods.validation import options_of, versions
+from cotherm.methods.validation import are_shards, options_of, versions
 from cotherm.progress import Meter
+
+if TYPE_CHECKING:
+    from cotherm.graphs.sharded.store import ShardedGraph
+    from cotherm.methods.coupling.shards import ShardedCoupling
 
 _TOO_SHORT = "Time was too short to prepare the coupling: all views were left as they are."
 
 
+@overload
 def couple_pairs(
     graphs: Sequence[Graph],
     pairs: ArrayLike | Sequence[ArrayLike] | str = "same",
@@ -47,7 +55,32 @@ def couple_pairs(
     engine: str | Engine = "auto",
     checkpoint: str | os.PathLike[str] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> Coupling:
+) -> Coupling: ...
+
+
+@overload
+def couple_pairs(
+    graphs: Sequence[str | os.PathLike[str] | ShardedGraph],
+    pairs: ArrayLike | Sequence[ArrayLike] | str = "same",
+    **others: Any,
+) -> ShardedCoupling: ...
+
+
+def couple_pairs(  # type: ignore[misc] # other arguments of sharded graphs are checked by name
+    graphs: Any,
+    pairs: ArrayLike | Sequence[ArrayLike] | str = "same",
+    *,
+    functions: Sequence[ArrayLike] | None = None,
+    times: ArrayLike | str = "auto",
+    alpha: float | str = "auto",
+    borrow: float | str = "auto",
+    random_state: int = 0,
+    max_seconds: float | None = None,
+    callback: Callable[[Step], Any] | None = None,
+    engine: str | Engine = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Coupling | ShardedCoupling:
     r"""Couple graphs by items that are known to be the same, without labels.
 
     Changes edge weights as little as possible so that heat from the items that two views share diffuses alike on both.
@@ -70,8 +103,9 @@ def couple_pairs(
 
     Parameters
     ----------
-    graphs : sequence of Graph
-        Two or more views, graphs of any sizes.
+    graphs : sequence of Graph, or of ShardedGraph or path-like
+        Two or more views, graphs of any sizes. Sharded graphs, or with ``engine="petsc"`` their directories, are
+        coupled in parts, see Notes.
     pairs : "same", "names", sequence of array_like, or array_like of int of shape (items, graphs), default "same"
         Which vertices are the same item. "same": vertex v of every graph, or the vertices of the same name where all
         graphs have the same names in another order; graphs whose vertices have other names are refused. "names":
@@ -159,6 +193,12 @@ def couple_pairs(
     and `alpha` refer to the scaled graphs. ``distance``, ``coupling_before`` and ``cost`` are those of the graphs as
     given. The search, whose costs are in ``history``, begins at the scaled graphs with what they have borrowed.
 
+    Sharded graphs are coupled in parts, as by :func:`cotherm.couple`, whose options apply, ``out`` among them, and so
+    do ``graph_weights``, ``frozen`` and ``start``; of those above n_modes alone does. Items must be in all graphs, or,
+    of two graphs, may be in one only. Vertices have the numbers that they had before shards were put in another order.
+    Nothing is borrowed or kept back, and views are always coupled, by the modes of all of them, for one move along
+    edges and with α 50 times the number of graphs, in units of that of equal weight.
+
     References
     ----------
     .. [1] N. Mantel, "The detection of disease clustering and a generalized regression approach", Cancer Research,
@@ -184,13 +224,15 @@ def couple_pairs(
     (100, 2)
     """
     began = time.perf_counter()
+    if are_shards(graphs, engine):
+        return _of_shards(graphs, pairs, locals(), began)
     engine = engine_for_views(engine, functions)
     with engine.checking():
         rare = options_of(options, RARE)
         given = Given.checked(graphs, pairs, functions, rare["rigidity"], engine)
     engine.require_equal("graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
     engine.require_equal("pairs", given.pairs.table)
-    numbers = Numbers.checked(times, alpha, borrow, random_state, max_seconds, callback, rare)
+    numbers = PairNumbers.checked(times, alpha, borrow, random_state, max_seconds, callback, rare)
     place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
     limit = None if numbers.max_seconds is None or given.engine.is_distributed else began + numbers.max_seconds
@@ -203,7 +245,31 @@ def couple_pairs(
             return _as_given(given, numbers, began)
 
 
-def _coupled(given: Given, numbers: Numbers, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
+def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) -> ShardedCoupling:
+    """Sharded graphs; ``given`` are the other arguments."""
+    from cotherm.methods.coupling.shards import PAIRS_OF_SHARDS, ShardCoupling, shard_engine
+
+    petsc = shard_engine(given["engine"])
+    with petsc.checking():
+        if given["functions"] is not None:
+            raise CothermError("functions", "given, with sharded graphs", "pairs alone, or couple by functions alone")
+        if given["borrow"] not in ("auto", 0, 0.0):
+            raise CothermError("borrow", validation.describe(given["borrow"]), "0: sharded graphs do not borrow")
+        rare = options_of(given["options"], PAIRS_OF_SHARDS)
+        numbers = Numbers.checked(
+            len(graphs),
+            given["times"],
+            given["alpha"],
+            rare["graph_weights"],
+            given["max_seconds"],
+            given["callback"],
+            given["checkpoint"],
+            rare,
+        )
+    return ShardCoupling(graphs, petsc, numbers, rare, began).by_pairs(pairs, rare["frozen"], rare["start"])
+
+
+def _coupled(given: Given, numbers: PairNumbers, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
     found = relations(given.graphs, given.pairs, numbers.seed, given.engine)
     linked = [one for one in found if one.related or numbers.include_unrelated]
     views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
@@ -216,7 +282,7 @@ def _coupled(given: Given, numbers: Numbers, meter: Meter, began: float, kept: C
         return report.result(coupled, began)
 
 
-def _as_given(given: Given, numbers: Numbers, began: float) -> Coupling:
+def _as_given(given: Given, numbers: PairNumbers, began: float) -> Coupling:
     """The result if time ran out before the coupling was prepared."""
     degree = given.part(range(len(given.graphs))).degree
     times = np.array([MOVES / degree]) if numbers.times is None else numbers.times
@@ -255,7 +321,7 @@ class _Report:
     def __init__(
         self,
         given: Given,
-        numbers: Numbers,
+        numbers: PairNumbers,
         found: Sequence[Relation],
         linked: Sequence[Relation],
         views: LinkedViews,
@@ -366,7 +432,7 @@ class _Report:
         return _mismatch(self._coupler.terms(self._views.pairs, self._here()))
 
 
-def _settings(given: Given, numbers: Numbers, units: Floats) -> Mapping[str, Any]:
+def _settings(given: Given, numbers: PairNumbers, units: Floats) -> Mapping[str, Any]:
     """The arguments as understood."""
     return {
         "times": "auto" if numbers.times is None else numbers.times.tolist(),

@@ -15,7 +15,7 @@ from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.pairs import choice, rules
-from cotherm.methods.pairs.arguments import LinkedViews, Numbers
+from cotherm.methods.pairs.arguments import LinkedViews, PairNumbers
 from cotherm.methods.pairs.borrow import Borrowing
 from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
 from cotherm.methods.pairs.kept_back import Agreed, KeptBack
@@ -84,7 +84,7 @@ class Coupler:
         self,
         views: LinkedViews,
         relations: Sequence[Relation],
-        numbers: Numbers,
+        numbers: PairNumbers,
         meter: Meter,
         began: float,
         checkpoint: Checkpoint | None,
