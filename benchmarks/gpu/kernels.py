@@ -13,7 +13,7 @@ from benchmarks.gpu.peers import by_numba, by_triton
 from cotherm.datasets.shortcuts import shortcuts
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.problem import CouplingProblem
-from cotherm.methods.coupling.reordering import reordered
+from cotherm.methods.coupling.solve import reordered
 
 SIZE, QUICK = 1_000_000, 20_000
 GRADIENT, QUICK_GRADIENT = 100_000, 2_000

@@ -6,8 +6,7 @@ import numpy as np
 
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
-from cotherm.methods.pairs.edges import with_degrees
-from cotherm.methods.pairs.second import with_second_neighbors
+from cotherm.methods.pairs.second import with_degrees, with_second_neighbors
 
 
 def alone(graph: Graph) -> Graph:

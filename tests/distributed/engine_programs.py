@@ -28,8 +28,8 @@ from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.functions import smooth_modes
 from cotherm.graphs.sharded.store import ShardedGraph
 from cotherm.methods import checkpoint
-from cotherm.methods.coupling.reordering import reordered
 from cotherm.methods.coupling.search import Search
+from cotherm.methods.coupling.solve import reordered
 from cotherm.methods.pairs.choice import strength_by_own_edges
 from cotherm.methods.pairs.rules import USUAL_STRENGTH
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors

@@ -21,8 +21,7 @@ from cotherm.graphs.faces import is_mesh
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import heat_flow
 from cotherm.heat.layout import layout
-from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.routes import best_route
+from cotherm.methods.coupling.result import Coupling, best_route
 
 KINDS = ("graphs", "heat", "coupling", "convergence")
 # An edge below or above these parts of its weight is marked; the legend says so.

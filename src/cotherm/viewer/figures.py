@@ -9,8 +9,7 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.errors import visible_lines
 from cotherm.heat.coupling import coupling_error
-from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.routes import best_route
+from cotherm.methods.coupling.result import Coupling, best_route
 from cotherm.progress import working
 from cotherm.viewer.heat import Stops, series_degree
 

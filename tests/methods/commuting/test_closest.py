@@ -15,7 +15,7 @@ from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.methods.commuting import search as commuting_search
 from cotherm.methods.commuting.commutation import Commutation, Stage
-from cotherm.methods.commuting.trivial import SharedEdges
+from cotherm.methods.commuting.search import SharedEdges
 from cotherm.solve import bounded_newton
 from tests import problems
 

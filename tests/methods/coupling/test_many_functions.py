@@ -14,8 +14,7 @@ from cotherm.engines import Engine
 from cotherm.engines.cpu import incidence
 from cotherm.engines.cpu.engine import CPU
 from cotherm.methods.coupling import memory as plan
-from cotherm.methods.coupling.contrast_factors import Contrasts
-from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
+from cotherm.methods.coupling.implicit_jacobian import Contrasts, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan
 from cotherm.methods.coupling.problem import CouplingProblem, _contrasts

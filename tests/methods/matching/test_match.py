@@ -12,12 +12,9 @@ import pytest
 import scipy.sparse as sp
 
 import cotherm as ct
-from cotherm.methods.matching.functional_map import from_signatures, from_vertices
 from cotherm.methods.matching.halves import random_halves
-from cotherm.methods.matching.modes import graph_modes
-from cotherm.methods.matching.refinement import schedule
-from cotherm.methods.matching.signatures import signatures, time_ratio
-from cotherm.methods.matching.soft import round_trip, shares
+from cotherm.methods.matching.modes import graph_modes, signatures, time_ratio
+from cotherm.methods.matching.refinement import from_signatures, from_vertices, round_trip, schedule, shares
 from tests import problems, references
 
 

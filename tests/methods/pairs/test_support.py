@@ -11,7 +11,7 @@ import cotherm as ct
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import get_engine
-from cotherm.methods.pairs.support import Support, edges_on
+from cotherm.methods.pairs.borrow import Support, edges_on
 from cotherm.pairs import checked_pairs
 from tests import problems, references
 
@@ -127,7 +127,7 @@ def test_the_exact_heat_does_not_depend_on_blocks(
     pairs = checked_pairs(table, [graph.n for graph in views])
     known = known_edges(views, table, 0, 1)
     whole = Support(views, pairs, [(0, 1)], 0, ENGINE).of_edges(0, [1], [1.0], known)
-    monkeypatch.setattr("cotherm.methods.pairs.support._BLOCK", 7)
+    monkeypatch.setattr("cotherm.methods.pairs.borrow._BLOCK", 7)
     parts = Support(views, pairs, [(0, 1)], 0, ENGINE).of_edges(0, [1], [1.0], known)
     assert_allclose(parts, whole, atol=1e-8)
 

@@ -1,7 +1,7 @@
 """The sparsity pattern of a graph's Laplacian: laid out once, filled with weights many times.
 
 Rows are in the vertices' own order, and products are fast if neighbors have close numbers: see
-:mod:`cotherm.methods.coupling.reordering`.
+:mod:`cotherm.methods.coupling.solve`.
 """
 
 from __future__ import annotations

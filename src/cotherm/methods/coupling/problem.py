@@ -27,8 +27,7 @@ from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.heat.coupling import relative_mismatch
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
-from cotherm.methods.coupling.contrast_factors import Contrasts
-from cotherm.methods.coupling.implicit_jacobian import Factors, ImplicitJacobian
+from cotherm.methods.coupling.implicit_jacobian import Contrasts, Factors, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
 from cotherm.methods.coupling.memory import MemoryPlan, factors_memory
 from cotherm.solve.implicit_matrix import ImplicitMatrix

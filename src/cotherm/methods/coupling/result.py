@@ -335,33 +335,14 @@ class Coupling(CouplingOutcome, JointGraphs):
         """
         return figure_of(self, kind, labels=labels, function=function)
 
-    def view(
-        self,
-        *,
-        labels: Sequence[ArrayLike | None] | None = None,
-        names: Sequence[ArrayLike | None] | None = None,
-        positions: Sequence[ArrayLike | None] | None = None,
-        faces: str | Sequence[ArrayLike | None] = "auto",
-        thumbnails: Sequence[Sequence[Any] | None] | None = None,
-        pairs: Any = None,
-        title: str | None = None,
-    ) -> Page:
+    def view(self, **given: Any) -> Page:
         """Show the coupling in a browser, or in the cell of a notebook: heat on all graphs, and what changed.
 
         Parameters
         ----------
-        labels, names : sequence of array_like of str or int, optional
-            For each view the class and the name of every vertex. By default those stored in the graphs.
-        positions : sequence of array_like of shape (n_k, 2) or (n_k, 3), optional
-            For each view the places of the vertices. By default the coordinates stored in the graphs, or a layout.
-        faces : "auto", "surface", "none" or sequence of array_like of int of shape (f_k, 3), default "auto"
-            Triangles to draw as lit surfaces.
-        thumbnails : sequence of sequence of bytes, str, path-like or None, optional
-            For each view a small picture of every vertex: PNG, JPEG or WebP.
-        pairs : "same", "names", sequence of array_like or array_like of int of shape (items, graphs), optional
-            Which vertices are the same item. By default those that the views were coupled by, if they were.
-        title : str, optional
-            Title of the page.
+        **given
+            What the page shows beside the coupling: labels, names, positions, faces, thumbnails, pairs and title, as
+            for :func:`cotherm.viewer.make_page`.
 
         Returns
         -------
@@ -377,35 +358,14 @@ class Coupling(CouplingOutcome, JointGraphs):
         See Also
         --------
         save_page : Write the page to a file.
-        cotherm.viewer.make_page : Make it without showing it; says more about the arguments.
+        cotherm.viewer.make_page : Make it without showing it.
         """
-        page = page_of(
-            self,
-            labels=labels,
-            names=names,
-            positions=positions,
-            faces=faces,
-            thumbnails=thumbnails,
-            pairs=pairs,
-            title=title,
-        )
+        page = page_of(self, **given)
         if not in_notebook():
             page.open()
         return page
 
-    def save_page(
-        self,
-        path: str | PathLike[str],
-        *,
-        overwrite: bool = False,
-        labels: Sequence[ArrayLike | None] | None = None,
-        names: Sequence[ArrayLike | None] | None = None,
-        positions: Sequence[ArrayLike | None] | None = None,
-        faces: str | Sequence[ArrayLike | None] = "auto",
-        thumbnails: Sequence[Sequence[Any] | None] | None = None,
-        pairs: Any = None,
-        title: str | None = None,
-    ) -> None:
+    def save_page(self, path: str | PathLike[str], *, overwrite: bool = False, **given: Any) -> None:
         """Write the page that view shows: one ``.html`` file that opens from disk, without a network.
 
         Parameters
@@ -414,18 +374,8 @@ class Coupling(CouplingOutcome, JointGraphs):
             Where to write, a name that ends in ``.html``.
         overwrite : bool, default False
             Whether to replace an existing file.
-        labels, names : sequence of array_like of str or int, optional
-            For each view the class and the name of every vertex, as for :meth:`view`.
-        positions : sequence of array_like of shape (n_k, 2) or (n_k, 3), optional
-            For each view the places of the vertices.
-        faces : "auto", "surface", "none" or sequence of array_like of int of shape (f_k, 3), default "auto"
-            Triangles to draw as lit surfaces.
-        thumbnails : sequence of sequence of bytes, str, path-like or None, optional
-            For each view a small picture of every vertex: PNG, JPEG or WebP.
-        pairs : "same", "names", sequence of array_like or array_like of int of shape (items, graphs), optional
-            Which vertices are the same item.
-        title : str, optional
-            Title of the page.
+        **given
+            What the page shows beside the coupling, as for :meth:`view`.
 
         Raises
         ------
@@ -436,17 +386,7 @@ class Coupling(CouplingOutcome, JointGraphs):
         --------
         view : Show the page.
         """
-        page = page_of(
-            self,
-            labels=labels,
-            names=names,
-            positions=positions,
-            faces=faces,
-            thumbnails=thumbnails,
-            pairs=pairs,
-            title=title,
-        )
-        page.save(path, overwrite=overwrite)
+        page_of(self, **given).save(path, overwrite=overwrite)
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
         """Write the whole result to a ``.npz`` file, without pickles.
@@ -588,3 +528,13 @@ def _changes(old: Graph, new: Graph, cut: float, weak: float, strong: float) -> 
     kind[after > strong * before] = "strengthened"
     kind[(before == 0.0) & (after > 0.0)] = "switched on"
     return Changes(new.i, new.j, before, after, kind)
+
+
+def best_route(history: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The steps of the route that ends with the least cost; if several tie, of the first."""
+    routes: dict[str, list[Mapping[str, Any]]] = {}
+    for row in history:
+        routes.setdefault(str(row["route"]), []).append(row)
+    ends = {name: float(rows[-1]["cost"]) for name, rows in routes.items()}
+    finite = [name for name, cost in ends.items() if np.isfinite(cost)] or list(routes)
+    return routes[min(finite, key=lambda name: ends[name])] if finite else []

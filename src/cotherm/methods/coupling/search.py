@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
@@ -90,8 +91,29 @@ class Found:
     stage: int = 0
 
 
-class _Stop(Exception):  # noqa: N818 (an end, not an error)
+class Stop(Exception):  # noqa: N818 (an end, not an error)
     """Raised from within a descent to end the search; its argument is the status."""
+
+
+class Watch:
+    """What is told of every step: the history, the meter and the callback; ``deadline`` is when to stop."""
+
+    def __init__(
+        self, engine: Engine, callback: Callable[[Step], Any] | None, deadline: float | None, meter: Meter
+    ) -> None:
+        self._engine, self._callback, self._deadline, self._meter = engine, callback, deadline, meter
+        self.history: list[dict[str, Any]] = []
+
+    def tell(self, row: dict[str, Any], weights: Callable[[], Sequence[Floats]]) -> None:
+        """Raises :class:`Stop` if the callback, on any rank, or time says so."""
+        self.history.append(row)
+        self._meter.show(step=len(self.history), cost=row["cost"], coupling=row["coupling"])
+        if self._callback is not None:
+            step = Step(**row, weights=tuple(weights()))
+            if self._engine.most(bool(self._callback(step))):
+                raise Stop("interrupted")
+        if self._deadline is not None and self._engine.most(time.perf_counter() > self._deadline):
+            raise Stop("time limit")
 
 
 class _TooSlow(Exception):  # noqa: N818 (an end, not an error)
@@ -117,10 +139,9 @@ class Search:
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self._problem, self._routes, self._tolerance = problem, routes, tolerance
-        self._left, self._callback = max_iterations, callback
-        self._deadline, self._meter = deadline, meter
+        self._left, self._meter = max_iterations, meter
+        self._watch = Watch(problem.engine, callback, deadline, meter)
         self._robust = robust_scale(problem)
-        self.history: list[dict[str, Any]] = []
         self._current: Array | None = None
         self._holds = any(name == HELD for name, _ in routes)
         self._by_times: tuple[CouplingProblem, Found] | None = None  # the last stage of that route, where it is needed
@@ -153,7 +174,7 @@ class Search:
             if best.cost > self._cost(start):  # every route led away; from the start it only goes down
                 best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
             return best
-        except _Stop as stop:
+        except Stop as stop:
             status = str(stop)
         except KeyboardInterrupt:
             if self._problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
@@ -341,7 +362,7 @@ class Search:
     def _take_up(self, checkpoint: Checkpoint) -> None:
         common = checkpoint.common
         if common:
-            self.history, self._left = common["history"], common["left"]
+            self._watch.history, self._left = common["history"], common["left"]
             self._problem.factors.made.extend(common["factors"])
             if checkpoint.is_caught_up:
                 self._warm_up(checkpoint)
@@ -361,18 +382,14 @@ class Search:
             "coupling": iterate.residual / problem.alpha,
             "optimality": iterate.optimality,
         }
-        self.history.append(row)
-        self._meter.show(step=len(self.history), cost=iterate.cost, coupling=row["coupling"])
-        if self._callback is not None:
-            step = Step(**row, weights=tuple(problem.weights_on_host(iterate.u)))
-            if problem.engine.most(bool(self._callback(step))):
-                raise _Stop("interrupted")
-        if iterate.iteration:
-            self._left -= 1
-            if self._left <= 0:
-                raise _Stop("out of budget")
-        if self._deadline is not None and problem.engine.most(time.perf_counter() > self._deadline):
-            raise _Stop("time limit")
+        self._left -= bool(iterate.iteration)
+        self._watch.tell(row, lambda: problem.weights_on_host(iterate.u))
+        if iterate.iteration and self._left <= 0:
+            raise Stop("out of budget")
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        return self._watch.history
 
     def _foreseen(self, route: str, stage: int, steps: int) -> float:
         """The cost after so many steps at the pace of the last ones; 0 where they are too few to tell."""

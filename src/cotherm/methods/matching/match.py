@@ -19,13 +19,10 @@ from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling.auto import useful_strength
 from cotherm.methods.coupling.result import STRENGTH, Coupling
-from cotherm.methods.matching.functional_map import from_signatures
 from cotherm.methods.matching.halves import agreement, chance
-from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, graph_modes
-from cotherm.methods.matching.refinement import Space, refined
+from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, default_times, graph_modes, signatures, time_ratio
+from cotherm.methods.matching.refinement import Space, from_signatures, refined, round_trip, shares
 from cotherm.methods.matching.result import APPROXIMATE, BY_CHANCE, SUPPORTED, UNCERTAIN, UNJUDGED, Match
-from cotherm.methods.matching.signatures import default_times, signatures, time_ratio
-from cotherm.methods.matching.soft import round_trip, shares
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
 from cotherm.methods.validation import checked_graphs, checked_views, is_auto, versions
 

@@ -8,13 +8,16 @@ its own, and vertices are compared in both: v and w are near where Φ_s[v] ≈ �
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
+from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
-from cotherm.methods.matching.functional_map import from_vertices
+from cotherm.methods.matching.halves import neighborhoods
 from cotherm.methods.matching.modes import Modes
 from cotherm.progress import track
 
@@ -62,3 +65,65 @@ def _sample(n: int) -> Ints | None:
 
 def _some(X: Floats, rows: Ints | None) -> Floats:
     return X if rows is None else X[rows]
+
+
+# Weight of commuting with the Laplacians, relative to carrying the signatures.
+_COMMUTING = 0.1
+# Keeps the systems solvable where neither term determines the map.
+_RIDGE = 1e-9
+
+
+def from_signatures(A: Floats, B: Floats, of_source: Floats, of_target: Floats) -> Floats:
+    """The C with least ‖CB − A‖² + μ‖CΛ_t − Λ_sC‖²: coefficients on the target to coefficients on the source.
+
+    A and B are signatures on source and target, Λ_s and Λ_t the eigenvalues in one unit. Every row of C is a small
+    system of its own: c_i (BBᵀ + μ Diag(λ_t − λ_i)²) = a_i Bᵀ.
+    """
+    k = len(A)
+    unit = max(float(of_target[-1]), float(of_source[-1])) or 1.0
+    gaps = (of_target[np.newaxis, :] - of_source[:, np.newaxis]) / unit
+    systems = (B @ B.T)[np.newaxis] + (_COMMUTING * gaps**2 + _RIDGE)[:, :, np.newaxis] * np.eye(k)
+    return np.asarray(np.linalg.solve(systems, (A @ B.T)[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
+
+
+def from_vertices(source: Modes, target: Modes, there: Ints, rows: Ints | None = None) -> Floats:
+    """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀM_s Φ_t[there].
+
+    With rows, only those vertices of the source have a counterpart, and C is the least-squares fit over them.
+    """
+    if rows is None:
+        return source.coefficients(target.vectors[there])
+    root = np.sqrt(source.mass[rows])[:, np.newaxis]
+    C = np.linalg.lstsq(root * source.vectors[rows], root * target.vectors[there], rcond=None)[0]
+    return np.asarray(C, dtype=np.float64)
+
+
+# The share of the m-th nearest is e to the minus this of that of the nearest.
+_FALL = 3.0
+
+
+def shares(X: Floats, Y: Floats, m: int) -> tuple[Ints, sp.csr_array]:
+    """For rows of X the nearest row of Y, and shares of the m nearest: a row-stochastic matrix of m entries a row.
+
+    Shares are the softmax of −β_v d², the plan of least Σ p d² − (entropy of p)/β_v over those m. β_v is the vertex's
+    own: with it the m-th nearest has e⁻³ of the share of the nearest, at any density of vertices.
+    """
+    near, distances = nearest_rows(X, Y, m)
+    squares = distances**2
+    excess = squares - squares[:, :1]
+    widest = excess[:, -1:]
+    p = np.exp(-_FALL * np.divide(excess, widest, out=np.zeros_like(excess), where=widest > 0.0))
+    p /= p.sum(axis=1, keepdims=True)
+    hard = near[:, 0].copy()  # before the rows of the matrix, which may share their memory, are sorted
+    soft = sp.csr_array((p.ravel(), near.ravel(), np.arange(0, near.size + 1, m)), shape=(len(X), len(Y)))
+    soft.sort_indices()
+    return hard, soft
+
+
+def round_trip(graph: Graph, there: Any, back: Any) -> Floats:
+    """For every vertex v the chance to come back to v or a neighbor: Σ_u (PQ)_vu over u = v and u ~ v.
+
+    P are the shares from the graph to the other and Q those from the other to it.
+    """
+    chance = np.asarray((sp.csr_array(there @ back) * neighborhoods(graph)).sum(axis=1)).ravel()
+    return np.clip(chance, 0.0, 1.0)

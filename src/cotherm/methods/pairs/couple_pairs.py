@@ -22,10 +22,9 @@ from cotherm.methods.coupling.options import Numbers
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
-from cotherm.methods.pairs.agreement import Agreement
+from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, Measured
 from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews, PairNumbers, opened
 from cotherm.methods.pairs.coupler import Coupled, Coupler
-from cotherm.methods.pairs.kept_back import Agreed, KeptBack, Measured
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport

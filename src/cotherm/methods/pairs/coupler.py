@@ -15,13 +15,12 @@ from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.pairs import choice, rules
+from cotherm.methods.pairs.agreement import Agreed, KeptBack
 from cotherm.methods.pairs.arguments import LinkedViews, PairNumbers
-from cotherm.methods.pairs.borrow import Borrowing
+from cotherm.methods.pairs.borrow import Borrowing, Support
 from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
-from cotherm.methods.pairs.kept_back import Agreed, KeptBack
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation
-from cotherm.methods.pairs.support import Support
 from cotherm.pairs import Pairs
 from cotherm.progress import Meter
 

@@ -6,7 +6,6 @@ the weights may be measured.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
-from cotherm.methods.coupling.search import Step
+from cotherm.methods.coupling.search import Step, Stop, Watch
 from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
 from cotherm.solve.quasi_newton import QuasiNewton
@@ -43,10 +42,6 @@ class Outcome:
     status: str
     history: list[dict[str, Any]] = field(default_factory=list)
     measured: list[Any] = field(default_factory=list)
-
-
-class _Stop(Exception):  # noqa: N818 (an end, not an error)
-    """Raised from within the search to end it; its argument is the status."""
 
 
 def descend(
@@ -93,7 +88,7 @@ def descend(
         else:
             search.status = "stalled"
         search.measure(measure)
-    except _Stop as stop:
+    except Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
         if problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
@@ -125,13 +120,16 @@ class _Search:
         checkpoint: Checkpoint | None,
         name: str,
     ) -> None:
-        self._problem, self._callback, self._left = problem, callback, iterations
-        self._deadline, self._meter, self._checkpoint, self._name = deadline, meter, checkpoint, name
+        self._problem, self._left, self._checkpoint, self._name = problem, iterations, checkpoint, name
+        self._watch = Watch(problem.engine, callback, deadline, meter)
         self._run: State | None = None  # of a stage, where it is to go on
         self._unit: float | None = None  # the cost at which that began
         self.u, self.status = problem.center, "converged"
-        self.history: list[dict[str, Any]] = []
         self.measured: list[Any] = []
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        return self._watch.history
 
     def measure(self, measure: Callable[[list[Floats]], Any] | None) -> None:
         """Measure the weights as they are now."""
@@ -142,7 +140,7 @@ class _Search:
         """Go on from a state; the first stage that is not over."""
         if begun is None:
             return 0
-        self._left, self.history = begun["left"], begun["history"]
+        self._left, self._watch.history = begun["left"], begun["history"]
         self.measured = list(begun["measured"])
         self._run, self._unit = begun["run"], begun["unit"]
         return int(begun["stage"])
@@ -203,14 +201,7 @@ class _Search:
             "coupling": value.coupling,
             "optimality": _optimality(self.u, value),
         }
-        self.history.append(row)
-        self._meter.show(step=len(self.history), cost=row["cost"], coupling=row["coupling"])
-        if self._callback is not None:
-            weights = tuple(w.copy() for w in self._problem.weights(self.u))
-            if self._callback(Step(**row, weights=weights)):
-                raise _Stop("interrupted")
-        if self._deadline is not None and self._problem.engine.most(time.perf_counter() > self._deadline):
-            raise _Stop("time limit")
+        self._watch.tell(row, lambda: [w.copy() for w in self._problem.weights(self.u)])
 
     def is_balanced(self, alpha: float) -> bool:
         """Whether what is left of the gradients is small beside them."""
