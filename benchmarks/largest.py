@@ -169,10 +169,8 @@ def table(report: dict[str, Any]) -> str:
 def prepare(folder: Path, n: int) -> None:
     """Both views as shards, in a stream."""
     from cotherm import ranks
-    from cotherm.graphs.sharded.assembly import assemble
-    from cotherm.graphs.sharded.buckets import EDGE, Buckets, shard_of
-    from cotherm.graphs.sharded.merging import each_once
     from cotherm.graphs.sharded.staging import staged
+    from cotherm.graphs.sharded.writing import ShardWriter
 
     world = ranks.world()
     if world.rank == 0:
@@ -181,23 +179,16 @@ def prepare(folder: Path, n: int) -> None:
     starts = n * np.arange(_SHARDS + 1) // _SHARDS
     for view in range(2):
         with staged(world, folder / f"{view}.shards") as place:
-            scratch = place / "scratch"
-            with ranks.together(world):
-                if world.rank == 0:
-                    scratch.mkdir()
-            buckets = Buckets(scratch, "edges", _SHARDS, EDGE, world.rank)
+            writer = ShardWriter(world, place, starts)
             with ranks.together(world):
                 for block in _grid(n, view, world.rank, world.size):
-                    buckets.add(shard_of(starts, block["i"]), block)
-            assemble(world, place, scratch, buckets, starts, each_once("edge {}".format), {})
-            with ranks.together(world):
-                if world.rank == 0:
-                    scratch.rmdir()
+                    writer.add(block)
+            writer.finish(lambda records: records, lambda _start, _stop: {})
 
 
 def _grid(n: int, view: int, rank: int, size: int) -> Iterator[Any]:
     """The records of a rank's rows of the grid, and of the short cuts."""
-    from cotherm.graphs.sharded.buckets import EDGE
+    from cotherm.graphs.sharded.writing import EDGE
 
     columns = _columns(n)
     rows = n // columns

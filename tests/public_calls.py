@@ -53,13 +53,7 @@ LEFT_OUT: dict[str, str] = {
     "Coupling.view": "opens a browser; make_page has the same arguments",
     **dict.fromkeys(
         (
-            *("ShardedGraph.array", "ShardedGraph.edge_range", "ShardedGraph.mirror_blocks", "ShardedGraph.own_blocks"),
-            *(
-                "ShardedGraph.verify_file",
-                "ShardedGraph.has",
-                "ShardedGraph.read_vertices",
-                "ShardedGraph.vertex_ranges",
-            ),
+            *("ShardedGraph.has", "ShardedGraph.read_vertices", "ShardedGraph.vertex_ranges"),
             *("ShardedGraph.part", "PairReport.lines", "Spectrum.decay", "Modes.coefficients", "Modes.first"),
         ),
         "for programs that take a result apart themselves; numbers of shards, ranks and modes are not checked there",
@@ -69,9 +63,7 @@ LEFT_OUT: dict[str, str] = {
 TAKE_LONG = {("closest_commuting", "valid")}
 # Arguments that are not data.
 NOT_DATA = {
-    "advice": "words of the command line",
     "ranks": "the processes of MPI",
-    "block": "a size of working memory, known to its own tests",
     "key": "of single cells, left to anndata",
 }
 

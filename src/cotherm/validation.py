@@ -5,9 +5,10 @@ Public functions call these once; everything inside then trusts its arguments.
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,25 @@ def choice(argument: str, value: object, options: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in words:
         raise CothermError(argument, describe(value), "one of " + ", ".join(map(repr, words)))
     return value
+
+
+def options_of(options: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults with what ``options`` says instead; refuses names that are not among them."""
+    needed = "a dict whose keys are among " + ", ".join(sorted(defaults))
+    if options is None:
+        return dict(defaults)
+    if not isinstance(options, Mapping):
+        raise CothermError("options", describe(options), needed)
+    for key in options:
+        if key not in defaults:
+            raise CothermError("options", f"the key {key!r}", needed, did_you_mean(key, defaults))
+    return {**defaults, **options}
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Advice for a misspelled name; empty if nothing known is near it."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"Did you mean {close[0]!r}?" if close else ""
 
 
 def items(argument: str, value: object, count: int | None = None, *, least: int = 1, each: str = "") -> list[Any]:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ def points(tmp_path: Path) -> np.ndarray:
 
 @pytest.mark.usefixtures("points")
 def test_a_graph_file(run: Run, tmp_path: Path) -> None:
-    answer = run("shard", tmp_path / "graph.npz", "--parts", 3, "--order", "curve", "--out", tmp_path / "g.shards")
+    answer = run("shard", tmp_path / "graph.npz", "--parts", 3, "--out", tmp_path / "g.shards")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out.startswith("Sharded graph cloud: 200 vertices, ")
     assert f"Written: {tmp_path / 'g.shards'}" in answer.out
@@ -35,7 +36,7 @@ def test_a_graph_file(run: Run, tmp_path: Path) -> None:
     assert told["kind"] == "sharded graph"
     assert (told["vertices"], told["edges"], told["shards"]) == (200, opened.m, 3)
     assert told["edges_between_shards"] == opened.header.mirrors.sum()
-    assert (told["order"], told["extras"]) == ("curve", ["coordinates", "original"])
+    assert (told["order"], told["extras"]) == ("given", ["coordinates"])
     assert "3 shards of at most" in run("info", tmp_path / "g.shards").out
     again = run("shard", tmp_path / "graph.npz", "--out", tmp_path / "g.shards")
     assert again.code == 2
@@ -64,8 +65,8 @@ def test_points(run: Run, tmp_path: Path, points: np.ndarray) -> None:
     [
         (("graph.npz", "--metric", "cosine"), "--metric: given with"),
         (("graph.npz", "graph.npz"), "2 files; needed: one graph, or points"),
-        (("graph.npz", "--order", "cells"), "--order: cells; needed: given, curve or partition"),
-        (("points.npy", "--order", "curve"), "--order: curve; needed: given or cells"),
+        (("graph.npz", "--order", "cells"), "--order: cells; needed: given or partition"),
+        (("points.npy", "--order", "partition"), "--order: partition; needed: given or cells"),
         (("points.npy", "--probes", "3"), "--probes: 3 for an exact search"),
         (("points.npy", "--neighbors", "0"), "k: 0; needed"),
         (("graph.npz", "--parts", "0"), "parts: 0; needed"),
@@ -87,15 +88,14 @@ def test_a_conversion_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     """SIGTERM while the file is read: what was there before is whole, and no scratch is left."""
     graph = ct.Graph(3, [0], [1], [1.0])
     ct.shard_graph(graph, tmp_path / "g.shards")
-    os.mkfifo(tmp_path / "edges.csv")  # never comes to an end
+    (tmp_path / "edges.csv").write_bytes(b"0,1\n" * 20_000_000)  # takes seconds to read
     command = [sys.executable, "-m", "cotherm", "shard", "edges.csv", "--out", "g.shards", "--force"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE)
-    with (tmp_path / "edges.csv").open("w") as pipe:
-        pipe.write("0,1\n1,2\n")
-        pipe.flush()
-        process.terminate()
-        process.communicate(timeout=60)
+    while not list(tmp_path.glob(".cotherm-*/scratch/edges.bin")) and process.poll() is None:
+        time.sleep(0.01)
+    process.terminate()
+    process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
     assert sorted(one.name for one in tmp_path.iterdir()) == ["edges.csv", "g.shards"]
     assert ct.ShardedGraph.open(tmp_path / "g.shards").to_graph().n == 3

@@ -17,8 +17,7 @@ from cotherm import memory, ranks
 from cotherm.cli.main import run_program
 from cotherm.graphs.sharded.staging import staged, write_file
 from cotherm.graphs.sharded.store import ShardedGraph
-from cotherm.graphs.sharded.weights import write_weights
-from cotherm.io import text
+from cotherm.graphs.sharded.writing import write_weights
 
 
 def new_weight(i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -36,11 +35,11 @@ def convert_unequally(source: str, target: str) -> None:
     ct.shard_graph(source, target, world.rank + 1, ranks=world)
 
 
-def weights(source: str, target: str, balance: str = "edges") -> None:
+def weights(source: str, target: str) -> None:
     """Write other weights, from parts of all ranks; two graphs in one directory."""
     world = ranks.world()
     graph = ShardedGraph.open(source)
-    part = graph.part(world.rank, ranges=graph.vertex_ranges(world.size, balance=balance))
+    part = graph.part(world.rank, ranges=graph.vertex_ranges(world.size))
     with staged(world, target, overwrite=True) as folder:
         write_weights(world, folder / "0", graph, part, new_weight(part.i, part.j))
         write_weights(world, folder / "1", graph, part, 2 * part.w, name="twice")
@@ -114,13 +113,14 @@ def limited_knn(points: str, target: str, bytes_more: str, how: str) -> None:
     if how == "whole":
         ct.knn_graph(np.load(points), 5, scale=None)
     else:
-        ct.shard_knn_graph(points, target, 5, parts=16, block=4096, scale=None, order="cells", ranks=world)
+        more = {"parts": 16, "scale": None, "order": "cells", "options": {"block": 4096}}
+        ct.shard_knn_graph(points, target, 5, ranks=world, **more)
 
 
 def limited_conversion(source: str, target: str, bytes_more: str, how: str) -> None:
     """A graph into shards under the same limit; "whole" by read_graph."""
     world = ranks.world()
-    text.plain_rows(b"0,1,2\n", 3, ",")  # loads pyarrow
+    ct.shard_graph(ct.Graph(2, [0], [1], [1.0]), f"{target}.small", 1, overwrite=True, ranks=world)  # loads pyarrow
     limit = _private_bytes() + int(bytes_more)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     if how == "whole":
@@ -147,7 +147,7 @@ def limited_coupling(folder: str, bytes_more: str, how: str) -> None:
     found = ct.couple(
         paths, {"landmarks": marks}, engine="petsc", options={"out": f"{folder}/{world.size}", "max_iterations": 2}
     )
-    most = max(world.gather(max(len(part.w) + len(part.mirror_w) for part in found.parts)))
+    most = max(world.gather(max(len(part.w) + len(part.mirror_e) for part in found.parts)))
     if world.rank == 0:
         sys.stdout.write(json.dumps({"most": most, "cost": found.cost}))
 
@@ -197,11 +197,11 @@ def endless(pid: str) -> None:
 
 def death_while_merging(source: str, target: str) -> None:
     """Rank 1 is killed while it sorts its shards."""
-    from cotherm.graphs.sharded import assembly
+    from cotherm.graphs.sharded import writing
 
     world = ranks.world()
     if world.rank == 1:
-        vars(assembly)["in_order"] = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        writing.ShardWriter._sorted = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
     ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
 
 
@@ -218,7 +218,7 @@ def full_disk_in_knn(points: str, target: str) -> None:
     world = ranks.world()
     if world.rank == 1:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
-    ct.shard_knn_graph(points, target, 5, block=100, overwrite=True, ranks=world)
+    ct.shard_knn_graph(points, target, 5, overwrite=True, ranks=world, options={"block": 100})
 
 
 def unequal_points(points: str, target: str) -> None:

@@ -100,7 +100,3 @@ def test_without_a_partitioner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.warns(ct.CothermWarning, match="neither ParMETIS nor PT-Scotch; the order is 'given'"):
         plain = ct.shard_graph(graph, tmp_path / "plain.shards", 2, order="partition")
     assert plain.header.order == "given"
-    placed = graph.replace(coordinates=np.random.default_rng(0).random((100, 2)))
-    with pytest.warns(ct.CothermWarning, match="the order is 'curve'"):
-        along = ct.shard_graph(placed, tmp_path / "curve.shards", 2, order="partition")
-    assert along.header.order == "curve"

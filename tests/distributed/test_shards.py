@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import cotherm as ct
-from cotherm.graphs.sharded.header import file_name
-from cotherm.graphs.sharded.store import ShardedGraph
+from cotherm.graphs.sharded.store import ShardedGraph, file_name
 from tests.distributed.launch import needs_mpi, run_ranks
 from tests.distributed.programs import new_weight
 from tests.graphs.sharded.test_store import in_order, random_graph
@@ -29,29 +28,26 @@ def graph() -> ct.Graph:
 
 
 def same_files(a: Path, b: Path) -> bool:
-    names = sorted(one.name for one in a.iterdir())
-    return names == sorted(one.name for one in b.iterdir()) and all(
-        (a / name).read_bytes() == (b / name).read_bytes() for name in names
-    )
+    names, others = (sorted(one.relative_to(folder) for one in folder.rglob("*.*")) for folder in (a, b))
+    return names == others and all((a / name).read_bytes() == (b / name).read_bytes() for name in names)
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
-@pytest.mark.parametrize(("suffix", "order"), [(".npz", "given"), (".npz", "curve"), (".csv", "given")])
-def test_ranks_convert_as_one_process_does(tmp_path: Path, graph: ct.Graph, size: int, suffix: str, order: str) -> None:
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_ranks_convert_as_one_process_does(tmp_path: Path, graph: ct.Graph, size: int, suffix: str) -> None:
     """The directories are the same, byte by byte."""
     source = tmp_path / f"g{suffix}"
     ct.write_graph(graph if suffix == ".npz" else graph.bare(), source)
-    ct.shard_graph(source, tmp_path / "alone.shards", 5, order=order)
-    done = run_ranks(size, *PROGRAMS, "convert", source, tmp_path / "ranks.shards", "5", order)
+    ct.shard_graph(source, tmp_path / "alone.shards", 5)
+    done = run_ranks(size, *PROGRAMS, "convert", source, tmp_path / "ranks.shards", "5")
     assert done.returncode == 0, done.stderr
     assert same_files(tmp_path / "alone.shards", tmp_path / "ranks.shards")
 
 
 @pytest.mark.parametrize("size", [1, 2, 4])
-@pytest.mark.parametrize("balance", ["edges", "vertices"])
-def test_weights_of_all_ranks(tmp_path: Path, graph: ct.Graph, size: int, balance: str) -> None:
+def test_weights_of_all_ranks(tmp_path: Path, graph: ct.Graph, size: int) -> None:
     ct.shard_graph(graph, tmp_path / "g.shards", 3)
-    done = run_ranks(size, *PROGRAMS, "weights", tmp_path / "g.shards", tmp_path / "out", balance)
+    done = run_ranks(size, *PROGRAMS, "weights", tmp_path / "g.shards", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     first, second = (ShardedGraph.open(tmp_path / "out" / view) for view in "01")
     first.verify()
@@ -59,8 +55,6 @@ def test_weights_of_all_ranks(tmp_path: Path, graph: ct.Graph, size: int, balanc
     expected = in_order(graph)
     assert first.to_graph() == expected.with_weights(new_weight(expected.i, expected.j))
     assert second.to_graph() == expected.with_weights(2 * expected.w).replace(name="twice")
-    part = first.part(1, 3)  # mirrors have the new weights too
-    np.testing.assert_array_equal(part.mirror_w, new_weight(part.mirror_i, part.mirror_j))
     assert (tmp_path / "out" / "coupling.json").read_text() == '{"views": 2}'
 
 
@@ -146,7 +140,7 @@ def test_unequal_arguments(tmp_path: Path, graph: ct.Graph) -> None:
 def test_a_bad_shard_of_one_rank(tmp_path: Path, graph: ct.Graph, damage: str) -> None:
     """One rank alone reads it; all stop."""
     ct.shard_graph(graph, tmp_path / "g.shards", 3)
-    place = tmp_path / "g.shards" / file_name(2, "w")
+    place = tmp_path / "g.shards" / file_name("edges", 2)
     if damage == "missing":
         place.unlink()
     else:
@@ -154,7 +148,7 @@ def test_a_bad_shard_of_one_rank(tmp_path: Path, graph: ct.Graph, damage: str) -
         data[-1] ^= 1
         place.write_bytes(data)
     said = refused(tmp_path, "parts", tmp_path / "g.shards")
-    assert file_name(2, "w") in said
+    assert file_name("edges", 2) in said
     assert ("missing" if damage == "missing" else "rank 2 of 3") in said
 
 
@@ -185,7 +179,7 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False, capture_output=True
     )
     if made.returncode:
         pytest.skip("a small file system: only root may mount one")
@@ -200,14 +194,13 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".csv"])
-def test_ranks_convert_what_one_process_cannot_read(tmp_path: Path, suffix: str) -> None:
+def test_ranks_convert_what_one_process_cannot_read(tmp_path: Path) -> None:
     """With so little memory that the readers of whole graphs fail."""
     n, neighbors = 60_000, 20
     i = np.repeat(np.arange(n), neighbors)
     j = i + 1 + np.tile(np.arange(neighbors), n)
     inside = j < n
-    source = tmp_path / f"g{suffix}"
+    source = tmp_path / "g.csv"
     ct.write_graph(ct.Graph(n, i[inside], j[inside], np.ones(int(inside.sum()))), source)
     arguments = (source, tmp_path / "g.shards", str(60_000_000))
     said = refused(tmp_path, "limited_conversion", *arguments, "whole", size=1)
@@ -234,5 +227,5 @@ def test_a_launcher_that_runs_out_of_time_leaves_no_rank(tmp_path: Path) -> None
 def test_bad_input_while_converting(tmp_path: Path) -> None:
     (tmp_path / "g.csv").write_text("0,1\n1,2\n2,1\n")
     said = refused(tmp_path, "convert", tmp_path / "g.csv", tmp_path / "g.shards", "4")
-    assert "line 3: vertices 1 and 2 again, as in" in said
+    assert "vertices 1 and 2 joined more than once" in said
     assert [one.name for one in tmp_path.iterdir()] == ["g.csv"]

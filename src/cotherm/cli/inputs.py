@@ -27,7 +27,6 @@ from cotherm.errors import CothermError, renamed, visible
 from cotherm.graphs import build
 from cotherm.graphs.files import MESH_SUFFIXES, read_graph, read_mesh
 from cotherm.graphs.formats import by_meshio, edge_list
-from cotherm.graphs.formats.edges import require_proportion
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.io import archive, atomic
@@ -342,7 +341,7 @@ def _standardized(points: Floats, place: Path) -> Floats:
 
 def _titled(graph: Graph, place: Path) -> Graph:
     """Read a graph and name it after its file if unnamed. A forged number of vertices is refused before allocation."""
-    require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
+    edge_list.require_proportion(str(place), graph.n, graph.m, "Leave out vertices without neighbors.")
     return graph if graph.name is not None else graph.replace(name=place.stem)
 
 

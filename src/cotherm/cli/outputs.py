@@ -18,7 +18,7 @@ from cotherm import ranks
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, visible, visible_lines
 from cotherm.graphs.files import graph_bytes
-from cotherm.graphs.formats import named_edges
+from cotherm.graphs.formats import edge_list
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
 from cotherm.methods.checkpoint import UNFINISHED, remove
@@ -154,7 +154,7 @@ def matrix_bytes(place: Path, matrix: Floats, titles: Iterable[str], names: Sequ
 def graph_file(place: Path, graph: Graph) -> bytes:
     """The content of a graph file with this suffix; edge lists use names of vertices if there are any."""
     if place.suffix.lower() == ".csv" and graph.vertex_names is not None:
-        return named_edges.render(graph)
+        return edge_list.render_named(graph)
     whole = place.suffix.lower() in (".npz", ".graphml")
     return graph_bytes(graph if whole else graph.bare(), place)
 

@@ -32,7 +32,7 @@ _NAMES = 1_000
 
 def are_shards(views: list[str]) -> bool:
     """Whether all views are directories of shards; a mixture is refused, and so are other directories."""
-    from cotherm.graphs.sharded.header import FILE
+    from cotherm.graphs.sharded.store import FILE
 
     for view in views:
         place = Path(view)

@@ -10,7 +10,7 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.estimators.new_samples import Kernel
 from cotherm.graphs.build import knn_graph
-from cotherm.methods.validation import did_you_mean
+from cotherm.validation import did_you_mean
 
 # Of knn_graph, of both ways to couple, of couple_pairs, and of couple.
 _GRAPH = ("scale", "scale_neighbor", "scale_factor", "symmetrize")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from os import PathLike
@@ -26,10 +25,8 @@ __all__ = [
     "are_shards",
     "checked_graphs",
     "checked_views",
-    "did_you_mean",
     "is_auto",
     "moderate",
-    "options_of",
     "positive",
     "require_same_names",
     "share",
@@ -71,25 +68,6 @@ def are_shards(graphs: object, engine: object) -> bool:
     distributed = engine == "petsc" if isinstance(engine, str) else getattr(engine, "is_distributed", False)
     paths = all(isinstance(one, str | PathLike) for one in graphs)
     return (distributed and paths) or any(hasattr(one, "vertex_ranges") for one in graphs)
-
-
-def options_of(options: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults with what ``options`` says instead; refuses names that are not among them."""
-    needed = "a dict whose keys are among " + ", ".join(sorted(defaults))
-    if options is None:
-        return dict(defaults)
-    if not isinstance(options, Mapping):
-        raise CothermError("options", validation.describe(options), needed)
-    for key in options:
-        if key not in defaults:
-            raise CothermError("options", f"the key {key!r}", needed, did_you_mean(key, defaults))
-    return {**defaults, **options}
-
-
-def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Advice for a misspelled name; empty if nothing known is near it."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"Did you mean {close[0]!r}?" if close else ""
 
 
 def positive(argument: str, values: ArrayLike | None, count: int, of: str) -> Floats:

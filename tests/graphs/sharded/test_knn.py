@@ -10,11 +10,20 @@ import numpy as np
 import pytest
 
 import cotherm as ct
+from cotherm.graphs.sharded import number_text
+from cotherm.graphs.sharded.knn.build import _median as median
 from cotherm.graphs.sharded.knn.layout import lay_out
-from cotherm.graphs.sharded.knn.point_files import PointFiles
+from cotherm.graphs.sharded.knn.points import PointFiles
 from cotherm.graphs.sharded.knn.search import BlockSearch
-from cotherm.graphs.sharded.knn.selection import median
 from cotherm.ranks import ONE
+
+OPTIONS = {"scale_neighbor", "scale_factor", "symmetrize", "probes", "block", "seed", "name"}
+
+
+def shard_knn_graph(points: Any, path: Path, k: int = 10, **more: Any) -> ct.NeighborShards:
+    """With what few need in options."""
+    options = {name: more.pop(name) for name in OPTIONS & set(more)}
+    return ct.shard_knn_graph(points, path, k, **{"options": options, **more})
 
 
 def saved(folder: Path, X: np.ndarray) -> Path:
@@ -38,9 +47,7 @@ def test_the_graph_is_that_of_knn_graph(tmp_path: Path, n: int, d: int, recipe: 
     rng = np.random.default_rng(d)
     X = rng.normal(size=(n, d)) + 5 * rng.integers(0, 3, (n, 1))
     expected = ct.knn_graph(X, 6, **RECIPES[recipe])
-    graph, recall = ct.shard_knn_graph(
-        saved(tmp_path, X), tmp_path / "g.shards", 6, parts=4, block=97, **RECIPES[recipe]
-    )
+    graph, recall = shard_knn_graph(saved(tmp_path, X), tmp_path / "g.shards", 6, parts=4, block=97, **RECIPES[recipe])
     graph.verify()
     if d == 1 and recipe == "cosine, min":  # all points of a sign coincide: which of them are taken is arbitrary
         assert graph.n == n
@@ -57,7 +64,7 @@ def test_cells_give_the_same_graph_under_other_numbers(tmp_path: Path, recipe: s
     labels = rng.integers(0, 9, 1_000).astype(str)
     np.save(tmp_path / "labels.npy", labels)
     expected = ct.knn_graph(X, 6, labels=labels, **RECIPES[recipe])
-    graph, _ = ct.shard_knn_graph(
+    graph, _ = shard_knn_graph(
         saved(tmp_path, X),
         tmp_path / "g.shards",
         6,
@@ -73,7 +80,7 @@ def test_cells_give_the_same_graph_under_other_numbers(tmp_path: Path, recipe: s
     found, renumbered = graph.to_graph(), expected.subgraph(original)
     order = np.lexsort((renumbered.j, renumbered.i))
     assert found == renumbered.with_edges(renumbered.i[order], renumbered.j[order], renumbered.w[order])
-    given, _ = ct.shard_knn_graph(tmp_path / "points.npy", tmp_path / "given.shards", 6, parts=4, **RECIPES[recipe])
+    given, _ = shard_knn_graph(tmp_path / "points.npy", tmp_path / "given.shards", 6, parts=4, **RECIPES[recipe])
     assert graph.header.mirrors.sum() < 0.5 * given.header.mirrors.sum()
 
 
@@ -85,23 +92,21 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         np.save(tmp_path / "points" / f"{k}.npy", part)
     expected = ct.knn_graph(X, 5)
     for given in (tmp_path / "points", sorted((tmp_path / "points").iterdir())):
-        graph, _ = ct.shard_knn_graph(given, tmp_path / "g.shards", 5, block=64, overwrite=True)
+        graph, _ = shard_knn_graph(given, tmp_path / "g.shards", 5, block=64, overwrite=True)
         assert graph.to_graph() == expected
 
 
 @pytest.mark.parametrize("chunk", [2**22, 300])
 @pytest.mark.parametrize("form", ["x,y,z\n{}", "{}", "# made by hand\n\n{}", "x\ty\tz\n{}", "{}.gz", "spaces {}"])
 def test_text_tables_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, chunk: int) -> None:
-    from cotherm.io import streamed_text
-
-    monkeypatch.setattr(streamed_text, "_CHUNK", chunk)
+    monkeypatch.setattr(number_text, "_BLOCK", chunk)
     X = np.random.default_rng(0).normal(size=(300, 3))
     mark = "\t" if "\t" in form else " " if "spaces" in form else ","
     rows = "\n".join(mark.join(map(repr, row)) for row in X.tolist()) + "\n"
     text = form.removesuffix(".gz").removeprefix("spaces ").format(rows).encode()
     place = tmp_path / ("points.csv.gz" if form.endswith(".gz") else "points.txt")
     place.write_bytes(gzip.compress(text) if form.endswith(".gz") else text)
-    graph, _ = ct.shard_knn_graph(place, tmp_path / "g.shards", 5, block=64)
+    graph, _ = shard_knn_graph(place, tmp_path / "g.shards", 5, block=64)
     assert graph.to_graph() == ct.knn_graph(X, 5)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["g.shards", place.name]
 
@@ -113,15 +118,15 @@ def test_text_tables_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("# nothing\n", "no rows"),
         ("id,x\na,1\nb,2\n", "line 2: 'a,1'; needed: a row of numbers"),
         ("x,y\n", "line 1: 'x,y'; needed: a row of numbers"),
-        ("1,2\n3,4\n5\n", "line 3: '5'; needed: 2 numbers, as in the first row"),
-        ("1,2\n3,four\n", "line 2: '3,four'"),
+        ("1,2\n3,4\n5\n", "Expected 2 columns, got 1: 5; needed: 2 numbers in every row"),
+        ("1,2\n3,four\n", "invalid value 'four'; needed: 2 numbers in every row"),
         ("1,2\n3,4\n5,6\n7,nan\n8,9\n", "point 3 that is not finite"),
     ],
 )
 def test_bad_text_tables(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "points.csv").write_text(text)
     with pytest.raises(ct.CothermError) as caught:
-        ct.shard_knn_graph(tmp_path / "points.csv", tmp_path / "g.shards", 2, scale=None)
+        shard_knn_graph(tmp_path / "points.csv", tmp_path / "g.shards", 2, scale=None)
     assert message in str(caught.value)
     assert [one.name for one in tmp_path.iterdir()] == ["points.csv"]
 
@@ -131,14 +136,16 @@ def test_copies_and_zero_rows(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = np.concatenate([np.repeat(rng.normal(size=(3, 2)), 12, axis=0), rng.normal(size=(200, 2))])
     expected = ct.nearest_neighbors(X, 7)
-    layout = lay_out(ONE, PointFiles.open(saved(tmp_path, X)), "euclidean", 50, _made(tmp_path / "scratch"), 0)
+    layout = lay_out(
+        ONE, PointFiles.open(saved(tmp_path, X), tmp_path), "euclidean", 50, _made(tmp_path / "scratch"), 0
+    )
     search = BlockSearch(layout, 7, None)
     for block in range(layout.blocks):
         found, ids = search.of_block(block), layout.ids.read(*layout.span(block))
         np.testing.assert_array_equal(found.distance, expected.distances[ids])
     far = np.concatenate([np.full((5, 2), 20.0), X[36:]])  # five copies, which nobody else has for neighbors
     for k in (4, 6):  # scales from all other points, or from the neighbors that are no copies
-        graph, _ = ct.shard_knn_graph(
+        graph, _ = shard_knn_graph(
             saved(tmp_path, far), tmp_path / "g.shards", k, block=50, scale_neighbor=3, overwrite=True
         )
         assert graph.to_graph() == ct.knn_graph(far, k, scale_neighbor=3)
@@ -148,7 +155,7 @@ def test_copies_and_zero_rows(tmp_path: Path) -> None:
         expected_graph = ct.knn_graph(Y, 5, metric="cosine")
     for order in ("given", "cells"):
         with pytest.warns(ct.CothermWarning, match="3 of 300 rows are zero"):
-            graph, _ = ct.shard_knn_graph(
+            graph, _ = shard_knn_graph(
                 saved(tmp_path, Y), tmp_path / "g.shards", 5, metric="cosine", block=40, order=order, overwrite=True
             )
         if order == "given":
@@ -165,23 +172,25 @@ def _made(folder: Path) -> Path:
 @pytest.mark.parametrize("copies", [500, 40])
 def test_points_that_all_coincide(tmp_path: Path, copies: int) -> None:
     X = np.repeat(np.arange(500 // copies)[:, np.newaxis] + np.zeros((1, 2)), copies, axis=0)
-    graph, _ = ct.shard_knn_graph(saved(tmp_path, X), tmp_path / "g.shards", 5, block=64)
+    graph, _ = shard_knn_graph(saved(tmp_path, X), tmp_path / "g.shards", 5, block=64)
     assert np.all(graph.to_graph().w == 1.0)
 
 
 def test_few_points_in_many_blocks(tmp_path: Path) -> None:
     """More neighbors are asked for than a block has points."""
     X = np.random.default_rng(0).normal(size=(40, 2))
-    graph, _ = ct.shard_knn_graph(saved(tmp_path, X), tmp_path / "g.shards", 12, block=3, parts=7)
+    graph, _ = shard_knn_graph(saved(tmp_path, X), tmp_path / "g.shards", 12, block=3, parts=7)
     assert graph.to_graph() == ct.knn_graph(X, 12)
-    graph, _ = ct.shard_knn_graph(tmp_path / "points.npy", tmp_path / "h.shards", 39, block=2)
+    graph, _ = shard_knn_graph(tmp_path / "points.npy", tmp_path / "h.shards", 39, block=2)
     assert graph.to_graph() == ct.knn_graph(X, 39)
 
 
 def test_blocks_that_cannot_hold_a_neighbor_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bounds prune: in the plane a block needs only those around it."""
     X = np.random.default_rng(0).uniform(size=(6_400, 2))
-    layout = lay_out(ONE, PointFiles.open(saved(tmp_path, X)), "euclidean", 100, _made(tmp_path / "scratch"), 0)
+    layout = lay_out(
+        ONE, PointFiles.open(saved(tmp_path, X), tmp_path), "euclidean", 100, _made(tmp_path / "scratch"), 0
+    )
     search = BlockSearch(layout, 5, None)
     looked: set[int] = set()
     points = search._block
@@ -199,11 +208,11 @@ def test_the_approximate_search_measures_its_recall(tmp_path: Path) -> None:
         path = tmp_path / f"{probes}.shards"
         if probes < 100:
             with pytest.warns(ct.CothermWarning, match="of the true neighbors were found"):
-                graph, recall = ct.shard_knn_graph(
+                graph, recall = shard_knn_graph(
                     saved(tmp_path, X), path, 8, search="approximate", probes=probes, block=100, scale=None
                 )
         else:
-            graph, recall = ct.shard_knn_graph(
+            graph, recall = shard_knn_graph(
                 saved(tmp_path, X), path, 8, search="approximate", probes=probes, block=100, scale=None
             )
         recalls.append(recall)
@@ -228,7 +237,7 @@ def test_bad_points(tmp_path: Path) -> None:
 
     def refused(message: str, points: Any = place, **more: Any) -> None:
         with pytest.raises(ct.CothermError) as caught:
-            ct.shard_knn_graph(points, tmp_path / "g.shards", **{"k": 3, **more})
+            shard_knn_graph(points, tmp_path / "g.shards", **{"k": 3, **more})
         assert message in str(caught.value)
         assert not (tmp_path / "g.shards").exists()
         assert not list(tmp_path.glob(".cotherm*"))
@@ -238,6 +247,7 @@ def test_bad_points(tmp_path: Path) -> None:
     refused("metric", metric="manhattan")
     refused("order", order="curve")
     refused("block", block=1)
+    refused("options: the key 'blocks'; needed: a dict whose keys are among block,", options={"blocks": 3})
     refused("no such file", tmp_path / "none.npy")
     refused("the suffix .xyz", tmp_path / "points.xyz")
     refused("no such file", tmp_path / "points.csv")

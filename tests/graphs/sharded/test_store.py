@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cotherm as ct
-from cotherm.graphs.sharded import header as headers
+from cotherm.graphs.sharded import store
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.io import array_file
 
@@ -62,7 +64,7 @@ def assert_part(graph: ct.Graph, part: GraphPart, start: int, stop: int) -> None
     for found, whole in ((part.i, graph.i), (part.j, graph.j), (part.w, graph.w)):
         np.testing.assert_array_equal(found, whole[own])
         assert not found.flags.writeable
-    for found, whole in ((part.mirror_i, graph.i), (part.mirror_j, graph.j), (part.mirror_w, graph.w)):
+    for found, whole in ((part.mirror_i, graph.i), (part.mirror_j, graph.j)):
         np.testing.assert_array_equal(found, whole[mirror])
     np.testing.assert_array_equal(part.mirror_e, mirror)
     assert [part.i.dtype, part.w.dtype, part.mirror_e.dtype] == [np.int32, np.float64, np.int64]
@@ -71,17 +73,15 @@ def assert_part(graph: ct.Graph, part: GraphPart, start: int, stop: int) -> None
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 9, 61, 100])
 def test_parts_are_all_edges_that_touch_a_range(sharded: ShardedGraph, size: int) -> None:
     graph = sharded.to_graph()
-    for balance in ("edges", "vertices"):
-        ranges = sharded.vertex_ranges(size, balance=balance)
-        assert (len(ranges), ranges[0], ranges[-1]) == (size + 1, 0, 60)
-        for rank in range(size):
-            start, stop = ranges[rank : rank + 2].tolist()
-            part = sharded.part(rank, ranges=ranges)
-            assert_part(graph, part, start, stop)
-            assert sharded.edge_range(start, stop) == (part.first_edge, part.first_edge + len(part.w))
-            for extra in ("coordinates", "labels", "vertex_names"):
-                np.testing.assert_array_equal(getattr(part, extra), getattr(graph, extra)[start:stop])
-            assert part.original is None
+    ranges = sharded.vertex_ranges(size)
+    assert (len(ranges), ranges[0], ranges[-1]) == (size + 1, 0, 60)
+    for rank in range(size):
+        start, stop = ranges[rank : rank + 2].tolist()
+        part = sharded.part(rank, ranges=ranges)
+        assert_part(graph, part, start, stop)
+        for extra in ("coordinates", "labels", "vertex_names"):
+            np.testing.assert_array_equal(getattr(part, extra), getattr(graph, extra)[start:stop])
+        assert part.original is None
 
 
 @given(st.integers(1, 12), st.integers(0, 30), st.integers(1, 15), st.integers(1, 15), st.integers(0, 99))
@@ -104,46 +104,56 @@ def test_ranges_balance_edges(tmp_path: Path) -> None:
     star = ct.Graph(n, np.zeros(n // 2, int), np.arange(1, n // 2 + 1), np.ones(n // 2))
     sharded = ct.shard_graph(star, tmp_path / "star.shards", 16)
     ranges = sharded.vertex_ranges(4)
-    work = [len(p.w) + len(p.mirror_w) + p.stop - p.start for p in (sharded.part(r, ranges=ranges) for r in range(4))]
+    work = [len(p.w) + len(p.mirror_e) + p.stop - p.start for p in (sharded.part(r, ranges=ranges) for r in range(4))]
     assert max(work) < 1.6 * sum(work) / 4
-    assert sharded.vertex_ranges(3, balance="vertices").tolist() == [0, 1334, 2667, 4000]
+
+
+def test_others_read_the_edges(sharded: ShardedGraph) -> None:
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(sharded.path / "edges").to_table()
+    graph = sharded.to_graph()
+    assert table.column_names == ["i", "j", "w"]
+    for name in "ijw":
+        np.testing.assert_array_equal(table[name].to_numpy(), getattr(graph, name))
 
 
 def test_a_flipped_bit_is_found(sharded: ShardedGraph) -> None:
-    for array in ("i", "w", "mirror_j", "mirror_e", "labels", "coordinates"):
-        place = sharded.path / headers.file_name(1, array)
+    for what in ("edges", "mirrors", "vertices"):
+        place = sharded.path / store.file_name(what, 1)
         data = bytearray(place.read_bytes())
-        data[-3] ^= 4
-        place.write_bytes(data)
-        opened = ShardedGraph.open(sharded.path)
-        with pytest.raises(ct.CothermError, match=f"00001.{array}.npy: content that does not fit its checksum"):
-            opened.part(0, 1)
-        with pytest.raises(ct.CothermError, match="checksum"):
-            opened.verify()
-        data[-3] ^= 4
-        place.write_bytes(data)
+        for at in (20, len(data) // 2, -30):
+            data[at] ^= 4
+            place.write_bytes(data)
+            opened = ShardedGraph.open(sharded.path)
+            with pytest.raises(ct.CothermError, match=f"{what}/part-00001.parquet: content that does not fit"):
+                opened.part(0, 1)
+            with pytest.raises(ct.CothermError, match="checksum"):
+                opened.verify()
+            data[at] ^= 4
+            place.write_bytes(data)
     ShardedGraph.open(sharded.path).verify()
 
 
 def test_a_shard_cut_short_or_missing_is_found_at_once(sharded: ShardedGraph) -> None:
-    place = sharded.path / headers.file_name(2, "j")
+    place = sharded.path / store.file_name("edges", 2)
     data = place.read_bytes()
     place.write_bytes(data[:-4])
-    with pytest.raises(ct.CothermError, match=r"00002.j.npy: \d+ bytes; needed: \d+ bytes, as written"):
+    with pytest.raises(ct.CothermError, match=r"edges/part-00002.parquet: \d+ bytes; needed: \d+ bytes, as written"):
         ShardedGraph.open(sharded.path)
     place.unlink()
-    with pytest.raises(ct.CothermError, match=r"00002.j.npy: missing; needed: all files of the shards"):
+    with pytest.raises(ct.CothermError, match=r"edges/part-00002.parquet: missing; needed: all files of the shards"):
         ShardedGraph.open(sharded.path)
     with pytest.raises(ct.CothermError, match="no such file"):
         sharded.part(0, 1)
 
 
 def rewrite_header(sharded: ShardedGraph, **changes: object) -> None:
-    fields = json.loads((sharded.path / headers.FILE).read_text())
+    fields = json.loads((sharded.path / store.FILE).read_text())
     fields |= changes
     fields.pop("crc32")
-    fields["crc32"] = headers._checksum(fields)
-    (sharded.path / headers.FILE).write_text(json.dumps(fields))
+    fields["crc32"] = store._checksum(fields)
+    (sharded.path / store.FILE).write_text(json.dumps(fields))
 
 
 @pytest.mark.parametrize(
@@ -151,16 +161,23 @@ def rewrite_header(sharded: ShardedGraph, **changes: object) -> None:
     [
         ({"version": 2}, "version 2 of the format; needed: version 1. A newer cotherm wrote it: update."),
         ({"version": "1"}, "version: '1'"),
-        ({"n": 0}, "n: 0; needed: a whole number"),
-        ({"m": -1}, "m: -1"),
-        ({"m": 3}, "edges: 200 edges in the shards; needed: 3 in all"),
-        ({"starts": [0, 60]}, "starts: 2 starts"),
-        ({"starts": [0, 30, 20, 40, 60]}, "starts: ranges that do not cover"),
-        ({"edges": "many"}, "edges: 'many'"),
-        ({"extras": ["coordinates", "pickles"]}, "extras"),
-        ({"order": "curve"}, "order"),
-        ({"files": {}}, "files: other files"),
-        ({"name": 3}, "name: 3"),
+        ({"n": 0}, "contradict"),
+        ({"n": 60.0}, "contradict"),
+        ({"m": -1}, "contradict"),
+        ({"m": 3}, "contradict"),
+        ({"starts": [0, 60]}, "contradict"),
+        ({"starts": [0, 30, 20, 40, 60]}, "contradict"),
+        ({"starts": [[0], [15, 30], 45]}, "contradict"),
+        ({"edges": "many"}, "contradict"),
+        ({"edges": [10**30, 0, 0, 0]}, "contradict"),
+        ({"edges": []}, "contradict"),
+        ({"extras": ["coordinates", "pickles"]}, "contradict"),
+        ({"extras": 7}, "contradict"),
+        ({"order": "cells"}, "contradict"),
+        ({"order": []}, "contradict"),
+        ({"files": {}}, "contradict"),
+        ({"files": {"edges/part-00000.parquet": 3}}, "contradict"),
+        ({"name": 3}, "contradict"),
         ({"more": 1}, "fields that do not fit"),
     ],
 )
@@ -173,7 +190,7 @@ def test_headers_that_are_wrong(sharded: ShardedGraph, changes: dict[str, object
 
 
 def test_headers_that_are_damaged(sharded: ShardedGraph) -> None:
-    place = sharded.path / headers.FILE
+    place = sharded.path / store.FILE
     data = place.read_bytes()
     for broken in (b"", b"{", data[:-20], b"[1]", data.replace(b'"random"', b'"Random"'), b"\xff" * 20):
         place.write_bytes(broken)
@@ -186,40 +203,64 @@ def test_headers_that_are_damaged(sharded: ShardedGraph) -> None:
         ShardedGraph.open(sharded.path / "elsewhere")
 
 
-def forge(sharded: ShardedGraph, shard: int, array: str, values: np.ndarray) -> ShardedGraph:
+def forge(sharded: ShardedGraph, what: str, shard: int, columns: dict[str, Any]) -> ShardedGraph:
     """Put other values into a file, with a checksum that fits."""
-    name = headers.file_name(shard, array)
-    (sharded.path / name).unlink()
-    files = {**sharded.header.files, name: array_file.save(sharded.path / name, values)}
+    place = sharded.path / store.file_name(what, shard)
+    pq.write_table(pa.table(columns), place)
+    files = {**sharded.header.files, store.file_name(what, shard): array_file.checksum(place)}
     header = replace(sharded.header, files=files)
-    (sharded.path / headers.FILE).write_bytes(headers.render(header))
+    (sharded.path / store.FILE).write_bytes(store.render(header))
     return ShardedGraph.open(sharded.path)
 
 
-@pytest.mark.parametrize("array", ["i", "j", "w", "mirror_i", "mirror_j", "mirror_w", "mirror_e"])
-def test_forged_values_are_refused_whatever_the_checksum_says(sharded: ShardedGraph, array: str) -> None:
-    original = sharded.array(2, array).read()
-    for value in (-1, 59 if array != "w" else -0.5, np.nan if original.dtype.kind == "f" else 10**6):
-        if array == "mirror_w" and value == 59:
-            continue  # a weight like any other
-        values = original.copy()
+def columns_of(sharded: ShardedGraph, what: str, shard: int) -> dict[str, Any]:
+    table = pq.read_table(sharded.path / store.file_name(what, shard))
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+@pytest.mark.parametrize(("what", "column"), [*(("edges", one) for one in "ijw"), *(("mirrors", one) for one in "ije")])
+def test_forged_values_are_refused_whatever_the_checksum_says(sharded: ShardedGraph, what: str, column: str) -> None:
+    original = columns_of(sharded, what, 2)
+    for value in (-1, 59 if column != "w" else -0.5, np.nan if column == "w" else 10**6):
+        values = original[column].copy()
         values[len(values) // 2] = value
-        forged = forge(sharded, 2, array, values)
+        forged = forge(sharded, what, 2, {**original, column: values})
         with pytest.raises(ct.CothermError, match=r"00002.*other edges"):
             forged.part(0, 1)
-    with pytest.raises(ct.CothermError, match="an array of shape"):
-        forge(sharded, 2, array, original.astype(np.complex128)).part(0, 1)
-    with pytest.raises(ct.CothermError, match="an array of shape"):
-        forge(sharded, 2, array, original[1:]).part(0, 1)
+    for changed, message in (
+        (original[column].astype(np.float32), "other columns"),
+        ([str(one) for one in original[column]], "other columns"),
+        (pa.array([None, *original[column][1:]], pa.from_numpy_dtype(original[column].dtype)), "unreadable"),
+    ):
+        with pytest.raises(ct.CothermError, match=message):
+            forge(sharded, what, 2, {**original, column: changed}).part(0, 1)
+    fewer = {name: values[1:] for name, values in original.items()}
+    with pytest.raises(ct.CothermError, match=r"\d+ rows; needed: \d+, as the header says"):
+        forge(sharded, what, 2, fewer).part(0, 1)
+
+
+def test_forged_rows_of_vertices_are_refused(sharded: ShardedGraph) -> None:
+    original = columns_of(sharded, "vertices", 1)
+    for changes, message in (
+        ({"x0": original["labels"].astype(str)}, "coordinates"),
+        ({"labels": original["x0"]}, "labels of shape"),
+        ({"labels": pa.array([None] * len(original["x0"]), pa.int64())}, "no labels, or missing ones"),
+        ({"vertex_names": original["x0"]}, "vertex_names of shape"),
+    ):
+        with pytest.raises(ct.CothermError, match=message):
+            forge(sharded, "vertices", 1, {**original, **changes}).part(0, 1)
+    del original["vertex_names"]
+    with pytest.raises(ct.CothermError, match=r"part-00001\.parquet"):
+        forge(sharded, "vertices", 1, original).part(0, 1)
 
 
 def test_any_damage_is_one_error(sharded: ShardedGraph) -> None:
     """Bytes of any file changed, cut off or added: a CothermError, or the same graph; never anything else."""
     rng = np.random.default_rng(0)
     expected = sharded.to_graph()
-    places = sorted(sharded.path.iterdir())
+    places = sorted(one for one in sharded.path.rglob("*") if one.is_file())
     for _ in range(400):
-        place = places[int(rng.integers(len(places)))] if rng.random() < 0.7 else sharded.path / headers.FILE
+        place = places[int(rng.integers(len(places)))] if rng.random() < 0.7 else sharded.path / store.FILE
         whole = place.read_bytes()
         data, at = bytearray(whole), int(rng.integers(len(whole)))
         kind = int(rng.integers(4))
@@ -238,34 +279,19 @@ def test_any_damage_is_one_error(sharded: ShardedGraph) -> None:
     assert ShardedGraph.open(sharded.path).to_graph() == expected
 
 
-def test_pickles_are_refused(sharded: ShardedGraph) -> None:
-    place = sharded.path / headers.file_name(0, "labels")
-    np.save(place, np.array([{}] * 3, dtype=object), allow_pickle=True)
-    files = {**sharded.header.files, place.name: array_file.checksum(place)}
-    (sharded.path / headers.FILE).write_bytes(headers.render(replace(sharded.header, files=files)))
-    with pytest.raises(ct.CothermError, match="perhaps of pickled objects"):
-        ShardedGraph.open(sharded.path).part(0, 1)
-
-
 def test_a_missing_mirror_is_found_by_verify(sharded: ShardedGraph) -> None:
-    shard = 3
-    names = ("mirror_i", "mirror_j", "mirror_w", "mirror_e")
-    kept = {array: sharded.array(shard, array).read()[1:] for array in names}
     counts = sharded.header.mirrors.copy()
-    counts[shard] -= 1
+    counts[3] -= 1
     other = ShardedGraph(sharded.path, replace(sharded.header, mirrors=counts))
-    for array, values in kept.items():
-        other = forge(other, shard, array, values)
+    kept = {name: values[1:] for name, values in columns_of(sharded, "mirrors", 3).items()}
     with pytest.raises(ct.CothermError, match=r"mirrors of \d+ edges between shards"):
-        other.verify()
+        forge(other, "mirrors", 3, kept).verify()
 
 
 def test_arguments(sharded: ShardedGraph) -> None:
     for arguments in ({"rank": 0}, {"rank": 2, "size": 2}, {"rank": 0, "ranges": [0, 5]}, {"rank": 0, "size": 0}):
         with pytest.raises(ct.CothermError):
             sharded.part(**arguments)
-    with pytest.raises(ct.CothermError, match="balance"):
-        sharded.vertex_ranges(2, balance="luck")
     with pytest.raises(ct.CothermError, match="no original"):
         sharded.read_vertices("original", 0, 1)
     with pytest.raises(ct.CothermError, match="a range of the 60 vertices"):

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from cotherm.ranks import Ranks
 
 ABOUT = """\
-Writes a graph as a directory of shards, of which processes read their own part. The graph is read in a
-stream and never held in memory: an edge list (.csv, .tsv, .txt, also .gz), .mtx (also .gz) or .npz.
+Writes a graph as a directory of shards, of which processes read their own part: Parquet files of edges. An
+edge list of numbers (.csv, .tsv, .txt, also .gz) is read in a stream and never held in memory; .npz, .mtx
+and .graphml are read whole.
 
 Of points, a .npy file, several or a directory of them, it makes the graph of nearest neighbors; with
 --neighbors also of text tables of numbers.
@@ -45,10 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--order",
-        choices=["given", "curve", "partition", "cells"],
+        choices=["given", "partition", "cells"],
         default="given",
-        help="numbers of vertices: as given, along a curve through their coordinates, by PETSc's graph partitioner, or"
-        " for points by cells of space; near ones then share a shard (given)",
+        help="numbers of vertices: as given, by PETSc's graph partitioner, or for points by cells of space; near ones"
+        " then share a shard (given)",
     )
     parser.add_argument("--name", metavar="NAME", help="name of the graph (that of the file)")
     group = parser.add_argument_group("graphs from points")
@@ -78,9 +79,12 @@ def run(options: argparse.Namespace) -> None:
     from cotherm import ranks
     from cotherm.cli.outputs import say_written
     from cotherm.cli.summary import about_shards
+    from cotherm.graphs.sharded.staging import require_free_directory
     from cotherm.io import atomic
 
     world = ranks.world()
+    with ranks.together(world):
+        require_free_directory(options.out, overwrite=options.force, advice="Pass --force to replace it.")
     places = [atomic.as_path(one) for one in options.files]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -108,7 +112,7 @@ def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tupl
     if len(places) > 1:
         raise CothermError("FILE", f"{len(places)} files", "one graph, or points in .npy files")
     if options.order == "cells":
-        raise CothermError("--order", "cells", "given, curve or partition, for a graph")
+        raise CothermError("--order", "cells", "given or partition, for a graph")
     graph = shard_graph(
         places[0],
         options.out,
@@ -116,7 +120,6 @@ def _made(places: list[Path], options: argparse.Namespace, world: Ranks) -> tupl
         order=options.order,
         name=options.name,
         overwrite=options.force,
-        advice="Pass --force to replace it.",
         ranks=world,
     )
     return graph, None
@@ -131,21 +134,21 @@ def _of_points(places: list[Path], options: argparse.Namespace, world: Ranks) ->
     chosen: dict[str, Any] = {one: _POINTS[one] if value is None else value for one, value in said.items()}
     if chosen["scale"] == "none":
         chosen["scale"] = None
+    rare = {"symmetrize": chosen.pop("symmetrize"), "name": options.name or places[0].stem}
     if options.probes is not None:
         if chosen["search"] == "exact":
             raise CothermError("--probes", f"{options.probes} for an exact search", "--search approximate")
-        chosen["probes"] = options.probes
+        rare["probes"] = options.probes
     return shard_knn_graph(
         places[0] if len(places) == 1 else places,
         options.out,
         chosen.pop("neighbors"),
         parts=options.parts,
         order=options.order,
-        name=options.name or places[0].stem,
         overwrite=options.force,
-        advice="Pass --force to replace it.",
         ranks=world,
         **chosen,
+        options=rare,
     )
 
 

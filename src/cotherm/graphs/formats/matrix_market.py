@@ -18,7 +18,7 @@ import numpy as np
 
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import edges, header
+from cotherm.graphs.formats import edge_list, header
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import (
     AnyLines,
@@ -61,12 +61,12 @@ def parse(data: bytes) -> Graph:
         require_last_line(text)
     require_rows(rows, len(rows), entries, "entries")
     if head is None:
-        edges.require_proportion(f"line {sizes.numbers[0]}", n, entries, ADVICE)
+        edge_list.require_proportion(f"line {sizes.numbers[0]}", n, entries, ADVICE)
     ends, w = _entries(rows, field, n)
     name = None if head is None else head.name
     if symmetry == "general":
         return _upper(rows, n, ends, w, name)
-    return edges.graph(rows, n, ends, w, name)
+    return edge_list.graph_of(rows, n, ends, w, name)
 
 
 def _entries(rows: LineReader, field: str, n: int) -> tuple[Indices, Floats]:
@@ -136,10 +136,10 @@ def _upper(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None)
     """One of the two equal entries for every edge of a general matrix, in the order of the file."""
     i, j = ends.T
     rows.refuse_where(i == j, "an empty diagonal", "Drop the self-loops; they carry no heat.")
-    twice = edges.repeat(edges.keys(n, i, j))
+    twice = edge_list.repeat(edge_list.keys(n, i, j))
     if twice is not None:
         rows.refuse(twice[1], "every entry at most once")
-    entry, mirror = edges.keys(n, i, j), edges.keys(n, j, i)
+    entry, mirror = edge_list.keys(n, i, j), edge_list.keys(n, j, i)
     order = np.argsort(entry, kind="stable")
     place = np.searchsorted(entry, mirror, sorter=order)
     partner = order[np.minimum(place, len(order) - 1)]

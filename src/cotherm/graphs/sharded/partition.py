@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Indices, Ints
-from cotherm.graphs.sharded.buckets import Buckets, shard_of
+from cotherm.graphs.sharded.writing import Buckets
 from cotherm.io import array_file
 from cotherm.optional import require
 from cotherm.ranks import Ranks, together
@@ -94,14 +94,14 @@ def _parts(ranks: Ranks, ranges: Ints, blocks: Blocks, parts: int, name: str, sc
 
 def _neighbors(ranks: Ranks, ranges: Ints, blocks: Blocks, scratch: Path) -> tuple[Indices, Indices]:
     """The neighbors of the vertices of this rank, one vertex after the other."""
-    buckets = Buckets(scratch, "neighbors", ranks.size, _ENDS, ranks.rank)
+    buckets = Buckets(scratch, "neighbors", ranges, _ENDS, ranks)
     with together(ranks):
         for block in blocks():
             for near, far in (("i", "j"), ("j", "i")):
-                buckets.add(shard_of(ranges, block[near]), _ends(block[near], block[far]))
+                buckets.add(block[near], _ends(block[near], block[far]))
         buckets.flush()
     with together(ranks):
-        found = buckets.take(ranks.rank, ranks.size)
+        found = buckets.take(ranks.rank)
         start, stop = ranges[ranks.rank : ranks.rank + 2]
         found = found[np.lexsort((found["j"], found["i"]))]
         counts = np.bincount(found["i"] - start, minlength=int(stop - start))
@@ -113,17 +113,17 @@ def _near_each_other(ranks: Ranks, part: Indices, sequence: Ints, starts: Ints, 
     parts = len(starts) - 1
     place = np.empty(len(part), dtype=np.int32)
     place[sequence] = np.arange(len(part)) - np.repeat(starts[:-1], np.diff(starts))
-    buckets = Buckets(scratch, "inside", parts, _ENDS, ranks.rank)
+    buckets = Buckets(scratch, "inside", np.arange(parts + 1), _ENDS, ranks)
     with together(ranks):
         for block in blocks():
             inside = block[part[block["i"]] == part[block["j"]]]
-            buckets.add(part[inside["i"]].astype(np.int64), _ends(place[inside["i"]], place[inside["j"]]))
+            buckets.add(part[inside["i"]], _ends(place[inside["i"]], place[inside["j"]]))
         buckets.flush()
     del place
     with together(ranks):
         for k in range(ranks.rank, parts, ranks.size):
             span = slice(int(starts[k]), int(starts[k + 1]))
-            ordered = sequence[span][_cuthill_mckee(span.stop - span.start, buckets.take(k, ranks.size))]
+            ordered = sequence[span][_cuthill_mckee(span.stop - span.start, buckets.take(k))]
             array_file.save(scratch / f"part-{k:05d}.npy", ordered)
     with together(ranks):
         return np.concatenate([array_file.describe(scratch / f"part-{k:05d}.npy").read() for k in range(parts)])

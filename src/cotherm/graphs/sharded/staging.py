@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cotherm import validation
 from cotherm.errors import CothermError
-from cotherm.graphs.sharded import header
+from cotherm.graphs.sharded.store import FILE
 from cotherm.io import atomic
 from cotherm.ranks import Ranks, together
 
@@ -25,23 +25,25 @@ OVERWRITE = "Pass overwrite=True to replace it."
 # The file beside coupled graphs.
 COUPLED = "coupling.json"
 # A directory that holds one of these is ours, and may be replaced.
-_MARKS = (header.FILE, COUPLED)
+_MARKS = (FILE, COUPLED)
+# A folder within a new directory for what is needed until it is finished.
+SCRATCH = "scratch"
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 
 @contextmanager
-def staged(
-    ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = False, advice: str = OVERWRITE
-) -> Iterator[Path]:
+def staged(ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[Path]:
     """A directory to write into, which becomes ``path`` when all ranks leave the block without an error.
 
     All ranks call this together. An existing ``path`` is replaced only if it holds nothing but a directory of ours.
+    The folder SCRATCH within it is for files that are needed until then.
     """
     folder: Path | None = None
     with together(ranks):
-        target = require_free_directory(path, overwrite=overwrite, advice=advice)
+        target = require_free_directory(path, overwrite=overwrite)
         if ranks.rank == 0:
-            folder = made_beside(target)
+            folder = _made_beside(target)
+            (folder / SCRATCH).mkdir()
     folder = Path(ranks.share(folder))
     try:
         yield folder
@@ -50,7 +52,8 @@ def staged(
         with together(ranks):
             if ranks.rank == 0:
                 with atomic.writing(target):
-                    take_name(folder, target, overwrite=overwrite, advice=advice)
+                    shutil.rmtree(folder / SCRATCH)
+                    _take_name(folder, target, overwrite=overwrite)
     except BaseException:
         # A rank that fails alone ends all ranks, so that each must be able to clean up.
         shutil.rmtree(folder, ignore_errors=True)
@@ -83,7 +86,7 @@ def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, adv
     return target
 
 
-def made_beside(target: Path) -> Path:
+def _made_beside(target: Path) -> Path:
     """A new hidden directory beside another one, on the same file system."""
     folder = target.parent / f".cotherm-{secrets.token_hex(8)}.tmp"
     with atomic.writing(target):
@@ -91,7 +94,7 @@ def made_beside(target: Path) -> Path:
     return folder
 
 
-def take_name(folder: Path, target: Path, *, overwrite: bool, advice: str = OVERWRITE) -> None:
+def _take_name(folder: Path, target: Path, *, overwrite: bool) -> None:
     """Rename a finished directory; one that it replaces is removed afterwards."""
     for place in (*(one for one in folder.rglob("*") if one.is_dir()), folder):
         atomic.synchronize_directory(place)
@@ -101,7 +104,7 @@ def take_name(folder: Path, target: Path, *, overwrite: bool, advice: str = OVER
         if not target.is_dir():
             raise
         if not overwrite:
-            raise CothermError(str(target), "the directory exists", "a new name", advice) from None
+            raise CothermError(str(target), "the directory exists", "a new name", OVERWRITE) from None
         _exchange(folder, target)
         shutil.rmtree(folder, ignore_errors=True)  # now holds the old directory
     atomic.synchronize_directory(target.parent)
@@ -111,11 +114,10 @@ def _exchange(folder: Path, target: Path) -> None:
     """Swap two directories: in one step on Linux, elsewhere in two, the second of which is undone where it fails."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # a C library without it
-            names = (os.fsencode(one) for one in (folder, target))
-            first, second = names
+            first, second = os.fsencode(folder), os.fsencode(target)
             if ctypes.CDLL(None).renameat2(_AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE) == 0:
                 return
-    aside = made_beside(target)
+    aside = _made_beside(target)
     target.rename(aside)
     try:
         folder.rename(target)

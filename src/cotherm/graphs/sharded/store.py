@@ -1,32 +1,153 @@
-"""A sharded graph on disk, of which each process reads its part: a range of vertices and all edges that touch it."""
+"""A sharded graph on disk: ``header.json`` and Parquet files, of which each process reads its part.
+
+Vertices 0, …, n − 1 are cut into contiguous ranges, one for each shard. The files of shard 3 are
+
+================================  ==========================================================================
+``edges/part-00003.parquet``      i, j, w of the edges whose lower end i is in its range, i < j, sorted by (i, j)
+``mirrors/part-00003.parquet``    i, j of the edges from earlier shards into its range, and e, their numbers
+``vertices/part-00003.parquet``   x0, x1, …, labels, vertex_names, original: rows of its vertices, if there are any
+================================  ==========================================================================
+
+All shards one after the other give the order of all edges, in which e counts. A new version is needed whenever an old
+reader would misread a new directory.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Indices, Ints
-from cotherm.errors import CothermError
-from cotherm.graphs.graph import Graph
-from cotherm.graphs.sharded import header as headers
-from cotherm.graphs.sharded.header import MIRROR, OWN, file_name
+from cotherm.errors import CothermError, within
+from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.graphs.validation import read_only
 from cotherm.io import array_file, atomic
-from cotherm.io.array_file import ArrayFile
+from cotherm.io.foreign import readable
 
+FORMAT = "cotherm sharded graph"
+VERSION = 1
+FILE = "header.json"
+MOST_SHARDS = 65_536
+# Possible data of vertices. ``original`` holds their numbers before reordering.
+EXTRAS = ("coordinates", "labels", "vertex_names", "original")
+ORDERS = ("given", "cells", "partition")
+COLUMNS = {"edges": {"i": "int32", "j": "int32", "w": "double"}, "mirrors": {"i": "int32", "j": "int32", "e": "int64"}}
+
+_FIELDS = {"format", "version", "n", "m", "name", "order", "extras", "starts", "edges", "mirrors", "files", "crc32"}
+_LONGEST_NAME = 10**5
 # Edges read together: reading beyond a part takes at most the memory of these.
 _EDGES_AT_ONCE = 2**20
-
 # The excess of work that a process may have if parts of a graph then stay whole.
 _UNEVEN = 0.05
-_DAMAGED = "The shard is damaged: make the directory again."
+_DAMAGED = "The directory is damaged: make it again."
+
+
+@dataclass(frozen=True)
+class Header:
+    """The content of ``header.json``. ``files`` holds the bytes and the CRC-32 of every file."""
+
+    n: int
+    m: int
+    starts: Ints
+    edges: Ints
+    mirrors: Ints
+    files: dict[str, tuple[int, int]] = field(repr=False)
+    name: str | None = None
+    order: str = "given"
+    extras: tuple[str, ...] = ()
+
+
+def file_name(what: str, shard: int) -> str:
+    """The file of a shard with its ``what``: edges, mirrors or vertices."""
+    return f"{what}/part-{shard:05d}.parquet"
+
+
+def render(header: Header) -> bytes:
+    """The content of ``header.json``."""
+    if len(header.name or "") > _LONGEST_NAME:
+        raise CothermError("name", f"{len(header.name or '')} characters", f"at most {_LONGEST_NAME}, in a file")
+    lists = {key: getattr(header, key).tolist() for key in ("starts", "edges", "mirrors")}
+    fields: dict[str, Any] = {"format": FORMAT, "version": VERSION, **vars(header), **lists}
+    fields |= {"extras": list(header.extras), "files": {name: [*header.files[name]] for name in sorted(header.files)}}
+    return (json.dumps({**fields, "crc32": _checksum(fields)}) + "\n").encode("ascii")
+
+
+def parse(data: bytes) -> Header:
+    """The header in the content of a file; errors name its fields."""
+    needed = f'a JSON object with "format": "{FORMAT}"'
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        raise CothermError("content", "no JSON", needed, _DAMAGED) from None
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise CothermError("content", "another kind of JSON", needed)
+    if validation.integer("version", fields.get("version"), least=1) > VERSION:
+        given = f"version {fields['version']} of the format"
+        raise CothermError("version", given, f"version {VERSION}", "A newer cotherm wrote it: update.")
+    if set(fields) != _FIELDS or fields.pop("crc32") != _checksum(fields):
+        raise CothermError("content", "fields that do not fit their checksum", "a header as written", _DAMAGED)
+    try:
+        header = _header(fields)
+        if _is_consistent(header):
+            return header
+    except (TypeError, ValueError, AttributeError):  # fields of other types
+        pass
+    raise CothermError("content", "fields that contradict each other", "a header as written", _DAMAGED)
+
+
+def _header(fields: dict[str, Any]) -> Header:
+    starts, edges, mirrors = (np.array(fields[key]) for key in ("starts", "edges", "mirrors"))
+    files = {name: (size, crc) for name, (size, crc) in fields["files"].items()}
+    kept = {key: fields[key] for key in ("n", "m", "name", "order")}
+    return Header(**kept, starts=starts, edges=edges, mirrors=mirrors, files=files, extras=tuple(fields["extras"]))
+
+
+def _is_consistent(header: Header) -> bool:
+    counts = (header.starts, header.edges, header.mirrors)
+    shards = len(header.edges)
+    folders = (*COLUMNS, *(["vertices"] if header.extras else []))
+    return bool(
+        type(header.n) is int
+        and 1 <= header.n <= MOST_VERTICES
+        and isinstance(header.name, str | None)
+        and all(one.ndim == 1 and one.dtype.kind == "i" and np.all(one >= 0) for one in counts)
+        and 1 <= shards <= MOST_SHARDS
+        and (len(header.starts), len(header.mirrors)) == (shards + 1, shards)
+        and (header.starts[0], header.starts[-1]) == (0, header.n)
+        and np.all(np.diff(header.starts) >= 0)
+        and type(header.m) is int
+        and sum(header.edges.tolist()) == header.m >= sum(header.mirrors.tolist())
+        and list(header.extras) == [one for one in EXTRAS if one in header.extras]
+        and header.order in ORDERS
+        and (header.order != "given") == ("original" in header.extras)
+        and set(header.files) == {file_name(one, shard) for one in folders for shard in range(shards)}
+        and all(type(one) is int and one >= 0 for pair in header.files.values() for one in pair)
+    )
+
+
+def _checksum(fields: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(fields, sort_keys=True).encode())
+
+
+def _read_header(folder: Path) -> Header:
+    place = folder / FILE
+    if not folder.is_dir():
+        given = "no such directory" if not folder.exists() else "a file"
+        raise CothermError(str(folder), given, "the directory of a sharded graph", "`cotherm shard` makes one.")
+    if not place.is_file():
+        raise CothermError(str(folder), f"no {FILE} in it", "the directory of a sharded graph, complete")
+    with within(place):
+        return parse(atomic.load(place))
 
 
 @dataclass(frozen=True)
@@ -45,10 +166,8 @@ class GraphPart:
         Their weights.
     mirror_i, mirror_j : ndarray of int32
         Ends of the other edges that touch the range: i < start ≤ j < stop.
-    mirror_w : ndarray of float64
-        Their weights.
     mirror_e : ndarray of int64
-        Their numbers in the order of all edges, ascending.
+        Their numbers in the order of all edges, ascending. Their weights are those of the part that owns them.
     coordinates, labels, vertex_names, original : ndarray or None
         Rows of the vertices, where the graph has them. ``original`` are the numbers of the vertices before they were
         put in another order.
@@ -66,7 +185,6 @@ class GraphPart:
     w: Floats
     mirror_i: Indices
     mirror_j: Indices
-    mirror_w: Floats
     mirror_e: Ints
     coordinates: Floats | None = None
     labels: NDArray[Any] | None = None
@@ -93,7 +211,8 @@ class ShardedGraph:
     Notes
     -----
     Vertices are cut into contiguous ranges, one for each shard, and the edges are sorted by (i, j) with i < j. Any
-    number of processes may read it, each its own range; it need not be the number of shards.
+    number of processes may read it, each its own range; it need not be the number of shards. The edges are a Parquet
+    dataset with the columns i, j and w, which Spark, DuckDB and Dask read as well.
 
     Examples
     --------
@@ -103,8 +222,8 @@ class ShardedGraph:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sharded = ct.shard_graph(g, pathlib.Path(folder) / "path.shards", parts=2)
     ...     part = sharded.part(1, 2)
-    ...     part.start, part.stop, part.w.tolist(), part.mirror_w.tolist()
-    (2, 4, [3.0], [2.0])
+    ...     part.start, part.stop, part.w.tolist(), part.mirror_i.tolist()
+    (2, 4, [3.0], [1])
     """
 
     path: Path
@@ -130,9 +249,15 @@ class ShardedGraph:
             If the directory is not a sharded graph, was written by a newer version, or lacks a file or part of one.
         """
         place = atomic.as_path(path)
-        graph = cls(place, headers.read(place))
-        graph._require_files()
-        return graph
+        header = _read_header(place)
+        for name, (size, _) in header.files.items():
+            try:
+                found = (place / name).stat().st_size
+            except OSError:
+                raise CothermError(str(place / name), "missing", "all files of the shards", _DAMAGED) from None
+            if found != size:
+                raise CothermError(str(place / name), f"{found} bytes", f"{size} bytes, as written", _DAMAGED)
+        return cls(place, header)
 
     @property
     def n(self) -> int:
@@ -152,17 +277,12 @@ class ShardedGraph:
     @property
     def shards(self) -> int:
         """Number of shards."""
-        return self.header.shards
+        return len(self.header.edges)
 
     @property
     def starts(self) -> Ints:
         """First vertex of every shard, and n: shard s has the vertices starts[s], …, starts[s + 1] − 1."""
         return self.header.starts
-
-    @property
-    def first_edges(self) -> Ints:
-        """Number of the first edge of every shard in the order of all edges, and m."""
-        return np.concatenate([[0], np.cumsum(self.header.edges)])
 
     def has(self, extra: str) -> bool:
         """Tell whether the graph has coordinates, labels, vertex_names or original numbers of vertices.
@@ -179,16 +299,13 @@ class ShardedGraph:
         """
         return extra in self.header.extras
 
-    def vertex_ranges(self, size: int, *, balance: str = "edges") -> Ints:
-        """Cut the vertices into contiguous ranges, one for each process.
+    def vertex_ranges(self, size: int) -> Ints:
+        """Cut the vertices into contiguous ranges with about equal numbers of vertices and ends of edges together.
 
         Parameters
         ----------
         size : int
-            Number of ranges. Some are empty where there are more of them than vertices.
-        balance : {"edges", "vertices"}, default "edges"
-            What is to be about equal in all: vertices and ends of edges together, as far as the sizes of shards tell,
-            or vertices.
+            Number of ranges, one for each process. Some are empty where there are more of them than vertices.
 
         Returns
         -------
@@ -196,10 +313,6 @@ class ShardedGraph:
             Range r holds the vertices ranges[r], …, ranges[r + 1] − 1.
         """
         size = validation.integer("size", size, least=1)
-        balance = validation.choice("balance", balance, ("edges", "vertices"))
-        if balance == "vertices":
-            more = np.minimum(np.arange(size + 1), self.n % size)
-            return np.arange(size + 1) * (self.n // size) + more
         work = np.diff(self.starts) + self.header.edges + self.header.mirrors
         total = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
         aims = total[-1] * np.arange(size + 1) / size
@@ -210,9 +323,7 @@ class ShardedGraph:
         ranges[0], ranges[-1] = 0, self.n
         return ranges
 
-    def part(
-        self, rank: int, size: int | None = None, *, ranges: ArrayLike | None = None, verify: bool = True
-    ) -> GraphPart:
+    def part(self, rank: int, size: int | None = None, *, ranges: ArrayLike | None = None) -> GraphPart:
         """Read the part of one process.
 
         Parameters
@@ -223,8 +334,6 @@ class ShardedGraph:
             Number of processes. The ranges are then those of :meth:`vertex_ranges`.
         ranges : array_like of int of shape (size + 1,), optional
             Ranges of vertices of all processes, in place of `size`.
-        verify : bool, default True
-            Whether to compare the checksums of the files that are read.
 
         Returns
         -------
@@ -241,26 +350,11 @@ class ShardedGraph:
         cuts = self.vertex_ranges(size) if size is not None else _checked_ranges(ranges, self.n)
         rank = validation.integer("rank", rank, least=0, most=len(cuts) - 2)
         start, stop = int(cuts[rank]), int(cuts[rank + 1])
-        own, mirror, first = self._edges(start, stop, verify)
-        extras = {extra: self.read_vertices(extra, start, stop, verify=verify) for extra in self.header.extras}
-        return GraphPart(start, stop, first, *map(read_only, own), *map(read_only, mirror), **extras)
+        first, own, mirrors = self._edges(start, stop)
+        extras = {extra: self.read_vertices(extra, start, stop) for extra in self.header.extras}
+        return GraphPart(start, stop, first, *map(read_only, own), *map(read_only, mirrors), **extras)
 
-    def edge_range(self, start: int, stop: int) -> tuple[int, int]:
-        """Return the numbers of the first edge that a range of vertices owns, and of the first behind them.
-
-        Parameters
-        ----------
-        start, stop : int
-            The vertices start, …, stop − 1.
-
-        Returns
-        -------
-        tuple of int
-            Both numbers, in the order of all edges.
-        """
-        return self._edge_number(start), self._edge_number(stop)
-
-    def read_vertices(self, extra: str, start: int, stop: int, *, verify: bool = True) -> NDArray[Any]:
+    def read_vertices(self, extra: str, start: int, stop: int) -> NDArray[Any]:
         """Read coordinates, labels, vertex_names or original numbers of some vertices.
 
         Parameters
@@ -269,8 +363,6 @@ class ShardedGraph:
             Which of them.
         start, stop : int
             The vertices start, …, stop − 1.
-        verify : bool, default True
-            Whether to compare the checksums of the files that are read.
 
         Returns
         -------
@@ -284,51 +376,9 @@ class ShardedGraph:
         rows = []
         for shard in self._shards_of(start, stop) or [0]:
             low, high = self.starts[shard : shard + 2].tolist()
-            file = self.array(shard, extra)
-            if verify:
-                self.verify_file(shard, extra)
-            rows.append(file.read(min(max(start - low, 0), high - low), max(min(stop, high) - low, 0)))
+            found = self._vertices(shard, extra)
+            rows.append(found[min(max(start - low, 0), high - low) : max(min(stop, high) - low, 0)])
         return np.concatenate(rows)
-
-    def array(self, shard: int, array: str) -> Any:
-        """The file of one array of a shard, of which rows can be read.
-
-        Parameters
-        ----------
-        shard : int
-            Number of the shard, from 0.
-        array : str
-            Such as "i", "mirror_e" or "labels".
-
-        Returns
-        -------
-        object
-            Where the array is; its ``shape``, ``dtype`` and ``read(start, stop)`` are those of rows.
-        """
-        file = array_file.describe(self.path / file_name(shard, array))
-        self._require_layout(shard, array, file)
-        return file
-
-    def verify_file(self, shard: int, array: str) -> None:
-        """Compare the checksum of the file of an array with that in the header.
-
-        Parameters
-        ----------
-        shard : int
-            Number of the shard, from 0.
-        array : str
-            Such as "i", "mirror_e" or "labels".
-
-        Raises
-        ------
-        CothermError
-            If they differ.
-        """
-        name = file_name(shard, array)
-        if array_file.checksum(self.path / name) != self.header.files[name]:
-            raise CothermError(
-                str(self.path / name), "content that does not fit its checksum", "the file as written", _DAMAGED
-            )
 
     def verify(self) -> None:
         """Read everything, and refuse a graph of which any part is missing, damaged or wrong.
@@ -340,15 +390,8 @@ class ShardedGraph:
         """
         cut = 0
         for shard in range(self.shards):
-            for array in (*OWN, *MIRROR, *self.header.extras):
-                self.verify_file(shard, array)
-            stop = self.starts[shard + 1]
-            for _, _, j, _ in self.own_blocks(shard):
-                cut += int(np.count_nonzero(j >= stop))
-            for _ in self.mirror_blocks(shard):
-                pass
-            for extra in self.header.extras:
-                self.array(shard, extra)
+            part = self.part(shard, ranges=self.starts)
+            cut += int(np.count_nonzero(part.j >= part.stop))
         if cut != int(self.header.mirrors.sum()):
             given = f"{int(self.header.mirrors.sum())} mirrors of {cut} edges between shards"
             raise CothermError(str(self.path), given, "one mirror for each", _DAMAGED)
@@ -362,153 +405,121 @@ class ShardedGraph:
             The graph, with its edges sorted by (i, j). Vertices that were put in another order stay in it.
         """
         part = self.part(0, 1)
-        return Graph(
-            self.n,
-            part.i,
-            part.j,
-            part.w,
-            coordinates=part.coordinates,
-            labels=part.labels,
-            vertex_names=part.vertex_names,
-            name=self.name,
-        )
+        extras = {extra: getattr(part, extra) for extra in EXTRAS if extra != "original"}
+        return Graph(self.n, part.i, part.j, part.w, **extras, name=self.name)
 
-    def own_blocks(self, shard: int) -> Iterator[tuple[int, Indices, Indices, Floats]]:
-        """The own edges of a shard, some at a time, checked: the number of the first within the shard, and i, j, w.
+    def _shards_of(self, start: int, stop: int) -> list[int]:
+        """The shards with vertices in a range."""
+        return np.flatnonzero((self.starts[:-1] < stop) & (self.starts[1:] > start)).tolist()
 
-        Parameters
-        ----------
-        shard : int
-            Number of the shard, from 0.
+    def _edges(self, start: int, stop: int) -> tuple[int, list[Any], list[Any]]:
+        """The number of the first own edge of a range, own edges, and mirrors by their numbers."""
+        # Of an empty range the shard around it tells how many edges come before.
+        shards = self._shards_of(start, max(stop, start + 1))
+        first_edges = np.concatenate([[0], np.cumsum(self.header.edges)])
+        first = int(first_edges[shards[0]]) if shards else self.m
+        own, mirrors = [_empty("edges")], [_empty("mirrors")]
+        for shard in shards:
+            number = int(first_edges[shard])
+            for i, j, w in self._own(shard):
+                low, high = np.searchsorted(i, (start, stop)).tolist()
+                first += low if shard == shards[0] else 0
+                own.append([one[low:high].copy() for one in (i, j, w)])
+                # Those that end in a later shard are among the mirrors there.
+                into = np.flatnonzero((i < start) & (j >= start) & (j < min(stop, self.starts[shard + 1])))
+                mirrors.append([i[into], j[into], number + into])
+                number += len(i)
+            for i, j, e in self._mirrors(shard, int(first_edges[shard])):
+                into = np.flatnonzero((i < start) & (j >= start) & (j < stop))
+                mirrors.append([i[into], j[into], e[into]])
+        found = _joined(mirrors)
+        order = np.argsort(found[2], kind="stable")
+        return first, _joined(own), [one[order] for one in found]
 
-        Yields
-        ------
-        tuple
-            Where the edges begin, and their ends and weights.
-        """
-        files = [self.array(shard, array) for array in OWN]
+    def _own(self, shard: int) -> Iterator[list[Any]]:
+        """The own edges of a shard, some at a time, checked."""
         low, high = self.starts[shard : shard + 2]
         last = -1
-        for at in range(0, int(self.header.edges[shard]), _EDGES_AT_ONCE):
-            i, j, w = (file.read(at, min(at + _EDGES_AT_ONCE, file.shape[0])) for file in files)
+        for i, j, w in self._batches("edges", shard, int(self.header.edges[shard])):
             key = i.astype(np.int64) * self.n + j
             good = np.all((low <= i) & (i < high) & (i < j) & (j < self.n)) and np.all((w >= 0.0) & (w < np.inf))
             if not good or key[0] <= last or np.any(np.diff(key) <= 0):
-                self._refuse(shard, "i", "edges i < j within the shard's range, sorted, with finite weights >= 0")
+                needed = "edges i < j within the shard's range, sorted, with finite weights >= 0"
+                self._refuse("edges", shard, "other edges", needed)
             last = int(key[-1])
-            yield at, i, j, w
+            yield [i, j, w]
 
-    def mirror_blocks(self, shard: int) -> Iterator[tuple[Indices, Indices, Floats, Ints]]:
-        """The mirrors of a shard, some at a time, checked: i, j, w and numbers of edges.
-
-        Parameters
-        ----------
-        shard : int
-            Number of the shard, from 0.
-
-        Yields
-        ------
-        tuple
-            Ends, weights and numbers of some of them.
-        """
-        files = [self.array(shard, array) for array in MIRROR]
+    def _mirrors(self, shard: int, first: int) -> Iterator[list[Any]]:
+        """The same of mirrors; ``first`` is the number of the first own edge of the shard."""
         low, high = self.starts[shard : shard + 2]
-        first, last = int(self.first_edges[shard]), -1
-        for at in range(0, int(self.header.mirrors[shard]), _EDGES_AT_ONCE):
-            i, j, w, e = (file.read(at, min(at + _EDGES_AT_ONCE, file.shape[0])) for file in files)
-            good = np.all((i >= 0) & (i < low) & (low <= j) & (j < high)) and np.all((w >= 0.0) & (w < np.inf))
+        last = -1
+        for i, j, e in self._batches("mirrors", shard, int(self.header.mirrors[shard])):
+            good = np.all((i >= 0) & (i < low) & (low <= j) & (j < high))
             if not good or e[0] <= last or e[-1] >= first or np.any(np.diff(e) <= 0):
-                self._refuse(shard, "mirror_i", "edges from earlier shards to this one, sorted, with weights >= 0")
+                self._refuse("mirrors", shard, "other edges", "edges from earlier shards to this one, sorted")
             last = int(e[-1])
-            yield i, j, w, e
+            yield [i, j, e]
 
-    def _refuse(self, shard: int, array: str, needed: str) -> None:
-        raise CothermError(str(self.path / file_name(shard, array)), "other edges", needed, _DAMAGED)
-
-    def _require_files(self) -> None:
-        for name, (size, _) in self.header.files.items():
-            try:
-                found = (self.path / name).stat().st_size
-            except OSError:
-                raise CothermError(str(self.path / name), "missing", "all files of the shards", _DAMAGED) from None
-            if found != size:
-                raise CothermError(str(self.path / name), f"{found} bytes", f"{size} bytes, as written", _DAMAGED)
-
-    def _require_layout(self, shard: int, array: str, file: ArrayFile) -> None:
-        """Require the shape and the type of an array that the header implies."""
-        if array in OWN:
-            good = file.shape == (int(self.header.edges[shard]),) and file.dtype == OWN[array]
-        elif array in MIRROR:
-            good = file.shape == (int(self.header.mirrors[shard]),) and file.dtype == MIRROR[array]
-        else:
-            count = int(self.starts[shard + 1] - self.starts[shard])
-            kinds = {"coordinates": "f", "original": "i"}.get(array, "biuU")
-            width = 2 if array == "coordinates" else 1
-            good = file.shape[0] == count and len(file.shape) == width and file.dtype.kind in kinds
-        if not good:
-            given = f"an array of shape {file.shape} and dtype {file.dtype}"
-            raise CothermError(str(file.path), given, "as many numbers as the header says", _DAMAGED)
-
-    def _shards_of(self, start: int, stop: int) -> list[int]:
-        """The shards with vertices in a range; empty for an empty range."""
-        if start >= stop:
-            return []
-        return np.flatnonzero((self.starts[:-1] < stop) & (self.starts[1:] > start)).tolist()
-
-    def _edge_number(self, vertex: int) -> int:
-        """How many edges have their lower end before a vertex."""
-        if not 0 <= vertex <= self.n:
-            raise CothermError("start, stop", f"{vertex}", f"a vertex, or {self.n} for the end")
-        shards = self._shards_of(vertex, vertex + 1)
-        if not shards or self.starts[shards[0]] == vertex:
-            return self.m if not shards else int(self.first_edges[shards[0]])
-        file, first = self.array(shards[0], "i"), int(self.first_edges[shards[0]])
-        low, high = 0, file.shape[0]
-        while low < high:  # bisection, a number at a time
-            middle = (low + high) // 2
-            if file.read(middle, middle + 1)[0] < vertex:
-                low = middle + 1
-            else:
-                high = middle
-        return first + low
-
-    def _edges(self, start: int, stop: int, verify: bool) -> tuple[list[Any], list[Any], int]:
-        """Own edges and mirrors of a range, and the number of the first own one."""
-        shards = self._shards_of(start, stop)
-        if verify:
-            for shard in shards:
-                for array in (*OWN, *MIRROR):
-                    self.verify_file(shard, array)
-        first, last = self.edge_range(start, stop) if shards else (self._edge_number(start),) * 2
-        own = [np.empty(last - first, dtype) for dtype in OWN.values()]  # joining pieces would take it twice
-        mirror: list[list[Any]] = []
+    def _batches(self, what: str, shard: int, rows: int) -> Iterator[list[Any]]:
+        """The columns of a file, some rows at a time."""
         done = 0
-        for shard in shards:
-            for at, i, j, w in self.own_blocks(shard):
-                inside = slice(*np.searchsorted(i, (start, stop)).tolist())
-                count = inside.stop - inside.start
-                if done + count > last - first:
-                    self._refuse(shard, "i", "edges that are sorted")
-                part = slice(done, done + count)
-                own[0][part], own[1][part], own[2][part] = i[inside], j[inside], w[inside]
-                done += count
-                # Those that end in a later shard are among the mirrors there.
-                into = np.flatnonzero((i < start) & (j >= start) & (j < min(stop, self.starts[shard + 1])))
-                mirror.append([i[into], j[into], w[into], self.first_edges[shard] + at + into])
-            for i, j, w, e in self.mirror_blocks(shard):
-                into = np.flatnonzero((i < start) & (j >= start) & (j < stop))
-                mirror.append([i[into], j[into], w[into], e[into]])
-        return own, _in_order(mirror), first
+        with self._opened(what, shard, rows) as file:
+            if {one.name: str(one.type) for one in file.schema_arrow} != COLUMNS[what]:
+                self._refuse(what, shard, "other columns", f"the columns {', '.join(COLUMNS[what])}, as written")
+            for batch in file.iter_batches(_EDGES_AT_ONCE):
+                done += batch.num_rows
+                if batch.num_rows:
+                    yield [one.to_numpy() for one in batch.columns]  # raises where a value is missing
+        if done != rows:
+            self._refuse(what, shard, f"{done} rows", f"{rows}, as the header says")
+
+    def _vertices(self, shard: int, extra: str) -> NDArray[Any]:
+        """Rows of all vertices of a shard."""
+        rows = int(self.starts[shard + 1] - self.starts[shard])
+        with self._opened("vertices", shard, rows) as file:
+            names = [extra]
+            if extra == "coordinates":
+                names = [f"x{k}" for k in range(len(file.schema_arrow)) if f"x{k}" in file.schema_arrow.names]
+            found = file.read(names).columns
+            columns = [one.to_numpy() for one in found if not one.null_count]
+        if not columns or len(columns) < len(found):
+            self._refuse("vertices", shard, f"no {extra}, or missing ones", f"a row for each of {rows} vertices")
+        values = np.column_stack(columns) if extra == "coordinates" else columns[0]
+        values = values.astype(str) if values.dtype.kind == "O" else values
+        kinds = {"coordinates": "f", "original": "i"}.get(extra, "biuU")
+        if len(values) != rows or values.dtype.kind not in kinds:
+            given = f"{extra} of shape {values.shape} and dtype {values.dtype}"
+            self._refuse("vertices", shard, given, f"a row for each of {rows} vertices")
+        return values
+
+    @contextmanager
+    def _opened(self, what: str, shard: int, rows: int) -> Iterator[Any]:
+        """A file of a shard, of which checksum and number of rows are as the header says."""
+        import pyarrow.parquet
+
+        name = file_name(what, shard)
+        if array_file.checksum(self.path / name) != self.header.files[name]:
+            self._refuse(what, shard, "content that does not fit its checksum", "the file as written")
+        needed = "the file as written"
+        with (
+            readable(self.path / name, needed, "pyarrow", _DAMAGED),
+            pyarrow.parquet.ParquetFile(self.path / name) as file,
+        ):
+            if file.metadata.num_rows != rows:
+                self._refuse(what, shard, f"{file.metadata.num_rows} rows", f"{rows}, as the header says")
+            yield file
+
+    def _refuse(self, what: str, shard: int, given: str, needed: str) -> NoReturn:
+        raise CothermError(str(self.path / file_name(what, shard)), given, needed, _DAMAGED)
 
 
-def _in_order(blocks: list[list[Any]]) -> list[Any]:
-    """Blocks of mirrors, one after the other, by the numbers of edges."""
-    joined = [
-        np.concatenate([np.empty(0, dtype), *(block[c] for block in blocks)]).astype(dtype, copy=False)
-        for c, dtype in enumerate(MIRROR.values())
-    ]
-    order = np.argsort(joined[3], kind="stable")
-    return [array[order] for array in joined]
+def _empty(what: str) -> list[Any]:
+    return [np.empty(0, {"double": "float64"}.get(kind, kind)) for kind in COLUMNS[what].values()]
+
+
+def _joined(blocks: list[list[Any]]) -> list[Any]:
+    """Blocks of columns, one after the other; the pieces of a column are freed with it."""
+    return [np.concatenate([block.pop(0) for block in blocks]) for _ in range(len(blocks[0]))]
 
 
 def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:

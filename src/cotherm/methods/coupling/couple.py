@@ -21,7 +21,8 @@ from cotherm.methods.coupling.report import report
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import solve
-from cotherm.methods.validation import are_shards, options_of
+from cotherm.methods.validation import are_shards
+from cotherm.validation import options_of
 
 if TYPE_CHECKING:
     from cotherm.graphs.sharded.store import ShardedGraph

@@ -227,7 +227,7 @@ def find_vertices(ranks: Ranks, graph: ShardedGraph, wanted: Sequence[str], sour
     """
     named = next((one for one in ("vertex_names", "original") if graph.has(one)), None)
     with together(ranks):
-        start, stop = graph.vertex_ranges(ranks.size, balance="vertices")[ranks.rank : ranks.rank + 2].tolist()
+        start, stop = graph.vertex_ranges(ranks.size)[ranks.rank : ranks.rank + 2].tolist()
         names = np.arange(start, stop) if named is None else graph.read_vertices(named, start, stop)
         places = {str(name): place for place, name in enumerate(names.tolist(), start)}
         found = np.array([places.get(one.strip(), -1) for one in wanted], dtype=np.int64)

@@ -25,7 +25,7 @@ from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.errors import CothermError
 from cotherm.graphs.sharded.staging import COUPLED, require_free_directory, staged, write_file
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
-from cotherm.graphs.sharded.weights import write_weights
+from cotherm.graphs.sharded.writing import write_weights
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
 from cotherm.io import atomic

@@ -29,8 +29,9 @@ from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.rules import FEWEST, MOVES
-from cotherm.methods.validation import are_shards, options_of, versions
+from cotherm.methods.validation import are_shards, versions
 from cotherm.progress import Meter
+from cotherm.validation import options_of
 
 if TYPE_CHECKING:
     from cotherm.graphs.sharded.store import ShardedGraph

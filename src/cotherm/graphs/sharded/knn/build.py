@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import os
-import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm import limits, validation
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs import kernel
 from cotherm.graphs.search.points import METRICS
-from cotherm.graphs.sharded import vertex_rows
-from cotherm.graphs.sharded.assembly import Files, assemble, dealt
-from cotherm.graphs.sharded.buckets import EDGE, Buckets, shard_of
-from cotherm.graphs.sharded.header import EXTRAS, MOST_SHARDS
 from cotherm.graphs.sharded.knn.layout import Layout, dealt_blocks, lay_out
-from cotherm.graphs.sharded.knn.point_files import PointFiles, PointPaths
+from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths, taken
 from cotherm.graphs.sharded.knn.search import BlockSearch
-from cotherm.graphs.sharded.knn.selection import median
-from cotherm.graphs.sharded.merging import symmetrized
-from cotherm.graphs.sharded.sources import Rows
-from cotherm.graphs.sharded.staging import OVERWRITE, staged
-from cotherm.graphs.sharded.store import ShardedGraph
+from cotherm.graphs.sharded.staging import SCRATCH, staged
+from cotherm.graphs.sharded.store import MOST_SHARDS, ShardedGraph
+from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
 from cotherm.graphs.validation import checked_name, checked_scale
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
@@ -39,6 +33,11 @@ from cotherm.ranks import ONE, Ranks, require_equal, together
 _SAMPLE = 200
 _GOOD_RECALL = 0.95
 _DRAWABLE = 3
+# Bits of a number that are looked at together for the median.
+_BITS = 16
+# The options, with their defaults.
+_RARE = {"symmetrize": "max", "probes": 16, "block": 16_384, "seed": 0, "name": None}
+_RARE |= {"scale_neighbor": 7, "scale_factor": 1.0}
 
 
 class NeighborShards(NamedTuple):
@@ -62,14 +61,20 @@ class NeighborShards(NamedTuple):
 
 @dataclass(frozen=True)
 class _Recipe:
-    """Checked arguments that define the graph."""
+    """Checked arguments."""
 
     k: int
     scale: str | float | None
+    metric: str
+    search: str
+    order: str
     scale_neighbor: int
     scale_factor: float
-    metric: str
     symmetrize: str
+    probes: int
+    block: int
+    seed: int
+    name: str | None
 
     @property
     def sought(self) -> int:
@@ -84,20 +89,13 @@ def shard_knn_graph(
     *,
     parts: int | None = None,
     scale: str | float | None = "self-tuning",
-    scale_neighbor: int = 7,
-    scale_factor: float = 1.0,
     metric: str = "euclidean",
-    symmetrize: str = "max",
     search: str = "exact",
-    probes: int = 16,
-    block: int = 16_384,
     order: str = "given",
     labels: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    name: str | None = None,
     overwrite: bool = False,
-    advice: str = OVERWRITE,
     ranks: Ranks = ONE,
+    options: Mapping[str, Any] | None = None,
 ) -> NeighborShards:
     """Join every point in some files to its k nearest neighbors, and write the graph as shards.
 
@@ -117,35 +115,24 @@ def shard_knn_graph(
         rank.
     scale : {"self-tuning", "median"}, float or None, default "self-tuning"
         How to choose the scale of the Gaussian weights, as in :func:`cotherm.knn_graph`.
-    scale_neighbor : int, default 7
-        Neighbor that sets the scale of a point for "self-tuning".
-    scale_factor : float, default 1.0
-        Factor > 0 in the exponent.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Distance between points.
-    symmetrize : {"max", "mean", "min"}, default "max"
-        How to combine the two directions.
     search : {"exact", "approximate"}, default "exact"
         "exact" looks into every block of points that could hold a neighbor, which in many dimensions are nearly all.
-        "approximate" looks only into `probes` of them for every point; the recall is measured.
-    probes : int, default 16
-        Number of blocks to look into for every point when the search is approximate.
-    block : int, default 16384
-        Points that are compared together; a few blocks are in memory at a time.
+        "approximate" looks only into some of them for every point; the recall is measured.
     order : {"given", "cells"}, default "given"
         Numbers of the vertices: as the points come, or by cells of space, so that few edges join different shards.
     labels : str or path-like, optional
         A ``.npy`` file of labels of the points, integers or strings.
-    seed : int, default 0
-        Seed of the sample that cells are made from, and of that which measures the recall.
-    name : str, optional
-        Name of the graph.
     overwrite : bool, default False
         Whether to replace an existing directory, if cotherm wrote it.
-    advice : str, optional
-        What to do about a directory that exists, in the message that refuses it.
     ranks : Ranks, optional
         The processes that do this together, see :func:`cotherm.ranks.world`. By default this one alone.
+    options : mapping, optional
+        What few need. As in :func:`cotherm.knn_graph`: ``scale_neighbor``, ``scale_factor``, ``symmetrize`` and
+        ``name``. ``probes``, default 16: blocks that an approximate search looks into for every point. ``block``,
+        default 16384: points that are compared together; a few blocks are in memory at a time. ``seed``, default 0, of
+        the sample that cells are made from, and of that which measures the recall.
 
     Returns
     -------
@@ -187,72 +174,90 @@ def shard_knn_graph(
     ...     graph.to_graph().edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    name = checked_name(name)
     recipe = _Recipe(
         validation.integer("k", k, least=1),
         checked_scale(scale, ("self-tuning", "median")),
-        validation.integer("scale_neighbor", scale_neighbor, least=1),
-        validation.real("scale_factor", scale_factor, positive=True),
         validation.choice("metric", metric, METRICS),
-        validation.choice("symmetrize", symmetrize, ("max", "mean", "min")),
+        validation.choice("search", search, ("exact", "approximate")),
+        validation.choice("order", order, ("given", "cells")),
+        **_checked_options(options),
     )
-    search = validation.choice("search", search, ("exact", "approximate"))
-    order = validation.choice("order", order, ("given", "cells"))
-    block = validation.integer("block", block, least=2)
-    probes = validation.integer("probes", probes, least=1)
-    seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
     if parts is not None:
         parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
-    require_equal(ranks, "arguments", (recipe, parts, search, probes, block, order, str(path), seed))
-    with staged(ranks, path, overwrite=overwrite, advice=advice) as folder:
-        scratch = folder / "scratch"
-        with together(ranks):
-            if ranks.rank == 0:
-                scratch.mkdir()
+    require_equal(ranks, "arguments", (recipe, parts, str(path), str(points)))
+    with staged(ranks, path, overwrite=overwrite) as folder:
+        scratch = folder / SCRATCH
         files, extras = _opened(ranks, points, labels, recipe, scratch)
-        layout = lay_out(ranks, files, recipe.metric, block, scratch, seed)
+        layout = lay_out(ranks, files, recipe.metric, recipe.block, scratch, recipe.seed)
         _warn_of_zero_rows(ranks, layout)
-        table, recall = _neighbors(ranks, layout, recipe, probes if search == "approximate" else None, scratch, seed)
+        table, recall = _neighbors(ranks, layout, recipe, scratch)
         shards = parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
-        starts = layout.n * np.arange(shards + 1) // shards
-        buckets = _edges(ranks, layout, recipe, table, scratch, starts, order)
-        written = _extras(ranks, layout, extras, folder, starts, order)
-        names = tuple(one for one in EXTRAS if one in {*extras, *(["original"] if order == "cells" else [])})
-        merge = symmetrized(recipe.symmetrize)
-        assemble(ranks, folder, scratch, buckets, starts, merge, written, name=name, order=order, extras=names)
-        with together(ranks):
-            if ranks.rank == 0:
-                shutil.rmtree(scratch)
+        writer = ShardWriter(ranks, folder, layout.n * np.arange(shards + 1) // shards)
+        _add_edges(ranks, layout, recipe, table, writer)
+
+        def rows(start: int, stop: int) -> dict[str, NDArray[Any]]:
+            if recipe.order == "given":
+                return {extra: file.read(start, stop) for extra, file in extras.items()}
+            original = layout.ids.read(start, stop)
+            return {**{extra: taken(file, original) for extra, file in extras.items()}, "original": original}
+
+        writer.finish(_symmetrized(recipe.symmetrize), rows, name=recipe.name, order=recipe.order)
     return NeighborShards(ShardedGraph.open(path), recall)
+
+
+def _checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    rare = validation.options_of(options, _RARE)
+    return {
+        "scale_neighbor": validation.integer("scale_neighbor", rare["scale_neighbor"], least=1),
+        "scale_factor": validation.real("scale_factor", rare["scale_factor"], positive=True),
+        "symmetrize": validation.choice("symmetrize", rare["symmetrize"], ("max", "mean", "min")),
+        "probes": validation.integer("probes", rare["probes"], least=1),
+        "block": validation.integer("block", rare["block"], least=2),
+        "seed": validation.integer("seed", rare["seed"], least=0, most=2**32 - 1),
+        "name": checked_name(rare["name"]),
+    }
+
+
+def _symmetrized(how: str) -> Callable[[Records], Records]:
+    """Merge the records of edges, one or two for each: "max", "mean" or "min" of both directions.
+
+    Weights of both directions are the same, so that only their number matters.
+    """
+
+    def merge(records: Records) -> Records:
+        first = np.flatnonzero(~repeated(records))
+        times = np.diff(np.append(first, len(records)))
+        merged = records[first]
+        if how == "mean":
+            merged["w"] = merged["w"] * times / 2
+        return merged[times == 2] if how == "min" else merged
+
+    return merge
 
 
 def _opened(
     ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
-) -> tuple[PointFiles, dict[str, Rows]]:
-    """The points, the same on all ranks, and the extras of vertices; one rank parses text."""
-    extras: dict[str, Rows] = {}
+) -> tuple[PointFiles, dict[str, PointFiles | ArrayFile]]:
+    """The points, and the extras of vertices; one rank parses text."""
     files: PointFiles | None = None
     with together(ranks):
         if ranks.rank == 0:
             files = PointFiles.open(points, scratch)
-    with together(ranks):
-        files = files or PointFiles.open(points, scratch, parse=False)
-        _require_enough(recipe, files.shape[0])
-        if files.shape[1] <= _DRAWABLE:
-            extras["coordinates"] = files
-        if labels is not None:
-            extras["labels"] = array_file.describe(atomic.as_path(labels))
-            vertex_rows.check("labels", extras["labels"], files.shape[0])
+    files = ranks.share(files)
     assert files is not None
-    require_equal(ranks, "points", (str(points), files.key()))
+    n, d = files.shape
+    extras: dict[str, PointFiles | ArrayFile] = {"coordinates": files} if d <= _DRAWABLE else {}
+    with together(ranks):
+        for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
+            if number >= n:
+                given = f"{number} neighbors among n = {n} points"
+                raise CothermError(argument, given, f"at most {n - 1}, one less than there are points")
+        if labels is not None:
+            extras["labels"] = found = array_file.describe(atomic.as_path(labels))
+            if found.shape != (n,) or found.dtype.kind not in "biuU":
+                given = f"an array of shape {found.shape} and dtype {found.dtype}"
+                raise CothermError("labels", given, f"a row for each of {n} vertices")
     return files, extras
-
-
-def _require_enough(recipe: _Recipe, n: int) -> None:
-    for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
-        if number >= n:
-            given = f"{number} neighbors among n = {n} points"
-            raise CothermError(argument, given, f"at most {n - 1}, one less than there are points")
 
 
 def _warn_of_zero_rows(ranks: Ranks, layout: Layout) -> None:
@@ -275,10 +280,9 @@ class _Table:
     sigma: ArrayFile
 
 
-def _neighbors(
-    ranks: Ranks, layout: Layout, recipe: _Recipe, probes: int | None, scratch: Path, seed: int
-) -> tuple[_Table, float]:
+def _neighbors(ranks: Ranks, layout: Layout, recipe: _Recipe, scratch: Path) -> tuple[_Table, float]:
     """Search for all neighbors, and measure the recall where it may be less than 1."""
+    probes = recipe.probes if recipe.search == "approximate" else None
     with together(ranks):
         if recipe.sought >= layout.count:
             given = f"{recipe.sought} neighbors among {layout.count} points that are not zero"
@@ -289,7 +293,7 @@ def _neighbors(
             array_file.allocate(scratch / "sigma.npy", (layout.count,), np.dtype("<f8"))
     table = _Table(*(array_file.describe(scratch / f"{one}.npy") for one in ("place", "distance", "sigma")))
     mine = dealt_blocks(ranks, layout.starts)
-    sample = np.sort(np.random.default_rng(seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
+    sample = np.sort(np.random.default_rng(recipe.seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
     right, judged, least = 0, 0, np.inf
     with together(ranks):
         search = BlockSearch(layout, recipe.sought, probes)
@@ -308,18 +312,11 @@ def _neighbors(
                 judged += len(rows) * recipe.k
     told = ranks.gather((right, judged, least))
     recall = 1.0 if probes is None else sum(one for one, _, _ in told) / sum(one for _, one, _ in told)
-    _warn_if_low(ranks, recall)
+    if recall < _GOOD_RECALL and ranks.rank == 0:
+        told_low = f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or more probes"
+        warnings.warn(told_low, CothermWarning, stacklevel=3)
     _fill_sigma(ranks, layout, recipe, table, mine, min(one for _, _, one in told))
     return table, recall
-
-
-def _warn_if_low(ranks: Ranks, recall: float) -> None:
-    if recall < _GOOD_RECALL and ranks.rank == 0:
-        warnings.warn(
-            f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or more probes",
-            CothermWarning,
-            stacklevel=4,
-        )
 
 
 def _sigma_of_rows(distance: Floats, recipe: _Recipe) -> Floats:
@@ -331,7 +328,6 @@ def _sigma_of_rows(distance: Floats, recipe: _Recipe) -> Floats:
 
 def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mine: range, least: float) -> None:
     """Values that need all rows: the median, and σ of points whose neighbors are all copies."""
-    first, last = _rows_of(layout, mine)
 
     def blocks() -> Iterator[Floats]:
         for block in mine:
@@ -340,11 +336,12 @@ def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mi
 
     if recipe.scale == "median":
         count = sum(ranks.gather(sum(len(one) for one in blocks())))
-        sigma = median(ranks, blocks, count)
+        sigma = _median(ranks, blocks, count)
         if sigma == 0.0:
             smallest = min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf)
             sigma = min(ranks.gather(smallest))
             sigma = sigma if np.isfinite(sigma) else 1.0
+        first, last = layout.starts[[mine.start, mine.stop]].tolist()
         with together(ranks):
             table.sigma.put(first, np.full(last - first, sigma))
     elif recipe.scale == "self-tuning":
@@ -357,15 +354,31 @@ def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mi
                     table.sigma.put(start, np.where(np.isinf(values), instead, values))
 
 
-def _rows_of(layout: Layout, blocks: range) -> tuple[int, int]:
-    return int(layout.starts[blocks.start]), int(layout.starts[blocks.stop])
+def _median(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], count: int) -> float:
+    """The median of ``count`` numbers ≥ 0 on all ranks, of which ``blocks`` goes through those of this rank: exact."""
+    if count == 0:
+        return 0.0
+    return float(np.mean([_selected(ranks, blocks, place) for place in ((count - 1) // 2, count // 2)]))
 
 
-def _edges(
-    ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, scratch: Path, starts: Ints, order: str
-) -> Buckets:
+def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], left: int) -> float:
+    """The number with ``left`` smaller ones, digit by digit: floats ≥ 0 are ordered as their bits are."""
+    prefix = 0
+    for shift in range(64 - _BITS, -1, -_BITS):
+        counts = np.zeros(2**_BITS, dtype=np.int64)
+        for block in blocks():
+            bits = np.ascontiguousarray(block).view(np.int64).ravel() >> shift
+            digits = bits[bits >> _BITS == prefix] & (2**_BITS - 1)
+            counts += np.bincount(digits, minlength=2**_BITS)
+        below = np.cumsum(np.sum(ranks.gather(counts), axis=0))
+        chosen = int(np.searchsorted(below, left, side="right"))
+        left -= int(below[chosen - 1]) if chosen else 0
+        prefix = prefix << _BITS | chosen
+    return float(np.array(prefix, dtype=np.int64).view(np.float64))
+
+
+def _add_edges(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, writer: ShardWriter) -> None:
     """Weighted edges from every row to its neighbors, on their way to shards."""
-    buckets = Buckets(scratch, "edges", len(starts) - 1, EDGE, ranks.rank)
     mine = dealt_blocks(ranks, layout.starts)
     with together(ranks):
         for block in track(mine, total=len(mine), label="weights"):
@@ -374,30 +387,11 @@ def _edges(
             there = place >= 0
             row = np.broadcast_to(np.arange(start, stop)[:, np.newaxis], place.shape)[there]
             other, d = place[there], d[there]
-            w = np.ones(len(d)) if recipe.scale is None else _weights(table, row, other, d, recipe.scale_factor)
-            i, j = (row, other) if order == "cells" else (vertex_rows.taken(layout.ids, one) for one in (row, other))
-            records = np.zeros(len(d), EDGE)
-            records["i"], records["j"], records["w"] = np.minimum(i, j), np.maximum(i, j), w
-            buckets.add(shard_of(starts, records["i"]), records)
-    return buckets
-
-
-def _weights(table: _Table, row: Ints, other: Ints, d: Floats, factor: float) -> Floats:
-    ends = np.concatenate([row, other])
-    sigma = vertex_rows.taken(table.sigma, ends)
-    count = len(row)
-    return kernel.gaussian(d, np.arange(count), np.arange(count, 2 * count), sigma, factor)
-
-
-def _extras(ranks: Ranks, layout: Layout, extras: dict[str, Rows], folder: Path, starts: Ints, order: str) -> Files:
-    """Coordinates, labels and original numbers of the vertices of every shard."""
-    files: Files = {}
-    with together(ranks):
-        for shard in dealt(len(starts) - 1, ranks):
-            span = slice(int(starts[shard]), int(starts[shard + 1]))
-            original = layout.ids.read(span.start, span.stop) if order == "cells" else None
-            for extra, rows in extras.items():
-                files |= vertex_rows.write_some(folder, shard, extra, rows, span, original)
-            if original is not None:
-                files |= vertex_rows.save(folder, shard, "original", original)
-    return files
+            records = np.ones(len(d), EDGE)
+            if recipe.scale is not None:
+                sigma = taken(table.sigma, np.concatenate([row, other]))
+                ends = np.arange(len(d))
+                records["w"] = kernel.gaussian(d, ends, len(d) + ends, sigma, recipe.scale_factor)
+            i, j = (row, other) if recipe.order == "cells" else (taken(layout.ids, one) for one in (row, other))
+            records["i"], records["j"] = np.minimum(i, j), np.maximum(i, j)
+            writer.add(records)

@@ -1,6 +1,7 @@
-"""Points put in the order of their cells, in a file, and cut into blocks: what a block holds is near in space.
+"""Points put in the order of cells of space, in a file, and cut into blocks: what a block holds is near in space.
 
-A block is a limited number of rows of one cell. The box and the ball around its rows bound how near any of its points
+Cells come from a sample of the points: halves of halves in few dimensions, the points nearest to centers in many. A
+block is a limited number of rows of one cell. The box and the ball around its rows bound how near any of its points
 can be to any other point.
 """
 
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.search.points import EPSILON, Points, row_maxima, unit
-from cotherm.graphs.sharded.knn.cells import Cells, cells_of
-from cotherm.graphs.sharded.knn.point_files import PointFiles, require_finite
+from cotherm.graphs.sharded.knn.points import PointFiles, require_finite
 from cotherm.graphs.validation import require_usable_size
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
@@ -27,6 +29,8 @@ from cotherm.ranks import Ranks, together
 _NUMBERS_AT_ONCE = 2**19
 _SAMPLED_NUMBERS = 2**20
 _SAMPLED_POINTS = 2**16
+# Rows and centers compared together.
+_PAIRS_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True)
@@ -64,50 +68,52 @@ class Layout:
 
     def least_distances(self, rows: Floats, block: int) -> Floats:
         """A lower bound of the Euclidean distance between each row and all rows of a block."""
-        slack = self._slack()
-        outside = np.maximum(np.maximum(self.low[block] - rows, rows - self.high[block]), 0.0)
-        box = np.sqrt(np.einsum("ij,ij->i", outside, outside)) * (1 - slack)
-        away = rows - self.center[block]
-        to_center = np.sqrt(np.einsum("ij,ij->i", away, away))
-        ball = to_center * (1 - slack) - self.radius[block] * (1 + slack)
-        return np.maximum(box, ball)
+        return self._least(rows, rows, rows, 0.0, block)
 
     def least_to_blocks(self, block: int) -> Floats:
         """A lower bound of the distance between any row of a block and any row of every block."""
-        slack = self._slack()
-        outside = np.maximum(np.maximum(self.low[block] - self.high, self.low - self.high[block]), 0.0)
-        box = np.sqrt(np.einsum("ij,ij->i", outside, outside)) * (1 - slack)
-        away = self.center - self.center[block]
-        to_center = np.sqrt(np.einsum("ij,ij->i", away, away))
-        ball = to_center * (1 - slack) - (self.radius + self.radius[block]) * (1 + slack)
-        return np.maximum(box, ball)
+        return self._least(self.low[block], self.high[block], self.center[block], self.radius[block], slice(None))
 
-    def _slack(self) -> float:
-        """Room for the rounding of sums of d squares."""
-        return 4 * (self.rows.shape[1] + 8) * EPSILON
+    def _least(self, low: Floats, high: Floats, center: Floats, radius: Any, block: int | slice) -> Floats:
+        slack = 4 * (self.rows.shape[1] + 8) * EPSILON  # room for the rounding of sums of d squares
+        outside = np.maximum(np.maximum(self.low[block] - high, low - self.high[block]), 0.0)
+        box = np.sqrt(np.einsum("ij,ij->i", outside, outside)) * (1 - slack)
+        away = center - self.center[block]
+        to_center = np.sqrt(np.einsum("ij,ij->i", away, away))
+        return np.maximum(box, to_center * (1 - slack) - (radius + self.radius[block]) * (1 + slack))
 
 
 def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: Path, seed: int) -> Layout:
     """Sort all points into cells, by all ranks together: each reads its share of the files, and writes it in place."""
-    cells = _cells(ranks, points, metric, block, seed)
+    n, d = points.shape
+    cells: Halves | Nearest | None = None
+    with together(ranks):
+        if ranks.rank == 0:
+            cells = _cells(points, metric, -(-n // block), seed)
+    cells = ranks.share(cells)
+    assert cells is not None
     counts = np.zeros(cells.count + 1, dtype=np.int64)  # the last cell holds rows without a direction
     largest = 0.0
     place = scratch / f"cells-{ranks.rank:05d}.bin"
     with together(ranks), atomic.writing(place), place.open("xb") as file:
         for start, rows in _share(ranks, points, "sorting points into cells"):
-            require_finite(rows, start)
+            require_finite(rows, start + np.arange(len(rows)))
             largest = max(largest, float(np.abs(rows).max(initial=0.0)))
-            cell = _cell_of(cells, rows, metric)
+            prepared, size = _prepared(rows, metric)
+            cell = np.where(size > 0, cells.of(np.nan_to_num(prepared)), cells.count)
             counts += np.bincount(cell, minlength=cells.count + 1)
             file.write(array_file.octets(cell))
     told = ranks.gather((counts, largest))
     with together(ranks):
         require_usable_size("points", max(one for _, one in told))
     table = np.array([one for one, _ in told])
-    totals = table.sum(axis=0)
-    begin = np.concatenate([[0], np.cumsum(totals)])
-    kept, n = int(begin[-2]), points.shape[0]
-    rows_file, ids_file = _allocated(ranks, scratch, kept, n, points.shape[1])
+    begin = np.concatenate([[0], np.cumsum(table.sum(axis=0))])
+    files = scratch / "rows.npy", scratch / "ids.npy"
+    with together(ranks):
+        if ranks.rank == 0:
+            array_file.allocate(files[0], (int(begin[-2]), d), np.dtype("<f8"))
+            array_file.allocate(files[1], (n,), np.dtype("<i8"))
+    rows_file, ids_file = map(array_file.describe, files)
     with together(ranks):
         _place(ranks, points, metric, place, begin[:-1] + table[: ranks.rank].sum(axis=0), rows_file, ids_file)
         place.unlink()
@@ -123,30 +129,81 @@ def dealt_blocks(ranks: Ranks, starts: Ints) -> range:
     return range(int(cuts[ranks.rank]), int(cuts[ranks.rank + 1]))
 
 
-def _cells(ranks: Ranks, points: PointFiles, metric: str, block: int, seed: int) -> Cells:
-    """Cells from a sample, of which each rank reads a part."""
+@dataclass(frozen=True)
+class Halves:
+    """Space cut by planes x[axis] = value, again and again: node a has the children 2a + 1 and 2a + 2."""
+
+    axis: Ints
+    value: Floats
+
+    @property
+    def count(self) -> int:
+        return len(self.axis) + 1
+
+    def of(self, rows: Floats) -> Ints:
+        """The cell of each row."""
+        node = np.zeros(len(rows), dtype=np.int64)
+        every = np.arange(len(rows))
+        for _ in range((self.count - 1).bit_length()):
+            node = 2 * node + 1 + (rows[every, self.axis[node]] > self.value[node])
+        return node - len(self.axis)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The rows nearest to each of some centers."""
+
+    centers: Floats
+
+    @property
+    def count(self) -> int:
+        return len(self.centers)
+
+    def of(self, rows: Floats) -> Ints:
+        """The cell of each row."""
+        cell = np.empty(len(rows), dtype=np.int64)
+        norms = np.einsum("ij,ij->i", self.centers, self.centers)
+        step = max(1, _PAIRS_AT_ONCE // self.count)
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            cell[part] = np.argmin(norms - 2 * (rows[part] @ self.centers.T), axis=1)
+        return cell
+
+
+def _cells(points: PointFiles, metric: str, count: int, seed: int) -> Halves | Nearest:
+    """About ``count`` cells, with about equally many points of a sample in each."""
     n, d = points.shape
     size = min(n, _SAMPLED_POINTS, max(1, _SAMPLED_NUMBERS // d))
     chosen = np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
-    mine = chosen[size * ranks.rank // ranks.size : size * (ranks.rank + 1) // ranks.size]
-    sampled = np.empty((0, d))
-    with together(ranks):
-        sampled = points.rows_at(mine)
-        for row, start in zip(sampled, mine.tolist(), strict=True):
-            require_finite(row[np.newaxis], start)
-    sample = np.concatenate(ranks.gather(sampled))
-    if metric == "cosine":
-        largest = row_maxima(sample)
-        sample = np.asarray(unit(sample[largest > 0], largest[largest > 0]))
-    with together(ranks):
-        if not len(sample):
-            raise CothermError("points", "a sample of zero rows only", "rows with a direction, for the cosine metric")
-    cells: Cells | None = None
-    with together(ranks):
-        if ranks.rank == 0:
-            cells = cells_of(sample, -(-n // block), seed)
-    shared: Cells = ranks.share(cells)
-    return shared
+    sample = np.concatenate([points.read(row, row + 1) for row in chosen.tolist()])
+    require_finite(sample, chosen)
+    prepared, largest = _prepared(sample, metric)
+    sample = prepared[largest > 0]
+    if not len(sample):
+        raise CothermError("points", "a sample of zero rows only", "rows with a direction, for the cosine metric")
+    count = max(1, min(count, len(sample)))
+    if d <= limits.TREE_DIMENSIONS:
+        return _halved(sample, (count - 1).bit_length())
+    from sklearn.cluster import KMeans
+
+    # In many dimensions, planes in one coordinate hardly separate near from far.
+    fitted = KMeans(count, n_init=1, max_iter=10, random_state=seed).fit(sample)
+    return Nearest(np.ascontiguousarray(fitted.cluster_centers_, dtype=np.float64))
+
+
+def _halved(sample: Floats, depth: int) -> Halves:
+    """Each cell is cut at the median of the coordinate that varies most in it."""
+    axis, value = np.zeros(2**depth - 1, dtype=np.int64), np.zeros(2**depth - 1)
+    members = [np.arange(len(sample))]
+    for node in range(2**depth - 1):
+        rows = members[node]
+        if len(rows):
+            inside = sample[rows]
+            axis[node] = np.argmax(inside.max(axis=0) - inside.min(axis=0))
+            value[node] = np.median(inside[:, axis[node]])
+        above = sample[rows, axis[node]] > value[node]
+        members += [rows[~above], rows[above]]
+    return Halves(axis, value)
 
 
 def _share(ranks: Ranks, points: PointFiles, label: str) -> Iterator[tuple[int, Floats]]:
@@ -161,26 +218,11 @@ def _share(ranks: Ranks, points: PointFiles, label: str) -> Iterator[tuple[int, 
 
 def _prepared(rows: Floats, metric: str) -> tuple[Floats, Floats]:
     """Rows whose Euclidean distances order the points, and their largest entries: zero where they have no direction."""
-    largest = row_maxima(rows)
     if metric == "euclidean":
         return rows, np.ones(len(rows))
-    return np.asarray(unit(rows, np.where(largest > 0, largest, 1.0))), largest
-
-
-def _cell_of(cells: Cells, rows: Floats, metric: str) -> Ints:
     with np.errstate(invalid="ignore"):
-        prepared, largest = _prepared(rows, metric)
-    return np.where(largest > 0, cells.of(np.nan_to_num(prepared)), cells.count)
-
-
-def _allocated(ranks: Ranks, scratch: Path, kept: int, n: int, d: int) -> tuple[ArrayFile, ArrayFile]:
-    """Files for the rows and their numbers, made by one rank."""
-    rows, ids = scratch / "rows.npy", scratch / "ids.npy"
-    with together(ranks):
-        if ranks.rank == 0:
-            array_file.allocate(rows, (kept, d), np.dtype("<f8"))
-            array_file.allocate(ids, (n,), np.dtype("<i8"))
-    return array_file.describe(rows), array_file.describe(ids)
+        largest = row_maxima(rows)
+        return np.asarray(unit(rows, np.where(largest > 0, largest, 1.0))), largest
 
 
 def _place(
@@ -191,8 +233,7 @@ def _place(
     for start, rows in _share(ranks, points, "writing cells"):
         cell = np.fromfile(cells, np.int64, len(rows), offset=8 * done)
         done += len(rows)
-        with np.errstate(invalid="ignore"):
-            prepared, _ = _prepared(rows, metric)
+        prepared, _ = _prepared(rows, metric)
         order = np.argsort(cell, kind="stable")
         prepared, ids = prepared[order], start + order
         cuts = np.searchsorted(cell, np.arange(len(begin) + 1), sorter=order)

@@ -1,0 +1,257 @@
+"""Shards from edges in any order: sorted into a file of each shard, then sorted and merged within it, by all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cotherm import memory, validation
+from cotherm.arrays import Ints
+from cotherm.errors import CothermError
+from cotherm.graphs.sharded.staging import SCRATCH, write_file
+from cotherm.graphs.sharded.store import EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
+from cotherm.io import array_file, atomic
+from cotherm.progress import track
+from cotherm.ranks import Ranks, together
+
+Records = NDArray[Any]
+# An edge on its way to its shard, i < j.
+EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8")])
+# A mirror: ``e`` is the number of the edge, at first within the shard that owns it.
+_MIRROR = np.dtype([("i", "<i4"), ("j", "<i4"), ("e", "<i8")])
+# Bytes held in memory, over all buckets, before they are written.
+_WAITING = 2**23
+# Rows of a row group, which is read as a whole.
+_ROWS_TOGETHER = 2**20
+# Bytes in memory for every byte of the records of a shard, while they are sorted: the records, their keys, the order,
+# and the sorted records, then columns of these.
+_WHILE_SORTED = 3.5
+
+
+class Buckets:
+    """Files of records, one for each shard and each rank that adds to them, so that none stays in memory.
+
+    The records of a rank come back in the order in which it added them, those of the ranks one after the other.
+    """
+
+    def __init__(self, folder: Path, name: str, starts: Ints, dtype: np.dtype[Any], ranks: Ranks) -> None:
+        self._folder, self._name, self._starts, self._dtype, self._ranks = folder, name, starts, dtype, ranks
+        self._waiting: list[tuple[Ints, Records]] = []
+        self._bytes = 0
+
+    def add(self, vertices: NDArray[Any], records: Records) -> None:
+        """Put record r into the bucket of the shard of vertices[r]; ``flush`` when all are added."""
+        shard = np.searchsorted(self._starts, vertices, side="right") - 1  # empty shards own no vertex
+        self._waiting.append((shard, records))
+        self._bytes += records.nbytes + shard.nbytes
+        if self._bytes >= _WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is still in memory, before others read."""
+        if not self._waiting:
+            return
+        shard, records = (np.concatenate(some) for some in zip(*self._waiting, strict=True))
+        self._waiting, self._bytes = [], 0
+        order = np.argsort(shard, kind="stable")
+        records, cuts = records[order], np.searchsorted(shard, np.arange(len(self._starts)), sorter=order)
+        for s in np.flatnonzero(np.diff(cuts)).tolist():
+            place = self._places(s)[self._ranks.rank]
+            with atomic.writing(place), place.open("ab") as file:
+                file.write(array_file.octets(records[cuts[s] : cuts[s + 1]]))
+
+    def count(self, shard: int) -> int:
+        """How many records of all ranks a shard has."""
+        return sum(one.stat().st_size for one in self._places(shard) if one.exists()) // self._dtype.itemsize
+
+    def take(self, shard: int) -> Records:
+        """The records of a shard from all ranks; their files are removed."""
+        records, at = np.empty(self.count(shard), self._dtype), 0
+        for place in self._places(shard):
+            if place.exists():
+                found = np.fromfile(place, self._dtype)
+                records[at : at + len(found)] = found
+                at += len(found)
+                place.unlink()
+        return records
+
+    def _places(self, shard: int) -> list[Path]:
+        return [self._folder / f"{self._name}-{shard:05d}-{rank:05d}.bin" for rank in range(self._ranks.size)]
+
+
+class ShardWriter:
+    """All shards of a graph in a folder that ``staged`` gave, by all ranks together."""
+
+    def __init__(self, ranks: Ranks, folder: Path, starts: Ints) -> None:
+        self._ranks, self._folder, self._starts = ranks, folder, starts
+        self._edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
+        self._files: dict[str, tuple[int, int]] = {}
+
+    def add(self, records: Records) -> None:
+        """Some edges of this rank."""
+        self._edges.add(records["i"], records)
+
+    def finish(
+        self,
+        merge: Callable[[Records], Records],
+        rows: Callable[[int, int], Mapping[str, NDArray[Any]]],
+        *,
+        name: str | None = None,
+        order: str = "given",
+    ) -> None:
+        """Sort, merge and write: ``merge`` makes one record for each edge of sorted ones.
+
+        ``rows`` are the extras of the vertices of a range, as many for every range.
+        """
+        ranks, starts = self._ranks, self._starts
+        mine = dealt(len(starts) - 1, ranks)
+        cut = Buckets(self._folder / SCRATCH, "cut", starts, _MIRROR, ranks)
+        edges: dict[int, int] = {}
+        mirrors: dict[int, int] = {}
+        with together(ranks):
+            self._edges.flush()
+        with together(ranks):
+            for shard in track(mine, total=len(mine), label="shards"):
+                own = merge(self._sorted(shard))
+                edges[shard] = len(own)
+                self._files |= save(self._folder, "edges", shard, _columns(own))
+                away = np.flatnonzero(own["j"] >= starts[shard + 1])
+                records = np.empty(len(away), _MIRROR)
+                records["i"], records["j"], records["e"] = own["i"][away], own["j"][away], away
+                cut.add(records["j"], records)
+            cut.flush()
+        edge_counts = _collected(ranks, edges)
+        first = np.concatenate([[0], np.cumsum(edge_counts)])
+        extras: tuple[str, ...] = ()
+        with together(ranks):
+            for shard in mine:
+                found = cut.take(shard)  # in order: ranks, and each rank, go through shards in order
+                mirrors[shard] = len(found)
+                found["e"] += first[np.searchsorted(starts, found["i"], side="right") - 1]
+                self._files |= save(self._folder, "mirrors", shard, _columns(found))
+                values = rows(int(starts[shard]), int(starts[shard + 1]))
+                extras = tuple(extra for extra in EXTRAS if extra in values)
+                if extras:
+                    self._files |= save(self._folder, "vertices", shard, values)
+        extras = max(ranks.gather(extras), key=len)  # ranks without a shard know of none
+        n, m = int(starts[-1]), int(first[-1])
+        counts = {"starts": starts, "edges": edge_counts, "mirrors": _collected(ranks, mirrors)}
+        header = Header(n, m, **counts, files=self._files, name=name, order=order, extras=extras)
+        _write_header(ranks, self._folder, header)
+
+    def _sorted(self, shard: int) -> Records:
+        """The records of a shard sorted by (i, j), those of the same edge as they came."""
+        count, free = self._edges.count(shard), memory.available()
+        needed = _WHILE_SORTED * count * EDGE.itemsize
+        if free is not None and needed > free:
+            raise CothermError(
+                "parts",
+                f"{len(self._starts) - 1}, of which shard {shard} has {count:,} edges",
+                f"shards that fit {memory.words(free)} of memory; this one takes {memory.words(needed)}",
+                "Ask for more parts.",
+            )
+        records = self._edges.take(shard)
+        key = records["i"].astype(np.int64)
+        key *= int(self._starts[-1])
+        key += records["j"]
+        return records[np.argsort(key, kind="stable")]
+
+
+def dealt(shards: int, ranks: Ranks) -> range:
+    """The shards that this rank writes: a contiguous range of them."""
+    return range(shards * ranks.rank // ranks.size, shards * (ranks.rank + 1) // ranks.size)
+
+
+def repeated(records: Records) -> NDArray[np.bool_]:
+    """Whether a sorted record is of the same edge as the one before it."""
+    again = np.zeros(len(records), dtype=np.bool_)
+    again[1:] = (records["i"][1:] == records["i"][:-1]) & (records["j"][1:] == records["j"][:-1])
+    return again
+
+
+def save(folder: Path, what: str, shard: int, columns: Mapping[str, NDArray[Any]]) -> dict[str, tuple[int, int]]:
+    """A new Parquet file of a shard, which is on the disk when this returns: its name, bytes and CRC-32."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {name: np.ascontiguousarray(column) for name, column in columns.items() if column.ndim == 1}
+    if "coordinates" in columns:
+        arrays = {f"x{k}": x for k, x in enumerate(np.ascontiguousarray(columns["coordinates"].T))} | arrays
+    place = folder / file_name(what, shard)
+    with atomic.writing(place):
+        place.parent.mkdir(exist_ok=True)
+        with place.open("xb") as file:
+            pq.write_table(pa.table(arrays), file, row_group_size=_ROWS_TOGETHER)
+            file.flush()
+            atomic.synchronize(file.fileno())
+    return {file_name(what, shard): array_file.checksum(place)}
+
+
+def write_weights(
+    ranks: Ranks, folder: Path, graph: ShardedGraph, part: GraphPart, u: ArrayLike, *, name: str | None = None
+) -> ShardedGraph:
+    """Write a graph with other weights into a new folder, within one that ``staged`` gave, or that folder itself.
+
+    ``u`` are the weights of the own edges of this rank's part, in their order; the parts of all ranks must be all
+    vertices, in order, and are the shards of the result. All ranks call this together.
+    """
+    told = ranks.gather((part.start, part.stop, len(part.w), len(part.mirror_e)))
+    starts, stops, edges, mirrors = (np.array(one, dtype=np.int64) for one in zip(*told, strict=True))
+    with together(ranks):
+        if not np.array_equal(np.append(starts, graph.n), np.append(0, stops)) or int(edges.sum()) != graph.m:
+            given = f"vertices {starts.tolist()} to {stops.tolist()}"
+            raise CothermError("part", given, "parts that follow each other, from rank to rank, to the last vertex")
+        w = validation.numeric("u", u, ndim=(1,))
+        if len(w) != len(part.w):
+            raise CothermError("u", f"{len(w)} weights", f"one for each own edge, {len(part.w)}")
+        if len(w) and w.min() < 0.0:
+            where = int(np.argmin(w))
+            raise CothermError("u", f"{w[where]} on the edge ({part.i[where]}, {part.j[where]})", "weights >= 0")
+        if ranks.rank == 0:
+            with atomic.writing(folder):
+                folder.mkdir(exist_ok=True)
+    with together(ranks):
+        files = save(folder, "edges", ranks.rank, {"i": part.i, "j": part.j, "w": w + 0.0})
+        ends = {"i": part.mirror_i, "j": part.mirror_j, "e": part.mirror_e}
+        files |= save(folder, "mirrors", ranks.rank, ends)
+        if graph.header.extras:
+            rows: dict[str, Any] = {one: getattr(part, one) for one in graph.header.extras}
+            files |= save(folder, "vertices", ranks.rank, rows)
+    header = replace(
+        graph.header,
+        starts=np.append(starts, graph.n),
+        edges=edges,
+        mirrors=mirrors,
+        files=files,
+        name=graph.name if name is None else name,
+    )
+    return ShardedGraph(folder, _write_header(ranks, folder, header))
+
+
+def _write_header(ranks: Ranks, folder: Path, header: Header) -> Header:
+    """The header of a graph, of which this rank has written ``header.files``."""
+    files: dict[str, tuple[int, int]] = {}
+    for some in ranks.gather(header.files):
+        files |= some
+    header = replace(header, files=files)
+    with together(ranks):
+        if ranks.rank == 0:
+            write_file(folder / FILE, render(header))
+    return header
+
+
+def _collected(ranks: Ranks, counts: dict[int, int]) -> Ints:
+    """One count for each shard, from the ranks that know it."""
+    known: dict[int, int] = {}
+    for some in ranks.gather(counts):
+        known |= some
+    return np.array([known[shard] for shard in sorted(known)], dtype=np.int64)
+
+
+def _columns(records: Records) -> dict[str, NDArray[Any]]:
+    return {name: records[name] for name in records.dtype.names or ()}
