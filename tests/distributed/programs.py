@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def limited_knn(points: str, target: str, bytes_more: str, how: str) -> None:
     if how == "whole":
         ct.knn_graph(np.load(points), 5, scale=None)
     else:
-        more = {"parts": 16, "scale": None, "order": "cells", "options": {"block": 4096}}
+        more: dict[str, Any] = {"parts": 16, "scale": None, "order": "cells", "options": {"block": 4096}}
         ct.shard_knn_graph(points, target, 5, ranks=world, **more)
 
 
@@ -201,7 +202,7 @@ def death_while_merging(source: str, target: str) -> None:
 
     world = ranks.world()
     if world.rank == 1:
-        writing.ShardWriter._sorted = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        setattr(writing.ShardWriter, "_sorted", lambda *_: os.kill(os.getpid(), signal.SIGKILL))  # noqa: B010
     ct.shard_graph(source, target, 6, overwrite=True, ranks=world)
 
 

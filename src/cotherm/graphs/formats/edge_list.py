@@ -198,8 +198,8 @@ def _parse_named(text: str, form: Form) -> Graph:
             given = f"{cells[0]!r} and {cells[1]!r} again, as in line {before}"
             raise CothermError(where, given, "every pair of vertices at most once")
         edges[i, j] = float(cells[2]) if form.columns > 2 else 1.0, line
-    i, j = np.array(list(edges), dtype=np.int64).reshape(-1, 2).T
-    return Graph(len(vertices), i, j, [w for w, _ in edges.values()], vertex_names=list(vertices))
+    ends = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
+    return Graph(len(vertices), ends[:, 0], ends[:, 1], [w for w, _ in edges.values()], vertex_names=list(vertices))
 
 
 def _named_rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:

@@ -217,7 +217,7 @@ def write_weights(
                 folder.mkdir(exist_ok=True)
     with together(ranks):
         files = save(folder, "edges", ranks.rank, {"i": part.i, "j": part.j, "w": w + 0.0})
-        ends = {"i": part.mirror_i, "j": part.mirror_j, "e": part.mirror_e}
+        ends: dict[str, NDArray[Any]] = {"i": part.mirror_i, "j": part.mirror_j, "e": part.mirror_e}
         files |= save(folder, "mirrors", ranks.rank, ends)
         if graph.header.extras:
             rows: dict[str, Any] = {one: getattr(part, one) for one in graph.header.extras}
