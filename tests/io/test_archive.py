@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import cotherm as ct
 from cotherm.cli.inputs import is_coupling, read_points
 from cotherm.errors import CothermError
-from cotherm.io import archive, npy
+from cotherm.io import archive, array_file
 from tests.fuzz import seeds
 
 
@@ -166,12 +166,12 @@ def test_numbers_that_would_change_are_refused(array: NDArray[Any], tmp_path: Pa
 def test_strings_are_checked_without_making_them() -> None:
     codes = np.array([[0x10FFFF, 65]], "<u4")
     good = described("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", codes.tobytes())
-    assert npy.parse("labels", good).tolist() == ["\U0010ffffA"]
+    assert array_file.parse("labels", good).tolist() == ["\U0010ffffA"]
     swapped = described("{'descr': '>U2', 'fortran_order': False, 'shape': (1,)}", codes.astype(">u4").tobytes())
-    assert npy.parse("labels", swapped).tolist() == ["\U0010ffffA"]
+    assert array_file.parse("labels", swapped).tolist() == ["\U0010ffffA"]
     bad = described("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", (codes + np.uint32(1)).tobytes())
     with pytest.raises(CothermError, match=r"labels: not an array .a character of number 1114112"):
-        npy.parse("labels", bad)
+        array_file.parse("labels", bad)
 
 
 @pytest.mark.parametrize("kind", ["graphs", "couplings", "matches"])

@@ -1,4 +1,6 @@
-"""One array in a ``.npy`` file on disk, read and written in part: never whole in memory, never through a map.
+"""Arrays in ``.npy`` form: one in bytes, or one in a file that is read and written in part, never through a map.
+
+Sizes are checked before a shape is believed, and no objects are ever made.
 
 A mapped file that is cut short, or a full disk under one, ends the process; reads and writes of bytes give errors.
 """
@@ -9,6 +11,7 @@ import errno
 import io
 import math
 import os
+import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +22,10 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
-from cotherm.io import npy
-from cotherm.io.atomic import synchronize, writing
+from cotherm.io.atomic import opened, synchronize, writing
 
+_HEADERS = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
+_LARGEST_CHARACTER = 0x10FFFF
 # Bytes read at a time where all of a file is looked at.
 _BLOCK = 2**22
 # The description of an array is shorter than this.
@@ -50,7 +54,7 @@ class ArrayFile(NamedTuple):
             found = file.readinto(octets(array))
         if found != array.nbytes:
             raise CothermError(str(self.path), "a file that became shorter", "a complete file", "It was changed.")
-        npy.require_characters(str(self.path), octets(array), self.dtype)
+        require_characters(str(self.path), octets(array), self.dtype)
         return array
 
     def read_all(self) -> NDArray[Any]:
@@ -82,16 +86,6 @@ def octets(array: NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
-def opened(path: Path) -> Any:
-    """A file to read bytes from; a missing one is a CothermError."""
-    try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise CothermError(str(path), "no such file", "an existing file") from None
-    except OSError as error:
-        raise CothermError(str(path), (error.strerror or str(error)).lower(), "a file that can be read") from None
-
-
 def describe(path: Path) -> ArrayFile:
     """The array in a file by its own description; the file's size must agree."""
     with opened(path) as file:
@@ -107,13 +101,7 @@ def describe_within(path: Path, start: int, size: int) -> ArrayFile:
     with opened(path) as file:
         file.seek(start)
         head = file.read(min(_LONGEST_DESCRIPTION, size))
-    try:
-        shape, fortran, dtype, offset = npy.layout(head)
-    except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds
-        given = f"not an array ({' '.join(str(error).split())[:120] or type(error).__name__})"
-        raise CothermError(str(path), given, "an array in .npy form") from None
-    if dtype.hasobject or dtype.itemsize == 0:
-        raise CothermError(str(path), f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")
+    shape, fortran, dtype, offset = _described(str(path), head)
     if (fortran and len(shape) > 1) or min(shape, default=0) < 0:
         order = " in the order of columns" if fortran else ""
         raise CothermError(str(path), f"an array of shape {shape}{order}", "rows, one after the other (C order)")
@@ -121,6 +109,51 @@ def describe_within(path: Path, start: int, size: int) -> ArrayFile:
         declared = f"an array of shape {shape} and dtype {dtype}, as declared"
         raise CothermError(str(path), f"{size - offset} bytes", declared, "The file may have been cut short.")
     return ArrayFile(path, shape, dtype, start + offset)
+
+
+def parse(field: str, data: bytes) -> NDArray[Any]:
+    """The array, which shares the memory of ``data``; errors name the ``field``."""
+    shape, fortran, dtype, start = _described(field, data)
+    if math.prod(shape) * dtype.itemsize != len(data) - start or min(shape, default=0) < 0:
+        declared = f"an array of shape {shape} and dtype {dtype}, as declared"
+        raise CothermError(field, f"{len(data) - start} bytes", declared)
+    require_characters(field, data, dtype, start)
+    try:
+        return np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if fortran else "C")
+    except (ValueError, TypeError) as error:  # too many dimensions, or more entries of no bytes than can be counted
+        raise _no_array(field, error) from None
+
+
+def _described(field: str, data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, order, dtype and first byte of the data, as a file describes itself; no objects."""
+    stream = io.BytesIO(data)
+    try:
+        version = npy_format.read_magic(stream)
+        if version not in _HEADERS:
+            raise ValueError(f".npy version {version}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a damaged description may look like one that Python 2 wrote
+            shape, fortran, dtype = _HEADERS[version](stream)
+    except Exception as error:  # a forged description makes NumPy and Python's parser raise many kinds, MemoryError too
+        raise _no_array(field, error) from None
+    if dtype.hasobject or dtype.itemsize == 0:
+        raise CothermError(field, f"dtype {dtype}, perhaps of pickled objects", "numbers or strings")
+    return shape, fortran, dtype, stream.tell()
+
+
+def _no_array(field: str, error: Exception) -> CothermError:
+    reason = " ".join(str(error).split())[:120] or type(error).__name__
+    return CothermError(field, f"not an array ({reason})", "an array in .npy form")
+
+
+def require_characters(field: str, data: bytes | memoryview, dtype: np.dtype[Any], start: int = 0) -> None:
+    """Strings are stored as numbers of characters; one past the last character would only be found when it is used."""
+    if dtype.kind != "U" or len(data) <= start:
+        return
+    codes = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(dtype.byteorder), offset=start)
+    if codes.max() > _LARGEST_CHARACTER:
+        given = f"not an array (a character of number {codes.max()}, past the last, {_LARGEST_CHARACTER})"
+        raise CothermError(field, given, "an array in .npy form")
 
 
 def description(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:

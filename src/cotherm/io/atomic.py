@@ -1,21 +1,26 @@
-"""Whole files in and out of the file system: complete or not at all, or a CothermError says why."""
+"""Files in and out of the file system: complete or not at all, unpacked within limits, or a CothermError says why."""
 
 from __future__ import annotations
 
 import errno
+import gzip
+import io
 import os
 import secrets
 import shutil
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from cotherm import memory, validation
+from cotherm import limits, memory, validation
 from cotherm.errors import CothermError
 
 # Bytes of a path and of a name in it, as on Linux and nearly everywhere.
 _LONGEST_PATH, _LONGEST_NAME = 4_095, 255
+# Characters of what a library says about a file, and bytes that are unpacked at a time.
+_LONGEST_REASON, _PIECE = 120, 2**20
 _ADVICE = "Pass overwrite=True to replace the file."
 # Errors of file systems without hard links, and of those without fsync.
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL)
@@ -259,3 +264,74 @@ def _unwritable(path: Path, error: OSError) -> CothermError:
 
 def _reason(error: OSError) -> str:
     return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+def opened(path: Path) -> Any:
+    """A file to read bytes from; a missing one is a CothermError."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise CothermError(str(path), "no such file", "an existing file") from None
+    except OSError as error:
+        raise CothermError(str(path), (error.strerror or str(error)).lower(), "a file that can be read") from None
+
+
+@contextmanager
+def readable(path: Path, needed: str, library: str = "", advice: str = "The file may be damaged.") -> Iterator[None]:
+    """Turn whatever a library raises about a damaged file into an error that the file is not what is needed."""
+    try:
+        yield
+    except (CothermError, MemoryError):
+        raise
+    except Exception as error:
+        reason = _short_reason(error)
+        given = f"unreadable for {library} ({reason})" if library else f"unreadable ({reason})"
+        raise CothermError(str(path), given, needed, advice) from None
+
+
+def unpack(path: Path, *, most: int = -1) -> bytes:
+    """The content of a ``.gz`` file, which must fit into memory; with ``most``, at most its first ``most`` bytes."""
+    require_content(path)
+    text = io.BytesIO()
+    for piece in unpacked(path):
+        text.write(piece)
+        require_proportion(path, text.tell(), path.stat().st_size)
+        if 0 <= most <= text.tell():
+            return text.getvalue()[:most]
+    if not text.tell():
+        raise CothermError(str(path), "an empty file, compressed", "a file with content")
+    return text.getvalue()
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """The same in pieces, for a file of any length."""
+    packed, size = path.stat().st_size, 0
+    try:
+        with opened(path) as file, gzip.GzipFile(fileobj=file) as source:
+            while piece := source.read(_PIECE):
+                size += len(piece)
+                _require_ratio(path, size, packed)
+                yield piece
+    except (OSError, EOFError, zlib.error) as error:
+        given = f"no complete gzip file ({_short_reason(error)})"
+        raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
+
+
+def require_proportion(path: Path, size: int, packed: int, advice: str = "Unpack it first if you trust it.") -> None:
+    """Refuse a file whose content takes ``size`` bytes, if that is more than memory holds or than files unpack to."""
+    free = memory.available()
+    if free is not None and size > free:
+        given = f"more data than memory holds, {memory.words(free)}"
+        raise CothermError(str(path), given, "a smaller file")
+    _require_ratio(path, size, packed, advice)
+
+
+def _require_ratio(path: Path, size: int, packed: int, advice: str = "Unpack it first if you trust it.") -> None:
+    if size > limits.UNPACKED_BYTES and size > limits.UNPACKED_RATIO * packed:
+        given = f"at least {memory.words(size)} of data in {memory.words(packed)}"
+        needed = f"at most {limits.UNPACKED_RATIO} times the size of the file"
+        raise CothermError(str(path), given, needed, advice)
+
+
+def _short_reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__

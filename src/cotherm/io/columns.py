@@ -21,6 +21,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic, ids
+from cotherm.io.atomic import readable, require_proportion
 from cotherm.io.cells import (
     has_decimal_comma,
     is_missing,
@@ -32,7 +33,6 @@ from cotherm.io.cells import (
     titles_over_numbers,
     with_point,
 )
-from cotherm.io.foreign import readable, require_proportion
 from cotherm.io.kinds import COLUMNS, suffix_of
 from cotherm.io.text import excerpt
 from cotherm.io.text_table import TextTable, open_text_table

@@ -19,9 +19,9 @@ from cotherm import memory, validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.io import atomic
+from cotherm.io.atomic import readable, require_proportion
 from cotherm.io.cells import is_missing, shown
 from cotherm.io.columns import Numbers, Selection, choose, require_all
-from cotherm.io.foreign import readable, require_proportion
 from cotherm.io.kinds import MUDATA, suffix_of
 from cotherm.optional import require
 from cotherm.progress import working

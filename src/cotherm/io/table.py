@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io import atomic, ids, kinds, npy
+from cotherm.io import array_file, atomic, ids, kinds
 from cotherm.io.columns import EVERYTHING, PERHAPS_TITLES, Numbers, Selection, choose, laid_out, opened_columns
 from cotherm.io.labels import require_classes
 from cotherm.io.single_cells import read_modalities
@@ -235,7 +235,7 @@ def _nothing_said(read: Numbers, request: Request) -> bool:
 
 
 def _from_npy(place: Path, request: Request) -> Numbers:
-    array = npy.parse(str(place), atomic.load(place))
+    array = array_file.parse(str(place), atomic.load(place))
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise CothermError(str(place), "no matrix of numbers", "an array of numbers (points, features)")
     choice = choose(place, None, array.shape[1], request.selection)

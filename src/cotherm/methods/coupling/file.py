@@ -25,7 +25,7 @@ from cotherm.errors import CothermError
 from cotherm.graphs.formats import npz
 from cotherm.graphs.formats.header import EXTRAS, extras
 from cotherm.graphs.graph import Graph
-from cotherm.io import archive, atomic, result_archive
+from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
 from cotherm.methods.coupling.result import STATUSES, Coupling
 from cotherm.methods.pairs.agreement import Agreement
@@ -74,7 +74,7 @@ def render(result: Coupling) -> bytes:
     table = {}
     if result.pairs is not None:
         head["pairs"], table["pairs"] = _about_pairs(result.pairs), result.pairs.table
-    arrays = {"header": result_archive.header(_MARK, head), **table}
+    arrays = {"header": archive.header(_MARK, head), **table}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
         arrays |= {f"{k}.{field}": getattr(old, field) for field in ("i", "j", "w", *extras(old))}
@@ -93,12 +93,12 @@ def least_size(graphs: Sequence[Graph], functions: Sequence[Floats]) -> int:
 
 
 def load(path: str | os.PathLike[str]) -> Coupling:
-    return result_archive.load(path, parse)
+    return archive.load(path, parse)
 
 
 def parse(data: bytes) -> Coupling:
     arrays = archive.unpack(data, _require_header)
-    head = result_archive.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
+    head = archive.read_header(arrays.pop("header"), _MARK, _VERSION, _complete)
     views = [_view(k, about, arrays) for k, about in enumerate(head["graphs"])]
     pairs = _pairs(head.get("pairs"), arrays, [view[0].n for view in views])
     if len(views) < 2 or arrays:
@@ -106,8 +106,8 @@ def parse(data: bytes) -> Coupling:
     originals, graphs, functions = zip(*views, strict=True)
     if len({F.shape[1] for F in functions}) > 1:
         raise CothermError("functions", "more on one graph than on another", "as many on each")
-    times = validation.times("times", result_archive.numbers("times", head["times"]))
-    before, after = (result_archive.numbers(field, head[field]) for field in _VECTORS[1:])
+    times = validation.times("times", archive.numbers("times", head["times"]))
+    before, after = (archive.numbers(field, head[field]) for field in _VECTORS[1:])
     if not len(before) == len(after) == len(times):
         raise CothermError("coupling", f"{len(after)} errors", f"one for each of {len(times)} times")
     return Coupling(
@@ -118,11 +118,11 @@ def parse(data: bytes) -> Coupling:
         coupling_before=before,
         coupling=after,
         alpha=validation.real("alpha", head["alpha"], positive=True),
-        cost=result_archive.number("cost", head["cost"]),
-        distance=result_archive.number("distance", head["distance"]),
-        mismatch=result_archive.number("mismatch", head["mismatch"]),
-        optimality=result_archive.number("optimality", head["optimality"]),
-        seconds=result_archive.number("seconds", head["seconds"]),
+        cost=archive.number("cost", head["cost"]),
+        distance=archive.number("distance", head["distance"]),
+        mismatch=archive.number("mismatch", head["mismatch"]),
+        optimality=archive.number("optimality", head["optimality"]),
+        seconds=archive.number("seconds", head["seconds"]),
         status=validation.choice("status", head["status"], STATUSES),
         history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
         settings=head["settings"],
@@ -144,7 +144,7 @@ def _complete(head: dict[str, Any]) -> bool:
         and all(isinstance(about, dict) and about.keys() == {"n", "name"} for about in head["graphs"])
         and isinstance(head.get("history"), list)
         and isinstance(head.get("settings"), dict)
-        and result_archive.words(head.get("versions"))
+        and archive.words(head.get("versions"))
     )
     return set(head) - {"pairs"} == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
 
@@ -178,7 +178,7 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     return PairReport(
         table=checked_pairs(arrays.pop("pairs"), sizes).table,
         n_modes=validation.integer("pairs: n_modes", about["n_modes"], least=1),
-        strength=result_archive.number("pairs: strength", about["strength"]),
+        strength=archive.number("pairs: strength", about["strength"]),
         shares=_for_views("shares", about, len(sizes)),
         rigidity=_for_views("rigidity", about, len(sizes)),
         agreement=tuple(_agreement(k, row, len(sizes)) for k, row in enumerate(about["agreement"])),
@@ -209,7 +209,7 @@ def _agreement(k: int, row: object, graphs: int) -> Agreement:
         shared=validation.integer(f"{where}: shared", row["shared"], least=0),
         kept_back=validation.integer(f"{where}: kept_back", row["kept_back"], least=0),
         coupled=validation.boolean(f"{where}: coupled", row["coupled"]),
-        **{field: result_archive.number(f"{where}: {field}", row[field]) for field in measures},
+        **{field: archive.number(f"{where}: {field}", row[field]) for field in measures},
     )
 
 
@@ -219,7 +219,7 @@ def _step(k: int, row: object) -> dict[str, Any]:
     if not isinstance(row, dict) or set(row) != {"route", *_COUNTS, *_MEASURES} or not isinstance(row["route"], str):
         raise CothermError(where, validation.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
     counts = {field: validation.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
-    measures = {field: result_archive.number(f"{where}: {field}", row[field]) for field in _MEASURES}
+    measures = {field: archive.number(f"{where}: {field}", row[field]) for field in _MEASURES}
     return {"route": row["route"], **counts, **measures}
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io import archive, atomic, result_archive
+from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
@@ -73,7 +73,7 @@ def table(match: Match, source: Sequence[str] | None = None, target: Sequence[st
 
 def render(match: Match) -> bytes:
     head = {"version": _VERSION} | {field: getattr(match, field) for field in _PLAIN}
-    arrays: dict[str, NDArray[Any]] = {"header": result_archive.header(_MARK, head)}
+    arrays: dict[str, NDArray[Any]] = {"header": archive.header(_MARK, head)}
     arrays |= {field: getattr(match, field) for field in _VECTORS}
     arrays |= {f"{name}.{part}": getattr(getattr(match, name), part) for name in _SPARSE for part in _PARTS}
     arrays |= {f"{k}.{part}": getattr(basis, part) for k, basis in enumerate(match.bases) for part in _BASES}
@@ -81,13 +81,13 @@ def render(match: Match) -> bytes:
 
 
 def load(path: str | os.PathLike[str]) -> Match:
-    return result_archive.load(path, parse)
+    return archive.load(path, parse)
 
 
 def parse(data: bytes) -> Match:
     arrays = archive.unpack(data, _require_names)
     archive.require_width(arrays, _WIDTHS)
-    head = result_archive.read_header(arrays["header"], _MARK, _VERSION, _complete)
+    head = archive.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)
     k = len(bases[0].values)
@@ -96,8 +96,8 @@ def parse(data: bytes) -> Match:
         soft=_shares("soft", arrays, n_s, n_t),
         round_trip=_floats("round_trip", arrays, (n_s,)),
         agreement=_floats("agreement", arrays, (n_s,)),
-        exact_agreement=result_archive.number("exact_agreement", head["exact_agreement"]),
-        chance=result_archive.number("chance", head["chance"]),
+        exact_agreement=archive.number("exact_agreement", head["exact_agreement"]),
+        chance=archive.number("chance", head["chance"]),
         hard_back=_vertices("hard_back", arrays, n_t, n_s),
         soft_back=_shares("soft_back", arrays, n_t, n_s),
         functional_map=_floats("functional_map", arrays, (k, k)),
@@ -107,7 +107,7 @@ def parse(data: bytes) -> Match:
         status=validation.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=result_archive.number("seconds", head["seconds"]),
+        seconds=archive.number("seconds", head["seconds"]),
     )
 
 
@@ -117,7 +117,7 @@ def _require_names(found: list[str]) -> None:
 
 
 def _complete(head: dict[str, Any]) -> bool:
-    mappings = isinstance(head.get("settings"), dict) and result_archive.words(head.get("versions"))
+    mappings = isinstance(head.get("settings"), dict) and archive.words(head.get("versions"))
     return set(head) == {"version", *_PLAIN} and mappings
 
 
