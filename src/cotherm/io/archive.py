@@ -9,11 +9,9 @@ from __future__ import annotations
 import io
 import json
 import os
-import struct
 import zipfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -23,8 +21,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, within
 from cotherm.io import atomic
-from cotherm.io.array_file import ArrayFile, describe_within, parse
-from cotherm.io.atomic import opened
+from cotherm.io.array_file import parse
 from cotherm.io.text import excerpt
 
 T = TypeVar("T")
@@ -34,8 +31,6 @@ _LOCAL_HEADER = 30
 _ENCRYPTED = 0x1
 # The header of a result may hold at most this many lists and objects, however short its text; they take 50 MB.
 _MOST_BRACKETS = 500_000
-# Bytes looked at together while checksums are compared.
-_PIECE = 2**22
 
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -51,33 +46,6 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack(data: bytes, require: Callable[[list[str]], None]) -> dict[str, NDArray[Any]]:
     """The arrays by name; ``require`` gets the names first, without repetition, and raises if they are unexpected."""
     return {field: parse(field, member) for field, member in _members(data, require).items()}
-
-
-def located(path: Path, require: Callable[[list[str]], None]) -> dict[str, ArrayFile]:
-    """The place of each array in a file that is not read whole. Checksums are compared in pieces."""
-    try:
-        with opened(path) as file, zipfile.ZipFile(file) as archive:
-            entries = archive.infolist()
-            require([_field(entry) for entry in entries])
-            _require_stored(entries)
-            _require_apart(entries, path.stat().st_size)
-            spans = {_field(entry): (_begin(file, entry), entry.file_size) for entry in entries}
-            for entry in entries:
-                with archive.open(entry) as member:
-                    while member.read(_PIECE):  # raises at its end where the checksum is another
-                        pass
-    except (CothermError, MemoryError):
-        raise
-    except Exception as error:  # damaged archives make zipfile raise a dozen kinds
-        raise _damaged(error) from None
-    return {field: describe_within(path, *span) for field, span in spans.items()}
-
-
-def _begin(file: IO[bytes], entry: zipfile.ZipInfo) -> int:
-    """The first byte of a member, after its local header, whose name and extra field vary in length."""
-    file.seek(entry.header_offset)
-    head = file.read(_LOCAL_HEADER)
-    return entry.header_offset + _LOCAL_HEADER + sum(struct.unpack("<HH", head[26:30]))
 
 
 def require_width(arrays: Mapping[str, NDArray[Any]], least: Mapping[str, int]) -> None:

@@ -13,7 +13,6 @@ import math
 import os
 import warnings
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,28 +56,11 @@ class ArrayFile(NamedTuple):
         require_characters(str(self.path), octets(array), self.dtype)
         return array
 
-    def read_all(self) -> NDArray[Any]:
-        """The whole array, of any number of dimensions; for small arrays."""
-        flat = ArrayFile(self.path, (math.prod(self.shape),), self.dtype, self.offset)
-        return flat.read().reshape(self.shape)
-
-    def blocks(self, start: int, stop: int, rows: int) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Some rows at a time: the first row's number, and the rows."""
-        for at in range(start, stop, rows):
-            yield at, self.read(at, min(at + rows, stop))
-
-    def write(self, start: int, array: NDArray[Any]) -> None:
-        """Put rows in their place in a file that ``allocate`` made; they are on the disk when this returns."""
-        self.put(start, array, lasting=True)
-
-    def put(self, start: int, array: NDArray[Any], *, lasting: bool = False) -> None:
-        """The same, without waiting for the disk: for files that are needed only until the program ends."""
+    def put(self, start: int, array: NDArray[Any]) -> None:
+        """Put rows in their place in a file that ``allocate`` made, without waiting for the disk."""
         with writing(self.path), self.path.open("r+b") as file:
             file.seek(self.offset + start * self.row_bytes)
             file.write(octets(np.ascontiguousarray(array, dtype=self.dtype)))
-            if lasting:
-                file.flush()
-                synchronize(file.fileno())
 
 
 def octets(array: NDArray[Any]) -> memoryview:
@@ -90,17 +72,8 @@ def describe(path: Path) -> ArrayFile:
     """The array in a file by its own description; the file's size must agree."""
     with opened(path) as file:
         size = file.seek(0, os.SEEK_END)
-    found = describe_within(path, 0, size)
-    if not found.shape:
-        raise CothermError(str(path), "an array without dimensions", "rows, one after the other")
-    return found
-
-
-def describe_within(path: Path, start: int, size: int) -> ArrayFile:
-    """The array in some bytes of a file, which are those of a .npy file."""
-    with opened(path) as file:
-        file.seek(start)
-        head = file.read(min(_LONGEST_DESCRIPTION, size))
+        file.seek(0)
+        head = file.read(_LONGEST_DESCRIPTION)
     shape, fortran, dtype, offset = _described(str(path), head)
     if (fortran and len(shape) > 1) or min(shape, default=0) < 0:
         order = " in the order of columns" if fortran else ""
@@ -108,7 +81,9 @@ def describe_within(path: Path, start: int, size: int) -> ArrayFile:
     if math.prod(shape) * dtype.itemsize != size - offset:
         declared = f"an array of shape {shape} and dtype {dtype}, as declared"
         raise CothermError(str(path), f"{size - offset} bytes", declared, "The file may have been cut short.")
-    return ArrayFile(path, shape, dtype, start + offset)
+    if not shape:
+        raise CothermError(str(path), "an array without dimensions", "rows, one after the other")
+    return ArrayFile(path, shape, dtype, offset)
 
 
 def parse(field: str, data: bytes) -> NDArray[Any]:

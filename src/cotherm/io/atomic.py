@@ -292,29 +292,18 @@ def readable(path: Path, needed: str, library: str = "", advice: str = "The file
 def unpack(path: Path, *, most: int = -1) -> bytes:
     """The content of a ``.gz`` file, which must fit into memory; with ``most``, at most its first ``most`` bytes."""
     require_content(path)
-    text = io.BytesIO()
-    for piece in unpacked(path):
-        text.write(piece)
-        require_proportion(path, text.tell(), path.stat().st_size)
-        if 0 <= most <= text.tell():
-            return text.getvalue()[:most]
-    if not text.tell():
-        raise CothermError(str(path), "an empty file, compressed", "a file with content")
-    return text.getvalue()
-
-
-def unpacked(path: Path) -> Iterator[bytes]:
-    """The same in pieces, for a file of any length."""
-    packed, size = path.stat().st_size, 0
+    text, packed = io.BytesIO(), path.stat().st_size
     try:
         with opened(path) as file, gzip.GzipFile(fileobj=file) as source:
-            while piece := source.read(_PIECE):
-                size += len(piece)
-                _require_ratio(path, size, packed)
-                yield piece
+            while (piece := source.read(_PIECE)) and not 0 <= most <= text.tell():
+                text.write(piece)
+                require_proportion(path, text.tell(), packed)
     except (OSError, EOFError, zlib.error) as error:
         given = f"no complete gzip file ({_short_reason(error)})"
         raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
+    if not text.tell():
+        raise CothermError(str(path), "an empty file, compressed", "a file with content")
+    return text.getvalue() if most < 0 else text.getvalue()[:most]
 
 
 def require_proportion(path: Path, size: int, packed: int, advice: str = "Unpack it first if you trust it.") -> None:
@@ -323,10 +312,6 @@ def require_proportion(path: Path, size: int, packed: int, advice: str = "Unpack
     if free is not None and size > free:
         given = f"more data than memory holds, {memory.words(free)}"
         raise CothermError(str(path), given, "a smaller file")
-    _require_ratio(path, size, packed, advice)
-
-
-def _require_ratio(path: Path, size: int, packed: int, advice: str = "Unpack it first if you trust it.") -> None:
     if size > limits.UNPACKED_BYTES and size > limits.UNPACKED_RATIO * packed:
         given = f"at least {memory.words(size)} of data in {memory.words(packed)}"
         needed = f"at most {limits.UNPACKED_RATIO} times the size of the file"

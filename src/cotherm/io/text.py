@@ -13,21 +13,17 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import limits, memory
+from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.io.atomic import opened, unpacked
 
 # Bytes of text that become Python strings at a time: short lines take some sixty times as much.
 _BLOCK = 2**18
-# Bytes of a stream of text at a time, and bytes of a line past which it is not a table of numbers.
-_CHUNK, _LONGEST_STREAMED = 2**21, 2**24
 # No line of numbers is longer; what it would take to split one up is bounded by this.
 _LONGEST_LINE = 10**6
 # Of the first lines, where our own header may stand, so much is looked at.
@@ -191,26 +187,20 @@ class LineReader:
 
 def utf8(data: bytes) -> bytes:
     """Text as UTF-8 bytes, which take less memory than a string: no byte order mark, line feeds end the lines."""
-    require_utf8(data)
+    if not data.isascii():
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        view = memoryview(data)
+        for at in range(0, len(data), _BLOCK):
+            pending = len(decoder.getstate()[0])
+            try:
+                decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
+            except UnicodeDecodeError as error:
+                bad = at - pending + error.start
+                given = f"byte 0x{data[bad]:02x}, which is not text"
+                line = 1 + data.count(b"\n", 0, bad)
+                raise CothermError(f"line {line}", given, "UTF-8 text") from None
     text = data.removeprefix(codecs.BOM_UTF8)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
-
-
-def require_utf8(data: bytes, first: int = 1) -> None:
-    """Refuse bytes that are not UTF-8 text, and name the first of them; ``first`` is the number of the first line."""
-    if data.isascii():
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    view = memoryview(data)
-    for at in range(0, len(data), _BLOCK):
-        pending = len(decoder.getstate()[0])
-        try:
-            decoder.decode(view[at : at + _BLOCK], final=at + _BLOCK >= len(data))
-        except UnicodeDecodeError as error:
-            bad = at - pending + error.start
-            line = first + data.count(b"\n", 0, bad)
-            given = f"byte 0x{data[bad]:02x}, which is not text"
-            raise CothermError(f"line {line}", given, "UTF-8 text") from None
 
 
 def line_at(text: bytes, k: int) -> str:
@@ -334,42 +324,3 @@ def plain_rows(text: bytes, columns: int, delimiter: str | None) -> Floats | Non
         return None
     values = np.column_stack([column.to_numpy() for column in found.columns])
     return values if len(values) == rows and np.isfinite(values).all() else None
-
-
-def line_chunks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Whole lines as UTF-8 that end in line feeds (the last one perhaps in none), and the number of the first."""
-    number, first = 1, True
-    for raw in _whole_lines(path):
-        chunk = raw.removeprefix(codecs.BOM_UTF8) if first else raw
-        first = False
-        text = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in chunk else chunk
-        require_utf8(text, number)
-        yield number, text
-        number += text.count(b"\n")
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    rest = b""
-    for block in _blocks(path):
-        rest += block
-        stop = rest.rfind(b"\n") + 1 or rest.rfind(b"\r", 0, len(rest) - 1) + 1
-        if stop:
-            yield rest[:stop]
-            rest = rest[stop:]
-        elif len(rest) > _LONGEST_STREAMED:
-            raise CothermError(str(path), f"no end of a line in {memory.words(len(rest))}", "lines of numbers")
-    if rest:
-        yield rest
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, unpacked where it is compressed."""
-    if path.is_dir():
-        raise CothermError(str(path), "a directory", "a file to read")
-    if path.suffix.lower() == ".gz":
-        yield from unpacked(path)
-        return
-    with opened(path) as file:
-        # Read what is there, not a full chunk: a signal between two reads of one call would go unheard until the pipe
-        # brings more.
-        yield from iter(lambda: file.read1(_CHUNK), b"")

@@ -24,7 +24,7 @@ from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph
 from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
 from cotherm.graphs.validation import checked_name
 from cotherm.io import array_file, atomic
-from cotherm.io.foreign import unpack
+from cotherm.io.atomic import unpack
 from cotherm.io.kinds import PACKED, TEXT, suffix_of
 from cotherm.io.text import utf8
 from cotherm.progress import track, working

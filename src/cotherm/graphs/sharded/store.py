@@ -32,7 +32,7 @@ from cotherm.errors import CothermError, within
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.graphs.validation import read_only
 from cotherm.io import array_file, atomic
-from cotherm.io.foreign import readable
+from cotherm.io.atomic import readable
 
 FORMAT = "cotherm sharded graph"
 VERSION = 1
