@@ -84,7 +84,7 @@ def test_without_labels_and_with_more_coordinates(run: Run, place: Path) -> None
     assert "mAP" not in answer.out
 
 
-@pytest.mark.parametrize("method", ["auto", "heat", "spectral"])
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral", "leiden"])
 def test_the_number_of_clusters_is_chosen_and_the_report_says_how(run: Run, place: Path, method: str) -> None:
     answer = run("common", "pairs.npz", "--clusters", "auto", "--method", method, "--out", "items.csv")
     assert answer.code == 0, answer.err

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import cotherm as ct
 from cotherm import limits
 from cotherm.methods.pairs.clusters import clustering, normalized_cut, number_of_clusters
+from cotherm.methods.pairs.leiden import _merged
+from cotherm.methods.pairs.leiden import leiden as leiden_clusters
 from tests import problems
 from tests.problems import refused
 
@@ -44,7 +49,7 @@ def test_numbers_without_a_cluster_cost_nothing() -> None:
     assert normalized_cut(graph, 2 * labels) == pytest.approx(normalized_cut(graph, labels))
 
 
-@pytest.mark.parametrize("method", ["auto", "heat", "spectral"])
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral", "leiden"])
 def test_planted_groups_are_found(method: str) -> None:
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat(np.arange(4), [40, 25, 15, 10]))
@@ -85,3 +90,40 @@ def test_the_number_of_clusters_is_where_the_gap_is_largest(size: int) -> None:
 
 def test_the_number_of_clusters_of_tiny_graphs() -> None:
     assert [number_of_clusters(problems.path(n)) for n in (2, 3, 4)] == [1, 2, 2]
+
+
+def modularity(graph: ct.Graph, labels: np.ndarray) -> float:
+    W = graph.adjacency().toarray()
+    expected = np.outer(W.sum(axis=1), W.sum(axis=1)) / W.sum()
+    return float((W - expected)[labels[:, np.newaxis] == labels].sum() / W.sum())
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+def test_leiden_gives_as_many_as_are_asked_for(k: int) -> None:
+    graph = problems.cloud(120)
+    found = clustering(graph, k, "leiden", 0).labels
+    assert_array_equal(np.unique(found), np.arange(k))
+    assert_array_equal(clustering(graph, k, "leiden", 0).labels, found)
+
+
+def test_merging_loses_the_least_modularity() -> None:
+    graph = problems.cloud(60)
+    fine = leiden_clusters(graph, 6, 0)
+    merged = _merged(graph, fine, 5)
+    ways = [np.where(fine == a, b, fine) for a in range(6) for b in range(a)]
+    assert modularity(graph, merged) == pytest.approx(max(modularity(graph, way) for way in ways))
+
+
+def test_leiden_leaves_the_generator_of_igraph_alone() -> None:
+    graph = problems.cloud(60)
+    random.seed(3)
+    drawn = random.random()
+    random.seed(3)
+    clustering(graph, 3, "leiden", 0)
+    assert random.random() == drawn
+
+
+def test_without_igraph_leiden_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(ct.CothermError, match=r"cotherm\[igraph\]"):
+        clustering(problems.cloud(60), 3, "leiden", 0)

@@ -236,7 +236,7 @@ def test_labels_that_are_missing_or_contradict_are_left_out(labels: Any) -> None
     assert ct.common_graph([first, second], np.array([[0, 2], [1, 1]])).graph.labels is None
 
 
-@pytest.mark.parametrize("method", ["auto", "heat", "spectral"])
+@pytest.mark.parametrize("method", ["auto", "heat", "spectral", "leiden"])
 def test_clusters_of_planted_groups(method: str) -> None:
     common = ct.common_graph([clustered(60, 0), clustered(75, 1)], [range(15, 45), range(30)])
     clusters = common.clusters(3, method=method)
@@ -405,6 +405,7 @@ def test_the_number_of_clusters_is_found() -> None:
         common = ct.common_graph(views, second_neighbors=True)
         found = common.clusters()
         assert ct.evaluate.clustering_scores(np.arange(120) % groups, found)["ARI"] == 1.0
+        assert_array_equal(common.clusters("auto", method="leiden").max(), groups - 1)
         for wrong in ("many", 0, 121, 2.5):
             assert refused(partial(common.clusters, wrong)) == "k"  # type: ignore[arg-type]
 

@@ -55,7 +55,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a coupling by pairs, from `cotherm couple` of tables with ids")
     time = "diffusion time of coordinates and neighbors (0 for coordinates, eight moves along edges for neighbors)"
     every = "merge all views, also those that are hardly related to the others, which are left out otherwise"
-    method = "how to find clusters: by heat or modes; auto takes the better by the cut (auto)"
+    method = "how to find clusters: by heat, modes, or Leiden's method; auto takes heat or modes by the cut (auto)"
     clusters = value(either(integer, "auto"), "K", "number of clusters, or auto (none)")
     add(
         parser,
@@ -63,7 +63,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         {"--graph": value(str, "FILE", "also write the common graph, for other commands: .npz")},
         {"--components": value(integer, "N", "number of coordinates (2)", default=2)},
         {"--time -t": value(number, "T", time), "--include-unrelated": flag(every), "--clusters -c": clusters},
-        {"--method": choice(["auto", "heat", "spectral"], method)},
+        {"--method": choice(["auto", "heat", "spectral", "leiden"], method)},
         {"--seed": value(integer, "N", "random seed of clusters (0)")},
     )
     add(

@@ -1,4 +1,4 @@
-"""Clusters of a graph: readings of where heat goes and of the smoothest modes, and how many there are.
+"""Clusters of a graph: readings of where heat goes and of the smoothest modes, Leiden's method, and how many there are.
 
 k-means on rows of the heat kernel, square roots of the entries, compares where heat from two vertices is after some
 moves: the Hellinger distance of two distributions. It sees small clusters that are well apart, where modes see large
@@ -21,11 +21,12 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
 from cotherm.heat.spectrum import lowest_normalized
 from cotherm.heat.times import diffusion_time
+from cotherm.methods.pairs.leiden import leiden
 from cotherm.methods.pairs.rules import CLUSTER_MOVES, MOST_CLUSTERS
 from cotherm.methods.result import k_means, unit_row_clusters
 
-AUTO, HEAT, SPECTRAL = "auto", "heat", "spectral"
-METHODS = (AUTO, HEAT, SPECTRAL)
+AUTO, HEAT, SPECTRAL, LEIDEN = "auto", "heat", "spectral", "leiden"
+METHODS = (AUTO, HEAT, SPECTRAL, LEIDEN)
 _ROUGHLY = 1e-9
 # Rows of the kernel are compared in this many dimensions, those in which they vary most.
 _DIMENSIONS = 100
@@ -67,6 +68,8 @@ def clustering(
         raise CothermError(
             "method", f"'heat' for {graph.n} vertices", f"at most {limits.HEAT_CLUSTERS}", "Ask for 'spectral'."
         )
+    if method == LEIDEN:
+        return _judged(graph, leiden(graph, k, seed), "Leiden")
     found, refusal = [], None
     for words, read in _readings(graph, denser, k, method, seed, landmarks):
         try:

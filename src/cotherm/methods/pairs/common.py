@@ -162,13 +162,15 @@ class CommonGraph(Shown):
         k : int or "auto", default "auto"
             Number of clusters. "auto": from 2 to 30, where the gap between two eigenvalues of the normalized Laplacian
             of the common graph is largest [1]_.
-        method : {"auto", "heat", "spectral"}, default "auto"
+        method : {"auto", "heat", "spectral", "leiden"}, default "auto"
             "spectral": k-means on the first k modes, with rows scaled to unit length. "heat": k-means on square roots
             of the heat that flows from each item to those that are in several views, in 2, 4 or 8 moves along edges;
             for up to 4,096 items. Both are read off the common graph and off ``first_neighbors``, and the clusters with
-            the smallest normalized cut [2]_ of the latter are taken. "auto": the best of both by that cut.
+            the smallest normalized cut [2]_ of the latter are taken. "auto": the best of both by that cut. "leiden":
+            Leiden's method [3]_ on ``first_neighbors``, with the resolution that gives k clusters; it needs igraph,
+            ``pip install 'cotherm[igraph]'``.
         seed : int, default 0
-            Seed of k-means.
+            Seed of k-means and of Leiden's method.
 
         Returns
         -------
@@ -184,6 +186,8 @@ class CommonGraph(Shown):
         .. [1] U. von Luxburg, "A tutorial on spectral clustering", Statistics and Computing, 2007.
         .. [2] J. Shi and J. Malik, "Normalized cuts and image segmentation", IEEE Transactions on Pattern Analysis and
            Machine Intelligence, 2000.
+        .. [3] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+           communities", Scientific Reports, 2019.
 
         Examples
         --------
@@ -202,10 +206,10 @@ class CommonGraph(Shown):
         ----------
         k : int or "auto", default "auto"
             Number of clusters, as for :meth:`clusters`.
-        method : {"auto", "heat", "spectral"}, default "auto"
+        method : {"auto", "heat", "spectral", "leiden"}, default "auto"
             The method, as for :meth:`clusters`.
         seed : int, default 0
-            Seed of k-means.
+            Seed of k-means and of Leiden's method.
 
         Returns
         -------
