@@ -303,7 +303,7 @@ def _products(engine: Any, result: Any) -> dict[str, float]:
     terms = np.zeros((_REPEATS + 1, 1))
     terms[-1] = 1.0
     X = engine.asarray(F)
-    step = _best(engine, lambda: engine.chebyshev_sums(L, X, terms)) / _REPEATS
+    step = _best(engine, lambda: engine.chebyshev_sums(L, X, terms, L.bound)) / _REPEATS
     rows, start = L.rows, view.part.start
     here = np.concatenate([np.arange(start, view.part.stop), pattern.others])
     end = int(rows.offsets[-1])

@@ -65,7 +65,7 @@ def _results(gpu: Any, n: int) -> Iterator[tuple[str, Any, Any, Any]]:
     yield both("bound", lambda e: np.array([laplacian(e).bound]))
     for q in (1, 3, 6, 8, 40):
         F, c = rng.standard_normal((n, q)), rng.standard_normal((31, 3))
-        yield both("heat", lambda e, F=F, c=c: e.chebyshev_sums_by_vertex(laplacian(e), e.asarray(F), c, bound))
+        yield both("heat", lambda e, F=F, c=c: e.chebyshev_sums(laplacian(e), e.asarray(F), c, bound))
         yield both("column sums", lambda e, F=F: np.array(e.column_sums(e.asarray(F))))
         yield both("systems", lambda e, F=F: _solved(e, n, i, j, free, F))
         seed = int(rng.integers(2**31))
@@ -106,7 +106,8 @@ def _edge_products(e: Any, n: int, i: Any, j: Any, q: int, seed: int) -> Any:
 
 def _forms(e: Any, n: int, i: Any, j: Any, x: Any, S: Any, weights: Any) -> Any:
     p = e.pattern(n, i, j)
-    return e.edge_forms(e.asarray(x), e.asarray(S), p.i, p.j, weights)
+    y = e.asarray(x)
+    return e.edge_inner_products(y, np.tensordot(y, e.asarray(S.astype(x.dtype)), 1), p.i, p.j, weights)
 
 
 def _laplacian_forms(e: Any, n: int, i: Any, j: Any, v: Any, x: Any, weights: Any) -> Any:

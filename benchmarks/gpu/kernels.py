@@ -104,8 +104,8 @@ def _steps(engine: Any, order: str, graph: Any, copy: float) -> dict[str, Any]:
     # Each step reads the matrix and two blocks and writes one; the sums are visited every third step.
     block, matrix = 8 * n * q, 12 * len(pattern.columns) + 4 * n
     needed = matrix + 3 * block + (2 * ((_DEGREE + 1) // 3) - 1) * block / _DEGREE
-    own = seconds(lambda: engine.chebyshev_sums(L, F, c)) / _DEGREE
-    expected = engine.chebyshev_sums(L, F, c)[0]
+    own = seconds(lambda: engine.chebyshev_sums(L, F, c, L.bound)) / _DEGREE
+    expected = engine.chebyshev_sums(L, F, c, L.bound)[:, 0]
     nonzeros = len(pattern.columns)
     row = {"order": order, "nonzeros": nonzeros, "seconds": own, "bytes": needed, "of_copy": needed / own / copy}
     for name, peer in (("cupy", _by_cupy), ("torch", _by_torch), ("numba", by_numba), ("triton", by_triton)):

@@ -7,16 +7,22 @@ every rank raise the same error, ``end`` stops them where only one of them knows
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.optional import require
+
+T = TypeVar("T")
 
 # What the launchers of Open MPI, MPICH and PMIx tell the processes that they start: their number, and how many.
 _NUMBERS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
@@ -86,6 +92,69 @@ class Ranks(ABC):
         object
             The value of rank 0.
         """
+
+    def sum(self, part: T) -> T:
+        """Add up what the ranks give, such as counts or small arrays, in the order of ranks.
+
+        Parameters
+        ----------
+        part : number or ndarray
+            The part of this rank.
+
+        Returns
+        -------
+        number or ndarray
+            The sum, the same on every rank.
+        """
+        first, *others = self.gather(part)
+        return sum(others, first)
+
+    def most(self, number: float) -> float:
+        """Return the largest of the numbers that the ranks give.
+
+        Parameters
+        ----------
+        number : float
+            The number of this rank.
+
+        Returns
+        -------
+        float
+            The largest, the same on every rank.
+        """
+        return max(self.gather(number))
+
+    def rows(self, mine: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows of all ranks, one rank's after the other's.
+
+        Parameters
+        ----------
+        mine : ndarray
+            The rows of this rank.
+
+        Returns
+        -------
+        ndarray
+            All rows, on every rank.
+        """
+        parts = self.gather(mine)
+        return mine if len(parts) == 1 else np.concatenate(parts)
+
+    def place(self, count: int) -> slice:
+        """Return where the rows of this rank are among those of :meth:`rows`.
+
+        Parameters
+        ----------
+        count : int
+            How many rows this rank has.
+
+        Returns
+        -------
+        slice
+            Their places.
+        """
+        first = int(sum(self.gather(count)[: self.rank]))
+        return slice(first, first + count)
 
 
 class _One(Ranks):
@@ -172,6 +241,18 @@ def require_equal(ranks: Ranks, argument: str, value: Any) -> None:
             "the same on all ranks",
             "Start all ranks with the same command and the same files.",
         )
+
+
+def require_equal_content(ranks: Ranks, argument: str, *values: Any) -> None:
+    """Refuse arrays and the like that are not the same on all ranks."""
+    if ranks is ONE:
+        return
+    digest = hashlib.sha256()
+    for value in values:
+        array = np.ascontiguousarray(value)
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes() if array.dtype.hasobject else array.data.cast("B") if array.size else b"")
+    require_equal(ranks, argument, f"content {digest.hexdigest()[:12]}")
 
 
 def speaks(error: BaseException | None) -> bool:

@@ -63,25 +63,25 @@ def arrays() -> None:
     rng = np.random.default_rng(0)
     X, Y, x = rng.standard_normal((23, 3)), rng.standard_normal((23, 4)), rng.standard_normal(23)
     count = 23 // WORLD.size if WORLD.rank < WORLD.size - 1 else 23 - (WORLD.size - 1) * (23 // WORLD.size)
-    A, B, a = (engine.own_rows(whole, count) for whole in (X, Y, x))
+    A, B, a = (engine.asarray(whole[engine.ranks.place(count)]) for whole in (X, Y, x))
     same = assert_allclose
     same(A.T @ B, X.T @ Y, atol=1e-13)
     same(a @ a, x @ x)
     same(np.linalg.norm(a), np.linalg.norm(x))
     same([a.sum(), a.max(), a.min(), a.mean()], [x.sum(), x.max(), x.min(), x.mean()])
     same(A.sum(axis=0), X.sum(axis=0), atol=1e-13)
-    same(engine.all_rows(A.sum(axis=1)), X.sum(axis=1), atol=1e-13)
-    same(engine.all_rows(np.where(a > 0.0, a, -2.0 * a)), np.where(x > 0.0, x, -2.0 * x))
-    same(engine.all_rows(A * a[:, np.newaxis]), X * x[:, np.newaxis])
-    same(engine.all_rows(A @ np.ones((3, 2))), X @ np.ones((3, 2)))
-    same(engine.all_rows(np.stack([a, a]).T), np.stack([x, x]).T)
+    same(engine.ranks.rows(engine.to_numpy(A.sum(axis=1))), X.sum(axis=1), atol=1e-13)
+    same(engine.ranks.rows(engine.to_numpy(np.where(a > 0.0, a, -2.0 * a))), np.where(x > 0.0, x, -2.0 * x))
+    same(engine.ranks.rows(engine.to_numpy(A * a[:, np.newaxis])), X * x[:, np.newaxis])
+    same(engine.ranks.rows(engine.to_numpy(A @ np.ones((3, 2)))), X @ np.ones((3, 2)))
+    same(engine.ranks.rows(engine.to_numpy(np.stack([a, a]).T)), np.stack([x, x]).T)
     block = DistributedArray(np.stack([A.values, A.values]), engine.communicator, axis=1)
     same(block.transpose(0, 2, 1) @ block, np.stack([X.T @ X, X.T @ X]), atol=1e-13)
     assert (a > x.max() - 1e-12).any()
     assert not (a > x.max()).any()
     assert np.array_equal(a, a.copy())
     assert not np.array_equal(a, a + (1e-9 if WORLD.rank == 0 else 0.0))
-    assert engine.total(len(a)) == 23
+    assert engine.ranks.sum(len(a)) == 23
     for refused in (lambda: np.cumsum(a), lambda: np.sort(a), lambda: np.add.reduce(a), lambda: A + A.T):
         try:
             refused()
@@ -113,7 +113,7 @@ def _same_kernels(graph: ct.Graph) -> None:
             partial(move, p) for move in (one.edge_rows, one.vertex_rows, one.edges_to_numpy, one.vertices_to_numpy)
         )
         L = one.laplacian(p, edges(graph.w))
-        x = one.chebyshev_sums_by_vertex(L, vertices(F), table, bound)
+        x = one.chebyshev_sums(L, vertices(F), table, bound)
         products = one.xp.zeros((len(p.i), 8))
         one.edge_products(x, p.i, p.j, weights, 1, scale, products, 2)
         sums = vertices(np.ones((graph.n, 4))).copy()
@@ -125,10 +125,10 @@ def _same_kernels(graph: ct.Graph) -> None:
             {
                 "bound": L.bound,
                 "series": host_v(x),
-                "over rows": one.chebyshev_sums(L, vertices(F), table).sum(axis=1) if L.bound else 0.0,
+                "over rows": one.chebyshev_sums(L, vertices(F), table, bound).sum(axis=0),
                 "products": host_e(products),
                 "inner": host_e(one.edge_inner_products(x, 2.0 * x, p.i, p.j, np.ones(5))),
-                "forms": host_e(one.edge_forms(x, symmetric, p.i, p.j, np.ones(5))),
+                "forms": host_e(one.edge_inner_products(x, np.tensordot(x, symmetric, 1), p.i, p.j, np.ones(5))),
                 "sum of forms": one.to_numpy(one.laplacian_forms(p, edges(d), x, np.ones(5))),
                 "at vertices": host_v(one.sums_at_vertices(p, edges(d))),
                 "at edges": host_e(one.sums_at_edges(p, vertices(y))),
@@ -161,7 +161,7 @@ def _same_steps(ranks: int) -> None:
         return _Place(u, float(r @ r) + float(np.sum(u**4)), A.T @ r + 2.0 * u**3)
 
     def own_rows(u: Any) -> _Place:
-        r = engine.total(A[:, here] @ u.values) - b
+        r = engine.ranks.sum(A[:, here] @ u.values) - b
         return _Place(u, float(r @ r) + float(np.sum(u**4)), engine.asarray(A[:, here].T @ r) + 2.0 * u**3)
 
     one: list[Any] = []
@@ -173,7 +173,7 @@ def _same_steps(ranks: int) -> None:
     assert len(one) == len(other) == 30
     for mine, found in zip(one, other, strict=True):
         assert_allclose(mine, found[here], atol=1e-9)
-    assert engine.total(int(np.sum(one[-1] == 0.0))) > 5
+    assert engine.ranks.sum(int(np.sum(one[-1] == 0.0))) > 5
     assert own.state()["pairs"]["S"].shape == (10, len(first[here]))  # each rank has its rows, and no more
 
 

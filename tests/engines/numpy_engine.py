@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -132,10 +131,6 @@ class Laplacian:
     def bound(self) -> float:
         return 2.0 * float(self.L.diagonal().max(initial=0.0))
 
-    @property
-    def order(self) -> np.ndarray:
-        return np.arange(self.n, dtype=np.int32)
-
     def work(self, columns: int) -> float:
         return float(self.n**2 * columns)
 
@@ -146,11 +141,8 @@ class NumpyEngine(OnePlace):
     block_size = 1_000_000
     overhead = 1.0
 
-    def available_memory(self) -> int | None:
-        return memory.available()
-
-    def memory_in_use(self) -> int:
-        return memory.in_use() or 0
+    def memory(self) -> tuple[int, int]:
+        return memory.available(), memory.in_use()
 
     def asarray(self, x: Any) -> Any:
         return x if isinstance(x, DeviceArray) else DeviceArray(np.array(x))
@@ -188,10 +180,7 @@ class NumpyEngine(OnePlace):
         W[i, j] = W[j, i] = w
         return Laplacian(self, np.diag(W.sum(axis=1)) - W)
 
-    def chebyshev_sums(self, L: Laplacian, F: Any, coefficients: np.ndarray) -> Any:
-        return self.chebyshev_sums_by_vertex(L, F, coefficients, L.bound).transpose(1, 0, 2)
-
-    def chebyshev_sums_by_vertex(self, L: Laplacian, F: Any, coefficients: np.ndarray, bound: float) -> Any:
+    def chebyshev_sums(self, L: Laplacian, F: Any, coefficients: np.ndarray, bound: float) -> Any:
         X = 2.0 / bound * L.L - np.eye(L.n) if bound > 0.0 else -np.eye(L.n)
         before, now = F.values, X @ F.values
         total = np.multiply.outer(before, coefficients[0]).swapaxes(1, 2)
@@ -211,10 +200,6 @@ class NumpyEngine(OnePlace):
     def edge_inner_products(self, x: Any, z: Any, i: Any, j: Any, weights: Any) -> Any:
         gaps, others = (y.values[i.values] - y.values[j.values] for y in (x, z))
         return DeviceArray(np.einsum("r,era,era->e", weights, gaps, others))
-
-    def edge_forms(self, x: Any, S: Any, i: Any, j: Any, weights: Any) -> Any:
-        gaps = x.values[i.values] - x.values[j.values]
-        return DeviceArray(np.einsum("r,era,ab,erb->e", weights, gaps, S.values, gaps).astype(np.float64))
 
     def laplacian_forms(self, pattern: Pattern, v: Any, x: Any, weights: Any) -> Any:
         gaps = x.values[pattern.i.values] - x.values[pattern.j.values]
@@ -245,55 +230,8 @@ class NumpyEngine(OnePlace):
     def inverse_root(self, A: Any) -> Any:
         return DeviceArray(np.linalg.inv(np.linalg.cholesky(A.values.T)))
 
-    def jacobi_sweep(self, A: np.ndarray, R: np.ndarray) -> float:
-        largest = 0.0
-        for p, q in combinations(range(A.shape[1]), 2):
-            gap, twice = A[:, p, p] - A[:, q, q], 2.0 * A[:, p, q]
-            on, off = np.sum(gap**2 - twice**2), np.sum(2.0 * gap * twice)
-            angle = 0.5 * np.arctan2(off, on + np.hypot(on, off))
-            V = np.eye(A.shape[1])
-            V[p, p] = V[q, q] = np.cos(angle)
-            V[q, p], V[p, q] = np.sin(angle), -np.sin(angle)
-            A[:] = V.T @ A @ V
-            R[:] = V.T @ R
-            largest = max(largest, abs(float(np.sin(angle))))
-        return largest
-
-    def eliminate(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n = len(W)
-        left, columns, pivots = list(range(n)), [], []
-        while left and W[np.ix_(left, left)].sum() > 0.0:
-            degrees = W[np.ix_(left, left)].sum(axis=1)
-            p = left[int(np.argmax(degrees))]
-            left.remove(p)
-            x = np.zeros(n)
-            x[p], x[left] = 1.0, -W[left, p] / degrees.max()
-            columns.append(x)
-            pivots.append(degrees.max())
-            W[np.ix_(left, left)] += np.outer(W[left, p], W[left, p]) / degrees.max()
-            W[left, left] = 0.0
-        return np.array(columns).T, np.array(pivots)
-
-    def pairwise_distances(self, Y: np.ndarray) -> np.ndarray:
-        return np.linalg.norm(Y[:, np.newaxis] - Y, axis=2)
-
     def add_squared_differences(self, Y: np.ndarray, rows: Any, others: Any, squares: np.ndarray) -> None:
         squares += np.sum((Y[rows][:, np.newaxis] - Y[others]) ** 2, axis=2)
-
-    def local_self_heat(self, L: Laplacian, t: float, rows: Any) -> tuple[np.ndarray, float]:
-        return self._kernel(L, t).diagonal()[rows], float(L.n)
-
-    def local_kernel_rows(self, L: Laplacian, t: float, rows: Any) -> np.ndarray:
-        return self._kernel(L, t)[rows]
-
-    def local_nearest(self, L: Laplacian, t: float, rows: Any, heat: np.ndarray, k: int) -> tuple[Any, np.ndarray]:
-        squares = heat[rows][:, np.newaxis] + heat - 2.0 * self._kernel(L, t)[rows]
-        squares[np.arange(len(rows)), rows] = np.inf
-        nearest = np.argsort(squares, axis=1, kind="stable")[:, :k]
-        return nearest, np.take_along_axis(squares, nearest, axis=1)
-
-    def _kernel(self, L: Laplacian, t: float) -> np.ndarray:
-        return np.asarray(scipy.linalg.expm(-t * L.L))
 
 
 NUMPY: Engine = NumpyEngine()

@@ -25,5 +25,5 @@ def test_every_coefficient_counts_once(degree: int, width: int) -> None:
     polynomials = [F, X @ F]
     while len(polynomials) <= degree:
         polynomials.append(2 * X @ polynomials[-1] - polynomials[-2])
-    expected = np.einsum("kt,kvc->tvc", coefficients, np.array(polynomials[: degree + 1]))
-    assert_allclose(chebyshev_sums(matrix, F, coefficients), expected, atol=1e-12)
+    expected = np.einsum("kt,kvc->vtc", coefficients, np.array(polynomials[: degree + 1]))
+    assert_allclose(chebyshev_sums(matrix, F, coefficients, matrix.bound), expected, atol=1e-12)

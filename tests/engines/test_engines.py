@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.interface import Engine
+from cotherm.heat.distance import pairwise_distances
 from paper.data import man, nus
 from tests import problems
 from tests.engines.emulated.device import emulated_engine
@@ -85,13 +86,10 @@ def test_chebyshev_sums_do_not_depend_on_the_layout(other: Engine) -> None:
     """Both engines with one bound on the spectrum: series mean nothing without it."""
     bound = max(laplacian(CPU).bound, laplacian(other).bound)
     coefficients = RNG.standard_normal((ORDER, 2))
-    both(other, "chebyshev_sums_by_vertex", laplacian, device(F), coefficients, bound)
+    both(other, "chebyshev_sums", laplacian, device(F), coefficients, bound)
     for engine in (CPU, other):
         L = laplacian(engine)
         assert L.bound >= np.linalg.eigvalsh(GRAPH.laplacian().toarray())[-1]
-        by_time = engine.to_numpy(engine.chebyshev_sums(L, engine.asarray(F), coefficients))
-        by_vertex = engine.chebyshev_sums_by_vertex(L, engine.asarray(F), coefficients, L.bound)
-        assert_allclose(by_time, engine.to_numpy(by_vertex).transpose(1, 0, 2), atol=1e-12)
 
 
 def test_edge_products(other: Engine) -> None:
@@ -126,7 +124,8 @@ def test_edge_forms(q: int, precision: Any, other: Engine) -> None:
     forms, sums = [], []
     for engine in (CPU, other):
         edges, terms = pattern(engine), engine.asarray(x)
-        forms.append(engine.to_numpy(engine.edge_forms(terms, engine.asarray(S), edges.i, edges.j, weights)))
+        others = np.tensordot(terms, engine.asarray(S.astype(precision)), 1)
+        forms.append(engine.to_numpy(engine.edge_inner_products(terms, others, edges.i, edges.j, weights)))
         sums.append(engine.to_numpy(engine.laplacian_forms(edges, engine.asarray(v), terms, weights)))
     rounding = 100 * q * float(np.finfo(precision).eps)
     assert_allclose(forms[0], forms[1], atol=rounding * np.abs(forms[1]).max())
@@ -154,38 +153,14 @@ def test_dense_algebra(other: Engine) -> None:
             engine.cholesky_solver(engine.asarray(-A))
 
 
-def test_elimination(other: Engine) -> None:
-    W = GRAPH.adjacency().toarray()
-    for engine in (CPU, other):
-        X, d = engine.eliminate(W.copy())
-        assert_allclose((X * d) @ X.T, GRAPH.laplacian().toarray(), atol=1e-12)
-
-
-def test_jacobi_rotations(other: Engine) -> None:
-    basis = np.linalg.qr(RNG.standard_normal((6, 6)))[0]
-    matrices = np.array([basis @ np.diag(d) @ basis.T for d in RNG.standard_normal((3, 6))])
-    for engine in (CPU, other):
-        A, R = matrices.copy(), np.eye(6)
-        for _ in range(10):
-            largest = engine.jacobi_sweep(A, R)
-        assert largest < 1e-7
-        assert_allclose(A, A * np.eye(6), atol=1e-7)
-        assert_allclose(R @ matrices @ R.T, A, atol=1e-12)
-
-
-def test_distances_and_local_heat(other: Engine) -> None:
-    assert_allclose(CPU.pairwise_distances(F.copy()), other.pairwise_distances(F.copy()), atol=1e-12)
+def test_distances(other: Engine) -> None:
+    expected = np.linalg.norm(F[:, np.newaxis] - F, axis=2)
+    assert_allclose(pairwise_distances(other.asarray(F), other), expected, atol=1e-12)
     rows, others = np.arange(4), RNG.integers(0, GRAPH.n, (4, 6))
     squares = [np.ones((4, 6)), np.ones((4, 6))]
     for engine, out in zip((CPU, other), squares, strict=True):
         engine.add_squared_differences(F, rows, others, out)
     assert_allclose(squares[0], squares[1], atol=1e-12)
-    L, dense = laplacian(other), laplacian(NUMPY)
-    assert_allclose(other.local_kernel_rows(L, 0.1, rows), NUMPY.local_kernel_rows(dense, 0.1, rows), atol=1e-6)
-    heat = NUMPY.local_self_heat(dense, 0.1, np.arange(GRAPH.n))[0]
-    assert_allclose(other.local_self_heat(L, 0.1, np.arange(GRAPH.n))[0], heat, atol=1e-6)
-    near = [engine.local_nearest(m, 0.1, rows, heat, 3) for engine, m in ((other, L), (NUMPY, dense))]
-    assert_allclose(near[0][1], near[1][1], atol=1e-6)
 
 
 def test_arrays_of_the_engine_are_not_those_of_the_host() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from cotherm import optional, validation
 from cotherm.engines.interface import Engine
 from cotherm.errors import CothermError
+
+if TYPE_CHECKING:
+    from cotherm.engines.cpu.engine import CpuEngine
 
 __all__ = ["Engine", "default_engine", "get_engine"]
 
@@ -19,6 +23,11 @@ def default_engine() -> Engine:
     Engine
         The default of every function that takes an engine.
     """
+    return processor()
+
+
+def processor() -> CpuEngine:
+    """The same, with the kernels that no other engine has."""
     from cotherm.engines.cpu.engine import CPU
 
     return CPU

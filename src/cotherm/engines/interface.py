@@ -9,7 +9,7 @@ results are NumPy arrays or plain numbers. Engine arrays follow NumPy's protocol
 Engines may spread rows over ranks, each of which runs the same program (:mod:`cotherm.engines.petsc`). Then the length
 of a long array, numbers of edges and slices of them are those of this rank, and what runs over all rows (sums, norms,
 products along the rows) is a result of all ranks, small and the same on all of them. Branches that lead to such a
-result must be taken by all: they are decided by such results, or by :meth:`Engine.total` and :meth:`Engine.most`.
+result must be taken by all: they are decided by such results, or by sums over :attr:`Engine.ranks`.
 
 Notation: n vertices, m edges (i, j) with i < j, L = D − W the Laplacian, C the unsigned incidence matrix (n, m), with
 a 1 at both ends of every edge, and b_e = δ_i − δ_j the column of the signed one for the edge e.
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
+from cotherm.ranks import Ranks
 
 # An array of the engine's own kind.
 Array = Any
@@ -60,10 +61,6 @@ class Laplacian(Protocol):
     @property
     def bound(self) -> float:
         """An upper bound on the largest eigenvalue."""
-
-    @property
-    def order(self) -> NDArray[np.int32]:
-        """Row r of the layout belongs to vertex ``order[r]``. Only kernels of local heat see it."""
 
     def work(self, columns: int) -> float:
         """Multiply-adds of one product with a block of ``columns`` columns."""
@@ -113,11 +110,8 @@ class Engine(Protocol):
     def to_numpy(self, x: Array) -> NDArray[Any]:
         """Move an array to the host; NumPy arrays are returned as they are."""
 
-    def available_memory(self) -> int | None:
-        """Free bytes where the engine's arrays live; None if unknown."""
-
-    def memory_in_use(self) -> int:
-        """Bytes of that memory that this process uses already; 0 if unknown."""
+    def memory(self) -> tuple[int, int]:
+        """Bytes where the engine's arrays live: those free, and those that this process uses already."""
 
     def session(self, n: int, memory: float, budget: int | None = None) -> AbstractContextManager[None]:
         """Set up threads and memory for a long computation, with dense algebra of up to n rows and ``memory`` bytes.
@@ -144,36 +138,11 @@ class Engine(Protocol):
         """Whether they are."""
 
     @property
-    def is_first(self) -> bool:
-        """Whether this is the rank that shows progress."""
-
-    @property
-    def processes_here(self) -> int:
-        """How many ranks share the memory of this machine."""
-
-    def checking(self) -> AbstractContextManager[None]:
-        """Each rank works alone, then waits for the others; if one has failed, all raise its error."""
-
-    def require_equal(self, argument: str, /, *values: Any) -> None:
-        """Refuse values of an argument that are not the same on all ranks."""
-
-    def share(self, count: int, /) -> int:
-        """About how many of ``count`` rows a rank has."""
-
-    def total(self, part: T, /) -> T:
-        """Add up over all ranks a count of rows, or an array on the host."""
-
-    def most(self, number: float, /) -> float:
-        """Return the largest of the numbers that the ranks give."""
+    def ranks(self) -> Ranks:
+        """Those over which they are spread: sums and the like over all of them."""
 
     def small_array(self, x: NDArray[Any], /) -> Array:
         """Move an array that every rank has whole to the engine."""
-
-    def all_rows(self, x: Array, /) -> NDArray[Any]:
-        """Move all rows to the host of every rank, one rank's after the other's: for small problems."""
-
-    def own_rows(self, X: NDArray[Any], count: int, /) -> Array:
-        """Of rows X as :meth:`all_rows` returns them, the ``count`` rows of this rank."""
 
     def edge_rows(self, pattern: Any, x: NDArray[Any], /) -> Array:
         """Move an array with a row for each edge, as given to :meth:`pattern`, to the engine."""
@@ -212,11 +181,8 @@ class Engine(Protocol):
     def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> Laplacian:
         """L of edges given on the host, laid out in an order that keeps neighbors near each other in memory."""
 
-    def chebyshev_sums(self, L: Any, F: Array, coefficients: Floats, /) -> Array:
-        """Σ_k coefficients[k, t] T_k(X) F with X = (2/bound) L − I, for every t, as (times, n, q)."""
-
-    def chebyshev_sums_by_vertex(self, L: Any, F: Array, coefficients: Floats, bound: float, /) -> Array:
-        """The same with another bound on the spectrum, as (n, times, q)."""
+    def chebyshev_sums(self, L: Any, F: Array, coefficients: Floats, bound: float, /) -> Array:
+        """Σ_k coefficients[k, t] T_k(X) F with X = (2/bound) L − I, for every t, as (n, times, q)."""
 
     def edge_products(
         self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
@@ -228,13 +194,10 @@ class Engine(Protocol):
         """
 
     def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q)."""
-
-    def edge_forms(self, x: Array, S: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        """Return Σ_r weights[r] (b_eᵀx[:, r]) S (b_eᵀx[:, r])ᵀ for every edge; x is (n, terms, q), float64 or 32."""
+        """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q), float64 or 32."""
 
     def laplacian_forms(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
-        """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v; the adjoint of :meth:`edge_forms`."""
+        """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v."""
 
     # The unsigned incidence matrix
 
@@ -261,19 +224,7 @@ class Engine(Protocol):
     def inverse_root(self, A: Array, /) -> Array:
         """L⁻¹ with LLᵀ = A for A of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
 
-    def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
-        """Rotate the symmetric matrices A (k, n, n) once through all pairs of indices, in place, and R with them.
-
-        Returns the largest sine of a rotation.
-        """
-
-    def eliminate(self, W: Floats, /) -> tuple[Floats, Floats]:
-        """Factor L = X Diag(d) Xᵀ of the dense weights W without subtractions; W is overwritten."""
-
     # Distances
-
-    def pairwise_distances(self, Y: Array, /) -> Floats:
-        """Distances between all pairs of rows, accurate also where they are small; Y may be overwritten."""
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
         """Add ‖Y[rows[a]] − Y[others[a, k]]‖² to squares[a, k]."""
@@ -288,12 +239,3 @@ class Engine(Protocol):
         that is not found has a smaller one. Numbers ascend, and a row may be found for itself. The squared distances
         are computed from the differences of ``rows``.
         """
-
-    def local_self_heat(self, L: Any, t: float, rows: Any, /) -> tuple[Floats, float]:
-        """(e^{−tL})_pp for some rows p of the layout, and the number of moves along edges it took."""
-
-    def local_kernel_rows(self, L: Any, t: float, rows: Any, /) -> Floats:
-        """Rows of e^{−tL}, computed only where heat reaches."""
-
-    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
-        """For each row p, the k rows q ≠ p with least h_p + h_q − 2(e^{−tL})_pq, and these values; h is ``heat``."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.interface import Array
+from cotherm.ranks import ONE
 
 T = TypeVar("T")
 
@@ -19,38 +20,16 @@ class OnePlace:
     """The methods of :class:`cotherm.engines.interface.Engine` about rows on other ranks, for a single rank."""
 
     is_distributed = False
-    is_first = True
-    processes_here = 1
-
-    def total(self, part: T) -> T:
-        return part
+    ranks = ONE
 
     def holds(self, x: object) -> bool:  # noqa: ARG002, NumPy's arrays are all there are
         return False
 
-    def checking(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
     def guarded(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def require_equal(self, argument: str, *values: Any) -> None:
-        pass
-
-    def share(self, count: int) -> int:
-        return count
-
-    def most(self, number: float) -> float:
-        return number
-
     def small_array(self, x: NDArray[Any]) -> Array:
         return self.asarray(x)
-
-    def all_rows(self, x: Array) -> NDArray[Any]:
-        return self.to_numpy(x)
-
-    def own_rows(self, X: NDArray[Any], count: int) -> Array:  # noqa: ARG002, they are all here
-        return self.asarray(X)
 
     def edge_rows(self, pattern: Any, x: NDArray[Any]) -> Array:  # noqa: ARG002
         return self.asarray(x)

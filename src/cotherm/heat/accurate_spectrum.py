@@ -27,7 +27,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from cotherm.arrays import Floats
-from cotherm.engines import default_engine
+from cotherm.engines import processor
 from cotherm.graphs.graph import Graph
 
 Parts = NDArray[np.int32]
@@ -99,7 +99,7 @@ def weighted_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """
     components = connected_components(csr_array(W), directed=False)[1]
     unit = float(W.max(initial=0.0)) or 1.0
-    X, d = default_engine().eliminate(W / unit)
+    X, d = processor().eliminate(W / unit)
     values, vectors = _from_factors(X * np.sqrt(d) / np.sqrt(masses)[:, np.newaxis])
     null = part_vectors(components, masses).toarray()
     return np.concatenate([np.zeros(null.shape[1]), unit * values]), np.hstack([null, vectors])

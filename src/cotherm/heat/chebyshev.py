@@ -80,13 +80,13 @@ def _sums(matrix: Laplacian, F: Array, coefficients: Floats) -> Array:
     engine, count = matrix.engine, F.shape[1]
     width = max(1, int(_UNINTERRUPTED / (len(coefficients) * matrix.work(1))))
     if not deadline.is_set() or count <= width:
-        return engine.chebyshev_sums(matrix, F, coefficients)
+        return engine.chebyshev_sums(matrix, F, coefficients, matrix.bound).transpose(1, 0, 2)
     blocks = []
     for first in range(0, count, width):
         deadline.check()
         block = engine.xp.ascontiguousarray(F[:, first : first + width])
-        blocks.append(engine.chebyshev_sums(matrix, block, coefficients))
-    return engine.xp.concatenate(blocks, axis=2)
+        blocks.append(engine.chebyshev_sums(matrix, block, coefficients, matrix.bound))
+    return np.concatenate(blocks, axis=2).transpose(1, 0, 2)
 
 
 def exponential_coefficients(times: Floats, bound: float, tails: Floats) -> Floats:

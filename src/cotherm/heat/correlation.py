@@ -103,4 +103,4 @@ def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: f
 
 def filtered(matrix: Laplacian, F: Array, batch: Batch) -> Array:
     """All terms applied to F, (n, terms, q), by one recurrence."""
-    return matrix.engine.chebyshev_sums_by_vertex(matrix, F, batch.series(), batch.bound)
+    return matrix.engine.chebyshev_sums(matrix, F, batch.series(), batch.bound)

@@ -58,7 +58,7 @@ class CorrelationMap:
     @lazy
     def work(self) -> float:
         """Multiply-adds of applying the map once in both directions, in units of those of dense algebra."""
-        n, edges = self._engine.total(self._pattern.n), self._engine.total(len(self._pattern.i) + len(self._i))
+        n, edges = self._engine.ranks.sum(self._pattern.n), self._engine.ranks.sum(len(self._pattern.i) + len(self._i))
         q = self._terms[0].x.shape[2] if self._terms else 0
         terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
         return 2.0 * terms * (n * q**2 + SCATTERED * edges * q)
@@ -79,7 +79,8 @@ class CorrelationMap:
         engine = self._engine
         total = engine.xp.zeros(len(self._i))
         for slope, part in zip(symmetric(slopes, self._pairs, self._scale), self._terms, strict=True):
-            total += engine.edge_forms(part.x, engine.asarray(slope), self._i, self._j, part.weights)
+            z = np.tensordot(part.x, engine.small_array(slope.astype(part.x.dtype)), 1)
+            total += engine.edge_inner_products(part.x, z, self._i, self._j, part.weights)
         return total
 
 

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
-from cotherm.engines import Engine, engine_for
-from cotherm.engines.interface import Laplacian
+from cotherm.engines import Engine, default_engine, engine_for
+from cotherm.engines.interface import Array, Laplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat import distance_local, distance_sketch, distance_spectral
@@ -22,6 +22,10 @@ from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential
 from cotherm.heat.spectrum import full_spectrum, lowest
 from cotherm.heat.validation import require_dense, require_graph, require_two
 
+# Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
+_CANCELLATION = 1e-6
+# Numbers on the way to all distances that are in memory at once.
+_PAIRS = 2**18
 # Modes that have decayed below this do not change a distance in double precision.
 _NEGLIGIBLE = 1e-17
 # Beyond this 2tλ_max heat has spread too far for the local route.
@@ -252,11 +256,13 @@ def _by_route(
     matrix = engine_laplacian(graph, engine)
     if method == "local":
         _require_local(matrix, t)
-    if method == "local" or (method == "auto" and _is_local(matrix, t, probes)):
-        log.info("diffusion distance: local, heat followed as far as it gets")
-        if nearest is None:
-            return distance_local.rows(matrix, t, rows)
-        return Nearest(*distance_local.nearest(matrix, t, rows, nearest), "local")
+    if method == "local" or (method == "auto" and 2.0 * t * matrix.bound <= _LONG):
+        nearby = matrix if engine is default_engine() else engine_laplacian(graph)  # the processor follows heat
+        if method == "local" or _is_local(nearby, t, probes):
+            log.info("diffusion distance: local, heat followed as far as it gets")
+            if nearest is None:
+                return distance_local.rows(nearby, t, rows)
+            return Nearest(*distance_local.nearest(nearby, t, rows, nearest), "local")
     modes = _remaining_modes(graph, t, method, matrix)
     if modes is not None:
         log.info("diffusion distance: from the modes that have not decayed")
@@ -302,8 +308,6 @@ def _remaining_modes(graph: Graph, t: float, method: str, matrix: Laplacian) -> 
 
 def _is_local(matrix: Laplacian, t: float, probes: int) -> bool:
     """Whether following the heat of every vertex costs at most twice what the sketch does."""
-    if 2.0 * t * matrix.bound > _LONG:
-        return False
     degree = len(exponential_coefficients(np.array([t]), matrix.bound, np.array([1e-8]))) - 1
     limit = 2.0 * distance_sketch.seconds(matrix, probes, degree)
     return distance_local.seconds(matrix, t, limit) <= limit
@@ -390,6 +394,28 @@ def _all_pairs(graph: Graph, t: float, engine: Engine) -> Floats:
         spectrum = full_spectrum(graph, longest=t)
         decay = spectrum.decay(t)
         kept = decay > _NEGLIGIBLE
-        return engine.pairwise_distances(spectrum.vectors[:, kept] * decay[kept])
+        return pairwise_distances(engine.asarray(spectrum.vectors[:, kept] * decay[kept]), engine)
     matrix = engine_laplacian(graph, engine)
-    return engine.pairwise_distances(chebyshev_flow(matrix, engine.asarray(np.eye(graph.n)), np.array([t]), 1e-10)[0])
+    heat = chebyshev_flow(matrix, engine.asarray(np.eye(graph.n)), np.array([t]), 1e-10)[0]
+    return pairwise_distances(heat, engine)
+
+
+def pairwise_distances(Y: Array, engine: Engine) -> Floats:
+    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels; Y is used up."""
+    n, width = Y.shape
+    Y -= Y.mean(axis=0)  # what all rows share would only cancel
+    norms, gram = (Y * Y).sum(axis=1), Y @ Y.T
+    step, at_once = max(1, _PAIRS // n), max(1, _PAIRS // max(1, width))
+    for first in range(0, n, step):
+        # Every operation is the same for (p, q) and (q, p), so the distances are symmetric to the last bit.
+        squares = gram[first : first + step]
+        both = norms[first : first + step, np.newaxis] + norms
+        squares *= -2.0
+        squares += both
+        near = np.flatnonzero((squares < _CANCELLATION * both).reshape(-1))
+        for some in range(0, len(near), at_once):
+            p, q = near[some : some + at_once] // n, near[some : some + at_once] % n
+            gap = Y[first + p] - Y[q]
+            squares[p, q] = (gap * gap).sum(axis=1)
+        squares[:] = np.sqrt(squares)
+    return engine.to_numpy(gram)

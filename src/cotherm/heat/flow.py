@@ -277,7 +277,7 @@ def flow(
         if found is not None:
             return found
     heat = chebyshev_flow(matrix, F if stays else run_by.vertex_rows(matrix, F), times, tolerance)
-    return heat if stays else run_by.vertices_to_numpy(matrix, heat)
+    return run_by.xp.ascontiguousarray(heat) if stays else np.ascontiguousarray(run_by.vertices_to_numpy(matrix, heat))
 
 
 def _is_exact(graph: Graph, F: Array, times: Floats, method: str) -> bool:

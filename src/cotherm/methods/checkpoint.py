@@ -67,11 +67,6 @@ def checked_place(checkpoint: object) -> Path:
         return atomic.as_path(checkpoint)
 
 
-def ranks_of(engine: Engine) -> Ranks:
-    """The processes that an engine works on."""
-    return engine.ranks if engine.is_distributed else ONE  # type: ignore[attr-defined]
-
-
 def hashed(*arrays: Any) -> str:
     """A digest of arrays and their shapes."""
     digest = hashlib.sha256()
@@ -96,7 +91,7 @@ class Checkpoint:
         self.result: State | None = None
         # What would be written now, if anything is new, and what became of the file.
         self._latest: State | None = None
-        self._generation, self._run = 0, engine.most(float(time.time_ns() % 2**53))
+        self._generation, self._run = 0, engine.ranks.most(float(time.time_ns() % 2**53))
         self._started = self._last = time.perf_counter()
         self._copying, self._took, self._failed = 0.0, 0.0, False
         self._load()
@@ -190,7 +185,7 @@ class Checkpoint:
         self, name: str, state: Callable[[], State | None], common: Callable[[], State], copied: float = 0.0
     ) -> None:
         """After a step: ``state`` copies the descent, ``common`` all else; ``copied`` is the size in bytes."""
-        due = bool(self._engine.most(self._is_due()))
+        due = bool(self._engine.ranks.most(self._is_due()))
         if due or (copied <= _CHEAP and not self._engine.is_distributed and self._may_copy()):
             began = time.perf_counter()
             inside = state()
@@ -231,8 +226,8 @@ class Checkpoint:
     def _is_worth_it(self) -> bool:
         """Whether a file is worth its time, which is estimated from its size before the first one is written."""
         if not self._took:
-            self._took = float(self._engine.most(_size(self._latest) / _SPEED))
-        return bool(self._engine.most(self._is_due()))
+            self._took = float(self._engine.ranks.most(_size(self._latest) / _SPEED))
+        return bool(self._engine.ranks.most(self._is_due()))
 
     def _may_copy(self) -> bool:
         return _RATIO * self._copying <= time.perf_counter() - self._started
@@ -265,18 +260,18 @@ class Checkpoint:
         except CothermError as error:
             wrong = error
         # All parts are there before the file that names them.
-        if not self._engine.most(wrong is not None) and not self._world.rank:
+        if not self._engine.ranks.most(wrong is not None) and not self._world.rank:
             try:
                 atomic.save(self._path, state_file.pieces(state), overwrite=True)
             except CothermError as error:
                 wrong = error
-        self._failed = bool(self._engine.most(wrong is not None))
+        self._failed = bool(self._engine.ranks.most(wrong is not None))
         if wrong is not None:
             log.warning("checkpoint: %s The run goes on; the checkpoint before it is kept.", wrong)
         if not self._failed:
             self._latest, self._generation = None, generation
         self._last = time.perf_counter()
-        self._took = float(self._engine.most(self._last - began))
+        self._took = float(self._engine.ranks.most(self._last - began))
 
 
 def remove(path: Path, world: Ranks = ONE) -> None:

@@ -15,7 +15,7 @@ from cotherm.engines import default_engine
 from cotherm.engines.threads import limited_blas, one_thread
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.heat.distance import diffusion_distance, signs, without_constant
+from cotherm.heat.distance import diffusion_distance, pairwise_distances, signs, without_constant
 from cotherm.heat.spectrum import Spectrum, lowest, lowest_normalized
 from cotherm.lazy import lazy
 from cotherm.methods.validation import require_same_names
@@ -386,7 +386,7 @@ def _distances(vectors: Floats, decay: Floats, sources: ArrayLike | None) -> Flo
         )
     warm = vectors * decay
     if sources is None:
-        return default_engine().pairwise_distances(warm)
+        return pairwise_distances(warm, default_engine())
     return np.array([np.linalg.norm(warm - warm[v], axis=1) for v in rows]).reshape(len(rows), len(warm))
 
 

@@ -15,6 +15,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtpqrt
 
 from cotherm.arrays import Floats
+from cotherm.engines.interface import Array
 from cotherm.solve.tall_matrix import InMemory, TallMatrix, rows_per_block
 
 # Columns in a panel of LAPACK's update.
@@ -28,16 +29,16 @@ Compress = Callable[[Floats], Floats]
 
 def compressed(J: TallMatrix) -> tuple[TallMatrix, Compress]:
     """A row for each unknown, at most as many columns as unknowns, and what becomes of residuals."""
-    m, k = J.engine.total(J.shape[0]), J.shape[1]
+    m, k = J.engine.ranks.sum(J.shape[0]), J.shape[1]
     if k <= m or not m:
         return J, lambda r: r
     E = _triangle(J, m).T
 
     def compress(r: Floats) -> Floats:
-        force = J.engine.all_rows(J.matvec(r))
+        force = _all_rows(J, J.matvec(r))
         return np.asarray(solve_triangular(E.T, force, trans=1, check_finite=False))
 
-    return InMemory(J.engine.own_rows(E, J.shape[0]), J.engine), compress
+    return InMemory(J.engine.asarray(E[J.engine.ranks.place(J.shape[0])]), J.engine), compress
 
 
 def _triangle(J: TallMatrix, m: int) -> Floats:
@@ -49,6 +50,11 @@ def _triangle(J: TallMatrix, m: int) -> Floats:
     width = max(m, rows_per_block(m, J.engine))
     for first in range(0, k, width):
         # A block with a row for each unknown is, in the order of its numbers, LAPACK's with a column for each.
-        block = J.engine.all_rows(J.column_range(first, min(first + width, k))).T
+        block = _all_rows(J, J.column_range(first, min(first + width, k))).T
         R = dtpqrt(0, min(_PANEL, m), R, block, overwrite_a=1, overwrite_b=1)[0]
     return R
+
+
+def _all_rows(J: TallMatrix, x: Array) -> Floats:
+    """Those of all ranks, on the host."""
+    return J.engine.ranks.rows(J.engine.to_numpy(x))

@@ -58,7 +58,7 @@ def smooth_eigenvectors(engine: Engine, L: Laplacian, vertices: Ints, k: int) ->
     edge, ratio, residuals, passes = _FIRST_EDGE * L.bound, _FIRST_RATIO, [np.inf], 0
     while passes < _MOST_PASSES:
         # By one name: a block that has another stays in memory.
-        X = engine.chebyshev_sums(L, X, filter_series(edge, L.bound, ratio))[0]
+        X = engine.chebyshev_sums(L, X, filter_series(edge, L.bound, ratio), L.bound)[:, 0]
         X = _orthonormal(engine, _without_mean(X, L.n))
         values, X, LX = _ritz(engine, L, X)
         residuals.append(float(np.sqrt(np.sum((LX - X * values) ** 2, axis=0)[:k].max())))
@@ -145,7 +145,7 @@ def _orthonormal(engine: Engine, X: Array) -> Array:
 def _ritz(engine: Engine, L: Laplacian, X: Array) -> tuple[Floats, Array, Array]:
     """The best eigenpairs in the span of an orthonormal block, ascending, and L times the vectors."""
     product = np.full((2, 1), 0.5 * L.bound)  # L = (bound/2)(T_0 + T_1)
-    LX = engine.chebyshev_sums(L, X, product)[0]
+    LX = engine.chebyshev_sums(L, X, product, L.bound)[:, 0]
     H = engine.to_numpy(X.T @ LX)
     values, V = scipy.linalg.eigh(0.5 * (H + H.T))
     return values, X @ V, LX @ V

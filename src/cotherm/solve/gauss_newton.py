@@ -112,7 +112,7 @@ class _Model:
         self._problem, self._metric, self._here, self._learned = problem, metric, here, learned
         self._engine = metric.engine
         self._J = here.point.jacobian
-        self._rows = self._engine.total(len(here.u))
+        self._rows = self._engine.ranks.sum(len(here.u))
         self._is_formed = not isinstance(self._J, ImplicitMatrix)
         self._slope = Slope(problem, metric, here)
         self.optimality = 0.0 if self._slope.size <= self._size() * here.point.noise else self._slope.optimality

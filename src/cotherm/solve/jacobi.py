@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats
-from cotherm.engines import default_engine
+from cotherm.engines import processor
 
 # Indices of a block: two blocks of two matrices fit into a processor's own cache.
 _BLOCK = 64
@@ -27,7 +27,7 @@ def sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
     if A.shape[1] > limits.JACOBI_UNBLOCKED:
         return _block_sweep(A, U)
     A, rows = A.copy(), np.ascontiguousarray(U.T)
-    default_engine().jacobi_sweep(A, rows)
+    processor().jacobi_sweep(A, rows)
     return A, np.ascontiguousarray(rows.T)
 
 
@@ -46,7 +46,7 @@ def _block_sweep(A: Floats, U: Floats) -> tuple[Floats, Floats]:
 def _turned(small: Floats) -> Floats:
     """What one sweep over the matrices of a pair of blocks turns them by."""
     rows = np.eye(small.shape[1])
-    default_engine().jacobi_sweep(np.ascontiguousarray(small), rows)
+    processor().jacobi_sweep(np.ascontiguousarray(small), rows)
     return rows.T
 
 

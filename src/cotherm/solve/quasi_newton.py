@@ -139,7 +139,7 @@ class QuasiNewton:
                 size, slope = float(np.linalg.norm(u)) or 1.0, float(np.linalg.norm(d))
                 if slope == 0.0:
                     return None, 0.0
-                return d * (size / slope), 1.0 / self._engine.total(len(u)) ** 0.5
+                return d * (size / slope), 1.0 / self._engine.ranks.sum(len(u)) ** 0.5
             d = np.where(held, u, d)
             beyond = (u < d) & (half > 0.0) & ~held
             if float(half @ (_along(self._engine, u, d, 1.0) - u)) < 0.0 or not beyond.any():

@@ -61,7 +61,7 @@ class TallMatrix(ABC):
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
         step = rows_per_block(self.shape[1], self.engine)
-        for first in range(0, int(self.engine.most(len(numbers))), step):
+        for first in range(0, int(self.engine.ranks.most(len(numbers))), step):
             part = numbers[first : first + step]
             yield part, self.rows(part)
 
@@ -69,7 +69,7 @@ class TallMatrix(ABC):
         """All rows, block by block, each with the number of its first."""
         step = rows_per_block(self.shape[1], self.engine)
         rows = self.shape[0]
-        for first in range(0, int(self.engine.most(rows)), step):
+        for first in range(0, int(self.engine.ranks.most(rows)), step):
             yield min(first, rows), self.row_range(min(first, rows), min(first + step, rows))
 
     def matvec(self, x: Floats) -> Array:

@@ -168,8 +168,6 @@ def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> 
     assert plan.planned(needs, None, "float64").way == "streamed"
     monkeypatch.setattr(memory, "available", lambda *_: 300)
     assert refused(lambda: plan.planned(needs, None, "float64")) == "memory"
-    monkeypatch.setattr(memory, "available", lambda *_: None)
-    assert plan.planned(needs, None, "float64").way == "stored"
 
 
 def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:

@@ -9,8 +9,7 @@ lost: one after the other a hundred thousand terms lose three digits and more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -39,46 +38,25 @@ WIDEST = 16
 _PREFETCH_FROM = 8
 
 
-def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats) -> Floats:
-    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (times, n, q), from one recurrence.
+def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
+    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (n, times, q), from one recurrence.
 
-    Needs, besides the result, three blocks the size of one panel of F (times + 2 blocks in general), and no
-    matrix product but the fused one. Rows of F and of the result are in the caller's order.
+    Needs, besides the result, times + 2 blocks the size of one panel of F, and no matrix product but the fused one.
+    Rows of F and of the result are in the caller's order. A single panel that is already in order is used in place.
     """
-
-    def room(times: int, n: int, q: int) -> Floats:
-        return np.empty((n, 1, q)) if times == 1 else np.empty((times, n, q)).transpose(1, 0, 2)
-
-    return np.ascontiguousarray(_sums(matrix, F, coefficients, room).transpose(1, 0, 2))
-
-
-def chebyshev_sums_by_vertex(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
-    """The same with another bound on the spectrum, as (n, times, q): all numbers of a vertex side by side."""
-
-    def room(times: int, n: int, q: int) -> Floats:
-        return np.empty((n, times, q))
-
-    return _sums(replace(matrix, bound=bound), F, coefficients, room)
-
-
-def _sums(
-    matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, room: Callable[[int, int, int], Floats]
-) -> Floats:
-    """The sums as (n, times, q); a single panel that is already in order is used in place."""
     times, (n, q) = coefficients.shape[1], F.shape
-    parts = panels(q, WIDEST)
-    steps = len(coefficients) - 1
-    result = room(times, n, q) if len(parts) > 1 else None
+    parts, steps = panels(q, WIDEST), len(coefficients) - 1
+    result = np.empty((n, times, q)) if len(parts) > 1 else None
     with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as pool:
         cuts = matrix.cuts(pool.pieces)
         progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
         for first, last in parts:
-            sums = _panel_sums(pool, cuts, matrix, F[:, first:last], coefficients, progress)
+            sums = _panel_sums(pool, cuts, matrix, F[:, first:last], coefficients, bound, progress)
             if len(parts) == 1 and matrix.in_order:
                 result = sums
                 break
             if result is None:
-                result = room(times, n, q)  # allocated only now, when the recurrence's blocks are free again
+                result = np.empty((n, times, q))  # allocated only now, when the recurrence's blocks are free again
             pool.run(_scatter_rows, cuts, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
@@ -92,6 +70,7 @@ def _panel_sums(
     matrix: ReorderedLaplacian,
     F: Floats,
     coefficients: Floats,
+    bound: float,
     progress: Iterator[int],
 ) -> Floats:
     """The sums for one panel, (n, times, width), rows in the matrix's order."""
@@ -115,7 +94,7 @@ def _panel_sums(
             matrix.offsets,
             matrix.columns,
             matrix.weights,
-            gain * 2.0 / matrix.bound,
+            gain * 2.0 / bound,
             gain,
             current,
             previous,

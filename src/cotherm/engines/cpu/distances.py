@@ -1,4 +1,4 @@
-"""Euclidean distances between rows, accurate also where they are small."""
+"""Squared distances between some rows, from their differences."""
 
 from __future__ import annotations
 
@@ -11,35 +11,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
-# Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
-_CANCELLATION = 1e-6
 _LANES = 8
-
-
-def pairwise_distances(Y: Floats) -> Floats:
-    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels.
-
-    Y is used up: where it is n × n, a copy would take as much memory as the result.
-    """
-    Y -= Y.mean(axis=0)  # what all rows share would only cancel
-    gram = Y @ Y.T
-    norms = gram.diagonal().copy()
-    with ThreadPool(work=gram.size) as pool:
-        cuts = [len(Y) * k // pool.size for k in range(pool.size + 1)]
-        pool.run(_distances_from_gram, cuts, Y, norms, gram)
-    return gram
-
-
-@compiled
-def _distances_from_gram(lo: int, hi: int, Y: Any, norms: Any, gram: Any) -> None:
-    # Every operation is the same for (p, q) and (q, p), so the distances are symmetric to the last bit.
-    for p in range(lo, hi):
-        for q in range(len(Y)):
-            both = norms[p] + norms[q]
-            square = both - 2.0 * gram[p, q]
-            if square < _CANCELLATION * both:
-                square = _squared_difference(Y, p, q)
-            gram[p, q] = np.sqrt(square)
 
 
 def add_squared_differences(Y: Floats, firsts: NDArray[np.int64], seconds: NDArray[np.int64], squares: Floats) -> None:

@@ -1,4 +1,4 @@
-"""Quadratic forms of many functions along edges, and the sums of these over all edges: each is the other's adjoint."""
+"""Sums over all edges of quadratic forms of many functions along them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.edge_inner_products import inner_products_of_slice
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.pattern import Pattern
 from cotherm.engines.cpu.thread_pool import ThreadPool
@@ -17,19 +16,6 @@ Reals = NDArray[np.floating[Any]]
 
 # So many multiply-adds of dense algebra, or along long rows, take as long as one elsewhere.
 _DENSE, _ROWS = 16.0, 4.0
-
-
-def edge_forms(x: Reals, S: Floats, i: NDArray[Any], j: NDArray[Any], weights: Floats) -> Floats:
-    """Σ_r weights[r] (x_r[i] − x_r[j])ᵀ S (x_r[i] − x_r[j]) for every edge (i, j); x is contiguous (n, terms, q)."""
-    n, terms, q = x.shape
-    z, factor, out = np.empty_like(x), S.astype(x.dtype, copy=False), np.empty(len(i))
-    with ThreadPool(n * terms * q**2 / _DENSE) as pool:
-        pool.run(_multiply, _cuts(n, pool), x, factor, z)
-    with ThreadPool(2 * len(i) * terms * q / _ROWS) as pool:
-        rows, others = x.reshape(n, terms * q), z.reshape(n, terms * q)
-        factors = np.repeat(weights, q).astype(x.dtype, copy=False)
-        pool.run(inner_products_of_slice, _cuts(len(i), pool), rows, others, i, j, factors, out)
-    return out
 
 
 def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> Floats:
@@ -44,11 +30,6 @@ def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> F
 
 def _cuts(n: int, pool: ThreadPool) -> list[int]:
     return [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
-
-
-def _multiply(lo: int, hi: int, x: Reals, S: Reals, out: Reals) -> None:
-    q = len(S)
-    np.matmul(x[lo:hi].reshape(-1, q), S, out=out[lo:hi].reshape(-1, q))
 
 
 def forms_of_rows(

@@ -13,9 +13,9 @@ from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs, strtri
 
 from cotherm import limits, memory
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.chebyshev import chebyshev_sums, chebyshev_sums_by_vertex
-from cotherm.engines.cpu.distances import add_squared_differences, pairwise_distances
-from cotherm.engines.cpu.edge_forms import edge_forms, laplacian_forms
+from cotherm.engines.cpu.chebyshev import chebyshev_sums
+from cotherm.engines.cpu.distances import add_squared_differences
+from cotherm.engines.cpu.edge_forms import laplacian_forms
 from cotherm.engines.cpu.edge_inner_products import edge_inner_products
 from cotherm.engines.cpu.edge_products import edge_products
 from cotherm.engines.cpu.elimination import eliminate
@@ -46,10 +46,8 @@ class CpuEngine(OnePlace):
     column_sums = staticmethod(column_sums)
     reordered_laplacian = staticmethod(reordered_laplacian)
     chebyshev_sums = staticmethod(chebyshev_sums)
-    chebyshev_sums_by_vertex = staticmethod(chebyshev_sums_by_vertex)
     edge_products = staticmethod(edge_products)
     edge_inner_products = staticmethod(edge_inner_products)
-    edge_forms = staticmethod(edge_forms)
     laplacian_forms = staticmethod(laplacian_forms)
     sums_at_vertices = staticmethod(sums_at_vertices)
     sums_at_edges = staticmethod(sums_at_edges)
@@ -57,17 +55,13 @@ class CpuEngine(OnePlace):
     signless_solver = staticmethod(signless_solver)
     jacobi_sweep = staticmethod(jacobi_sweep)
     eliminate = staticmethod(eliminate)
-    pairwise_distances = staticmethod(pairwise_distances)
     add_squared_differences = staticmethod(add_squared_differences)
     local_self_heat = staticmethod(local_self_heat)
     local_kernel_rows = staticmethod(local_kernel_rows)
     local_nearest = staticmethod(local_nearest)
 
-    def available_memory(self) -> int | None:
-        return memory.available()
-
-    def memory_in_use(self) -> int:
-        return memory.in_use() or 0
+    def memory(self) -> tuple[int, int]:
+        return memory.available(), memory.in_use()
 
     def asarray(self, x: Any) -> NDArray[Any]:
         return np.asarray(x)

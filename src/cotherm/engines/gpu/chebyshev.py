@@ -19,17 +19,15 @@ _USUAL, _PART = 8, 64
 _WAITING = 3
 
 
-def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, by_vertex: bool, together: int) -> Array:
-    """(times, n, q), or (n, times, q); with up to ``together`` numbers in F all steps are one launch."""
+def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, together: int) -> Array:
+    """(n, times, q); with up to ``together`` numbers in F all steps are one launch."""
     device, (n, q), times = L.pattern.device, F.shape, coefficients.shape[1]
-    out = device.xp.empty((n, times, q) if by_vertex else (times, n, q))
-    strides = [np.int64(s) for s in ((times * q, q) if by_vertex else (q, n * q))]
+    out = device.xp.empty((n, times, q))
     last = len(coefficients) - 1
     if not n or not q or not times:
         return out
     if last == 0:
-        c = device.asarray(coefficients[0])
-        out[:] = c[:, np.newaxis] * F[:, np.newaxis] if by_vertex else c[:, np.newaxis, np.newaxis] * F
+        out[:] = device.asarray(coefficients[0])[:, np.newaxis] * F[:, np.newaxis]
         return out
     width = q + q % 2  # a thread has two columns
     current, previous = _padded(device, F, width), None
@@ -43,7 +41,7 @@ def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, by_ve
     if n * q <= together:
         rows = _TOGETHER // lanes
         (tiles,) = blocks(n, rows)
-        arguments = (n, width, panels, *matrix, scale, last, current, *rooms, times, q, table, out, *strides)
+        arguments = (n, width, panels, *matrix, scale, last, current, *rooms, times, q, table, out)
         grid = (min(tiles * panels, _WAITING * device.processors),)
         device.launch(
             "chebyshev.cu", "chebyshev_sweep", grid, (lanes, rows), (*arguments, device.counter()), together=True
@@ -60,7 +58,7 @@ def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, by_ve
         if is_usual:
             device.launch("chebyshev.cu", "chebyshev_step_of_8", blocks(n, rows), (lanes, rows), (n, *step, *done))
         else:
-            arguments = (n, width, *step, times, q, *done, *strides)
+            arguments = (n, width, *step, times, q, *done)
             device.launch("chebyshev.cu", "chebyshev_step", (*blocks(n, rows), panels), (lanes, rows), arguments)
         is_first = is_first and not is_due[k]
         current, previous = room, current

@@ -75,13 +75,6 @@ def _lanes(width: int) -> int:
     return lanes
 
 
-def edge_forms(device: Device, x: Array, S: Array, i: Array, j: Array, weights: Floats) -> Array:
-    """See :class:`cotherm.engines.interface.Engine`."""
-    n, terms, q = x.shape
-    z = (x.reshape(n * terms, q) @ S.astype(x.dtype)).reshape(n, terms, q)
-    return edge_inner_products(device, x, z, i, j, weights)
-
-
 def laplacian_forms(pattern: GpuPattern, v: Array, x: Array, weights: Floats) -> Array:
     """See :class:`cotherm.engines.interface.Engine`."""
     device, (n, terms, q) = pattern.device, x.shape

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, GpuPattern, spectral_bound
@@ -54,12 +53,10 @@ class GpuEngine(OnePlace):
     def holds(self, x: object) -> bool:
         return self.device.holds(x)
 
-    def available_memory(self) -> int | None:
+    def memory(self) -> tuple[int, int]:
         """What is kept between calls gives way, so it counts as free."""
-        return self.device.memory()[0] + self.device.resident.size
-
-    def memory_in_use(self) -> int:
-        return max(0, self.device.memory()[1] - self.device.resident.size)
+        (free, used), kept = self.device.memory(), self.device.resident.size
+        return free + kept, max(0, used - kept)
 
     @contextmanager
     def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:
@@ -85,7 +82,8 @@ class GpuEngine(OnePlace):
 
     def column_sums(self, F: Array, units: Floats | None = None, /) -> ColumnSums:
         x = self.asarray(F) if units is None else self.asarray(F) / self.asarray(units)
-        sums = (np.abs(x).max(axis=0), x.sum(axis=0), (x * x).sum(axis=0))
+        with np.errstate(over="ignore"):  # squares of huge numbers, which callers ask for again in units
+            sums = (np.abs(x).max(axis=0), x.sum(axis=0), (x * x).sum(axis=0))
         return ColumnSums(*(self.to_numpy(one) for one in sums))
 
     # Laplacians and heat
@@ -121,11 +119,8 @@ class GpuEngine(OnePlace):
             holds=full_key(self._pattern_key(n), (i, j)),
         )
 
-    def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, /) -> Array:
-        return chebyshev.sums(L, self.asarray(F), coefficients, L.bound, by_vertex=False, together=self._together)
-
-    def chebyshev_sums_by_vertex(self, L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, /) -> Array:
-        return chebyshev.sums(L, self.asarray(F), coefficients, bound, by_vertex=True, together=self._together)
+    def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, /) -> Array:
+        return chebyshev.sums(L, self.asarray(F), coefficients, bound, together=self._together)
 
     def edge_products(
         self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
@@ -134,9 +129,6 @@ class GpuEngine(OnePlace):
 
     def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
         return edges.edge_inner_products(self.device, x, z, i, j, weights)
-
-    def edge_forms(self, x: Array, S: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        return edges.edge_forms(self.device, x, S, i, j, weights)
 
     def laplacian_forms(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
         return edges.laplacian_forms(pattern, v, x, weights)
@@ -176,18 +168,7 @@ class GpuEngine(OnePlace):
         L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
         return self.device.solve_triangular(L, self.xp.eye(len(A), dtype=A.dtype))
 
-    # On the host: small, or one thing after the other
-
-    def jacobi_sweep(self, A: Floats, R: Floats, /) -> float:
-        return CPU.jacobi_sweep(A, R)
-
-    def eliminate(self, W: Floats, /) -> tuple[Floats, Floats]:
-        return CPU.eliminate(W)
-
-    # Distances; local heat is followed on the processor
-
-    def pairwise_distances(self, Y: Array, /) -> Floats:
-        return distances.pairwise_distances(self.device, self.asarray(Y))
+    # Distances
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
         squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), rows, others))
@@ -198,12 +179,3 @@ class GpuEngine(OnePlace):
 
     def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
         return nearest.candidate_search(self.device, rows, centered, count)
-
-    def local_self_heat(self, L: GpuLaplacian, t: float, rows: Any, /) -> tuple[Floats, float]:
-        return CPU.local_self_heat(L.on_host, t, rows)
-
-    def local_kernel_rows(self, L: GpuLaplacian, t: float, rows: Any, /) -> Floats:
-        return CPU.local_kernel_rows(L.on_host, t, rows)
-
-    def local_nearest(self, L: GpuLaplacian, t: float, rows: Any, heat: Floats, k: int, /) -> tuple[Any, Floats]:
-        return CPU.local_nearest(L.on_host, t, rows, heat, k)

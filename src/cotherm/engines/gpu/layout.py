@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, ReorderedLaplacian
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.interface import Array, Engine
 from cotherm.errors import CothermError
@@ -89,18 +88,6 @@ class GpuLaplacian:
     @property
     def n(self) -> int:
         return self.pattern.n
-
-    @lazy
-    def order(self) -> NDArray[np.int32]:
-        return np.arange(self.n, dtype=np.int32)
-
-    @lazy
-    def on_host(self) -> ReorderedLaplacian:
-        """The same for the kernels of local heat, which run on the processor."""
-        host, pattern = self.pattern.device.to_numpy, self.pattern
-        columns = np.concatenate([host(pattern.columns), np.zeros(LOOKAHEAD, dtype=np.int32)]).astype(np.uint32)
-        offsets, weights, degrees = host(pattern.offsets).astype(np.uint64), host(self.weights), host(self.degrees)
-        return ReorderedLaplacian(self.order, offsets, columns, weights, degrees, self.bound, in_order=True)
 
     def work(self, columns: int) -> float:
         return float((2 * self.pattern.m + 4 * self.n) * columns)

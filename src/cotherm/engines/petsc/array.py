@@ -279,6 +279,11 @@ def _array_equal(x: Any, y: Any) -> bool:
     return not _any_of((x, y)).communicator.any(not np.array_equal(_local(x), _local(y)))
 
 
+def _tensordot(x: DistributedArray, S: Any, axes: int) -> DistributedArray:
+    """Along the last axis, which is not spread; rows of the halo, where they are known, are kept."""
+    return x._mapped(lambda values: np.tensordot(values, _local(S), axes))
+
+
 def _zeros_like(x: DistributedArray, dtype: Any = None) -> DistributedArray:
     return x._like(np.zeros_like(x.values, dtype=dtype), x.axis)
 
@@ -294,6 +299,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.flatnonzero: _flatnonzero,
     np.count_nonzero: _count_nonzero,
     np.array_equal: _array_equal,
+    np.tensordot: _tensordot,
     np.zeros_like: _zeros_like,
     np.linalg.norm: _norm,
     np.sum: DistributedArray.sum,

@@ -18,25 +18,25 @@ from cotherm.engines.petsc.pattern import Laplacian
 from cotherm.engines.petsc.slices import Slices
 
 
-def chebyshev_sums(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float, *, halo: bool) -> Floats:
-    """Σ_k coefficients[k, t] T_k(X) F for the rows here, (n, times, q), and with ``halo`` for those of the halo too."""
-    rows = matrix.pattern.n + (matrix.pattern.halo.count if halo else 0)
+def chebyshev_sums(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
+    """Σ_k coefficients[k, t] T_k(X) F for the rows here, (n, times, q), and for those of the halo too."""
+    rows = matrix.pattern.n + matrix.pattern.halo.count
     times, q = coefficients.shape[1], F.shape[1]
     parts = panels(q, WIDEST)
     if len(parts) == 1:
-        return _panel(matrix, F, coefficients, bound, halo=halo)
+        return _panel(matrix, F, coefficients, bound)
     out = np.empty((rows, times, q))
     for first, last in parts:
-        out[:, :, first:last] = _panel(matrix, F[:, first:last], coefficients, bound, halo=halo)
+        out[:, :, first:last] = _panel(matrix, F[:, first:last], coefficients, bound)
     return out
 
 
-def _panel(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float, *, halo: bool) -> Floats:
+def _panel(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
     pattern, rows = matrix.pattern, matrix.rows
     n, others = pattern.n, pattern.halo.count
     width, times = F.shape[1], coefficients.shape[1]
     current, previous = np.empty((n + others, width)), np.zeros((n + others, width))
-    sums = np.zeros((n + (others if halo else 0), times, width))
+    sums = np.zeros((n + others, times, width))
     current[:n] = F
     last = len(coefficients) - 1
     if last == 0:  # degree 0: nothing but a multiple of F
@@ -59,12 +59,10 @@ def _panel(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float, *, 
                 terms_due(coefficients, k),
                 sums.reshape(-1, width),
             )
-            if halo:
-                _add_term(coefficients[k - 1], current[n:], sums[n:])
+            _add_term(coefficients[k - 1], current[n:], sums[n:])
             current, previous = previous, current
-    if halo:
-        pattern.halo.fetch(current)
-        _add_term(coefficients[last], current[n:], sums[n:])
+    pattern.halo.fetch(current)
+    _add_term(coefficients[last], current[n:], sums[n:])
     return sums
 
 

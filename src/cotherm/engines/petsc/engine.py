@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
@@ -29,7 +28,7 @@ from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edg
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
 from cotherm.errors import CothermError
-from cotherm.ranks import end, of, require_equal, speaks, together
+from cotherm.ranks import end, of, speaks
 
 T = TypeVar("T")
 
@@ -62,9 +61,6 @@ class PetscEngine:
     overhead = CPU.overhead
 
     guarded = OnePlace.guarded
-    jacobi_sweep = staticmethod(CPU.jacobi_sweep)
-    eliminate = staticmethod(CPU.eliminate)
-    pairwise_distances = staticmethod(CPU.pairwise_distances)
     add_squared_differences = staticmethod(CPU.add_squared_differences)
 
     def __init__(self, comm: Any = None) -> None:
@@ -76,9 +72,8 @@ class PetscEngine:
         self.ranks = of(self.communicator.comm)
         self.xp = _Namespace(self.communicator)
         end_together()
-        self.is_first = self.communicator.rank == 0
-        self.processes_here = _processes_here(self.communicator)
-        _share_processors(self.processes_here)
+        self._processes_here = _processes_here(self.communicator)
+        _share_processors(self._processes_here)
 
     # ------------------------------------------------------------ arrays in and out
 
@@ -94,11 +89,8 @@ class PetscEngine:
     def _spread(self, values: NDArray[Any]) -> DistributedArray:
         return DistributedArray(values, self.communicator)
 
-    def available_memory(self) -> int | None:
-        return memory.available(self.processes_here)
-
-    def memory_in_use(self) -> int:
-        return memory.in_use() or 0
+    def memory(self) -> tuple[int, int]:
+        return memory.available(self._processes_here), memory.in_use()
 
     @contextmanager
     def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:
@@ -118,37 +110,8 @@ class PetscEngine:
 
     # ------------------------------------------------------------ rows that are spread over ranks
 
-    def checking(self) -> AbstractContextManager[None]:
-        return together(self.ranks)
-
-    def require_equal(self, argument: str, *values: Any) -> None:
-        digest = hashlib.sha256()
-        for value in values:
-            array = np.ascontiguousarray(value)
-            digest.update(f"{array.dtype} {array.shape}".encode())
-            digest.update(array.tobytes() if array.dtype.hasobject else array.data.cast("B") if array.size else b"")
-        require_equal(self.ranks, argument, f"content {digest.hexdigest()[:12]}")
-
-    def share(self, count: int) -> int:
-        return -(-count // self.communicator.size)
-
-    def total(self, part: Any) -> Any:
-        if isinstance(part, np.ndarray):
-            return self.communicator.sum(part)
-        return int(self.communicator.sum(np.array([part], dtype=np.int64))[0])
-
-    def most(self, number: float) -> float:
-        return float(self.communicator.max(np.array([number], dtype=np.float64))[0])
-
     def small_array(self, x: NDArray[Any]) -> NDArray[Any]:
         return x
-
-    def all_rows(self, x: DistributedArray) -> NDArray[Any]:
-        return self.communicator.rows(x.values)
-
-    def own_rows(self, X: NDArray[Any], count: int) -> DistributedArray:
-        first = int(self.communicator.counts(count)[: self.communicator.rank].sum())
-        return self._spread(X[first : first + count])
 
     def edge_rows(self, pattern: Pattern, x: NDArray[Any]) -> DistributedArray:
         return self._spread(x if pattern.numbers is None else x[pattern.own_numbers])
@@ -224,14 +187,8 @@ class PetscEngine:
         pattern.order = order
         return pattern.laplacian(self, w[pattern.own_numbers])
 
-    def chebyshev_sums(self, L: Laplacian, F: DistributedArray, coefficients: Floats) -> DistributedArray:
-        sums = chebyshev_sums(L, F.values, coefficients, L.bound, halo=False)
-        return DistributedArray(np.ascontiguousarray(sums.transpose(1, 0, 2)), self.communicator, axis=1)
-
-    def chebyshev_sums_by_vertex(
-        self, L: Laplacian, F: DistributedArray, coefficients: Floats, bound: float
-    ) -> DistributedArray:
-        full = chebyshev_sums(L, F.values, coefficients, bound, halo=True)
+    def chebyshev_sums(self, L: Laplacian, F: DistributedArray, coefficients: Floats, bound: float) -> DistributedArray:
+        full = chebyshev_sums(L, F.values, coefficients, bound)
         return DistributedArray(full[: L.pattern.n], self.communicator, full=full)
 
     def edge_products(
@@ -251,11 +208,6 @@ class PetscEngine:
         self, x: DistributedArray, z: DistributedArray, i: DistributedArray, j: DistributedArray, weights: Floats
     ) -> DistributedArray:
         return self._spread(CPU.edge_inner_products(self._rows(x, i), self._rows(z, i), i.values, j.values, weights))
-
-    def edge_forms(
-        self, x: DistributedArray, S: Any, i: DistributedArray, j: DistributedArray, weights: Floats
-    ) -> DistributedArray:
-        return self._spread(CPU.edge_forms(self._rows(x, i), self.to_numpy(S), i.values, j.values, weights))
 
     def laplacian_forms(self, pattern: Pattern, v: DistributedArray, x: DistributedArray, weights: Floats) -> Floats:
         rows = np.ascontiguousarray(x.extended(pattern.halo))
@@ -309,15 +261,6 @@ class PetscEngine:
 
     def candidate_search(self, rows: Floats, centered: Floats, count: int) -> Callable[[slice], tuple[Ints, Floats]]:  # noqa: ARG002
         raise _needs_one_process("a search for neighbors")
-
-    def local_self_heat(self, L: Any, t: float, rows: Any) -> tuple[Floats, float]:  # noqa: ARG002
-        raise _needs_one_process("self heat")
-
-    def local_kernel_rows(self, L: Any, t: float, rows: Any) -> Floats:  # noqa: ARG002
-        raise _needs_one_process("rows of the heat kernel")
-
-    def local_nearest(self, L: Any, t: float, rows: Any, heat: Floats, k: int) -> tuple[Any, Floats]:  # noqa: ARG002
-        raise _needs_one_process("nearest vertices")
 
 
 @cache

@@ -121,10 +121,6 @@ class Laplacian:
         """Of all ranks."""
         return self.pattern.vertices
 
-    @property
-    def order(self) -> NDArray[np.int32]:
-        return np.arange(self.n, dtype=np.int32)
-
     def work(self, columns: int) -> float:
         """Of this rank."""
         return float((len(self.rows.weights) + 4 * self.pattern.n) * columns)

@@ -95,7 +95,7 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
 def robust_scale(problem: CouplingProblem) -> float:
     """The change of weight beyond which the robust distance grows like |d|."""
     weights = problem.center[problem.center > 0.0]
-    return _ROBUST_FRACTION * float(weights.mean()) if problem.engine.total(len(weights)) else 1.0
+    return _ROBUST_FRACTION * float(weights.mean()) if problem.engine.ranks.sum(len(weights)) else 1.0
 
 
 def first_horizon(graphs: Sequence[Graph]) -> float:
@@ -132,7 +132,7 @@ def stiffness(problem: CouplingProblem) -> float:
     if isinstance(J, ImplicitMatrix):
         return _implicit_stiffness(J, unit.metric(problem.center))
     E, _ = compressed(J)
-    if not E.shape[1] or not problem.engine.total(E.shape[0]):
+    if not E.shape[1] or not problem.engine.ranks.sum(E.shape[0]):
         return 0.0
     none_active = problem.engine.xp.zeros(E.shape[0], dtype=bool)
     gram = problem.engine.to_numpy(unit.metric(problem.center).prepared(E).restricted(none_active).gram)

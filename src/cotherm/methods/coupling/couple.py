@@ -22,6 +22,7 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import solve
 from cotherm.methods.validation import are_shards
+from cotherm.ranks import together
 from cotherm.validation import options_of
 
 if TYPE_CHECKING:
@@ -222,12 +223,12 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
         from cotherm.methods.coupling.shards import OF_SHARDS, ShardCoupling, shard_engine
 
         petsc = shard_engine(engine)
-        with petsc.checking():
+        with together(petsc.ranks):
             rare = options_of(options, {**RARE, **OF_SHARDS})
             numbers = Numbers.checked(len(graphs), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
         return ShardCoupling(graphs, petsc, numbers, rare, began).by_functions(functions, frozen, start)
     engine = engine_for_views(engine, functions)
-    with engine.checking():
+    with together(engine.ranks):
         rare = options_of(options, RARE)
         views, columns = checked_views(graphs, functions)
         numbers = Numbers.checked(len(views), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)

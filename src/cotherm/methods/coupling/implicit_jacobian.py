@@ -127,7 +127,7 @@ class ImplicitJacobian(ImplicitMatrix):
         return _SOLVING * (p**2 + 2.0 * sum(min(p**2, 2.0 * p * count) for count in free))
 
     def _free_counts(self, active: Array) -> list[int]:
-        return [self.engine.total(hi - lo) - int(active[lo:hi].sum()) for lo, hi in pairwise(self._cuts)]
+        return [self.engine.ranks.sum(hi - lo) - int(active[lo:hi].sum()) for lo, hi in pairwise(self._cuts)]
 
     def factored(self, metric: Metric, active: Array, shift: float) -> Solve | None:
         def term(k: int, factor: float) -> Term:

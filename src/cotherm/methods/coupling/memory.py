@@ -27,6 +27,7 @@ from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import PANEL
 from cotherm.errors import CothermError
+from cotherm.ranks import together
 from cotherm.solve.filtered_eigenpairs import block_width
 from cotherm.solve.incidence import ROUGH_PANELS
 from cotherm.solve.rough_inverse import uses_unknowns
@@ -169,7 +170,7 @@ def predicted(
         of_rank = _EDGE_OF_RANK * shape.edges if engine.is_distributed else 0
         ways = (shape.lasting + of_rank + max(shape.applied + part, other) for part in (shape.factors, 0))
         with_factors, without = (int(engine.overhead * way) for way in ways)
-        return CouplingMemory(with_factors, without, without, engine.memory_in_use(), applied=True)
+        return CouplingMemory(with_factors, without, without, engine.memory()[1], applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
     step, heat = max(shape.compressing, shape.step), shape.heat
     stored = jacobian + max(step, heat) + (_EDGE_OF_RANK * shape.edges if engine.is_distributed else 0)
@@ -177,7 +178,7 @@ def predicted(
     streamed = max(step, heat)
     ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
     stored, recomputed, streamed = (int(engine.overhead * way) for way in ways)
-    return CouplingMemory(stored, recomputed, streamed, engine.memory_in_use())
+    return CouplingMemory(stored, recomputed, streamed, engine.memory()[1])
 
 
 def factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
@@ -336,33 +337,32 @@ def planned(
     if budget is not None:
         free = budget - needs.in_use
     elif free is None:
-        free = engine.available_memory()
-    free = None if free is None else int(-engine.most(-free))
-    most = engine.most
+        free = engine.memory()[0]
+    most = engine.ranks.most
+    free = int(-most(-free))
     needs = replace(
         needs,
         stored=int(most(needs.stored)),
         recomputed=int(most(needs.recomputed)),
         streamed=int(most(needs.streamed)),
     )
-    allowed = None if free is None else free * (_PART if budget is None else 1.0)
+    allowed = free * (_PART if budget is None else 1.0)
     for way in WAYS:
-        if allowed is None or getattr(needs, way) <= allowed:
+        if getattr(needs, way) <= allowed:
             plan = MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
             if not needs.applied:
                 return plan
             if way != "stored":
                 return replace(plan, room=0.0)
-            room = math.inf if allowed is None else allowed - needs.recomputed
-            return replace(plan, factors=needs.stored - needs.recomputed, room=room)
+            return replace(plan, factors=needs.stored - needs.recomputed, room=allowed - needs.recomputed)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     given = (
-        f"{memory.words(free or 0)} free"
+        f"{memory.words(free)} free"
         if budget is None
         else f"{memory.words(budget)} in all, of which {memory.words(needs.in_use)} are in use already"
     )
     ranks = "Start more ranks, use" if engine.is_distributed else "Use"
-    with engine.checking():
+    with together(engine.ranks):
         raise CothermError(
             "memory",
             given,

@@ -17,11 +17,12 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Pattern
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed, ranks_of
+from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed
 from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.validation import is_auto, positive
+from cotherm.ranks import require_equal_content
 
 Edges = NDArray[np.intp]
 Route = tuple[str, list[Stage] | None]
@@ -205,13 +206,13 @@ class Options(Numbers):
         """Require the same arguments on all ranks."""
         if self.engine.is_distributed:
             for name, text in {**self.given(), "max_seconds": repr(self.max_seconds)}.items():
-                self.engine.require_equal(name, text)
+                require_equal_content(self.engine.ranks, name, text)
 
     def opened_checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, with what the file holds already."""
         if self.checkpoint is None:
             return None
-        return Checkpoint(self.checkpoint, self.given(), self.engine, ranks_of(self.engine))
+        return Checkpoint(self.checkpoint, self.given(), self.engine, self.engine.ranks)
 
     def require_finite(self, alpha: float) -> None:
         """α‖Q‖² and its square must be finite; say whether F or α makes them overflow."""

@@ -74,7 +74,7 @@ class CouplingProblem:
             CorrelationModel(g, F, live, self.engine, pattern=pattern)
             for g, F, pattern in zip(graphs, functions, layouts, strict=True)
         ]
-        vertices = [self.engine.share(graph.n) for graph in graphs]
+        vertices = [-(-graph.n // self.engine.ranks.size) for graph in graphs]
         needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
         # Shared by all problems made from this one.
         self.factors = Factors(plan.room, needs)
@@ -255,7 +255,7 @@ class CouplingPoint:
 
 def _incidence(model: CorrelationModel, free: Array) -> Incidence:
     engine, graph, pattern = model.engine, model.graph, model.pattern
-    if engine.total(len(free)) < engine.total(len(pattern.i)):
+    if engine.ranks.sum(len(free)) < engine.ranks.sum(len(pattern.i)):
         pattern = engine.restricted_pattern(pattern, free)
     return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
 

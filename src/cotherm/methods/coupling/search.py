@@ -110,9 +110,9 @@ class Watch:
         self._meter.show(step=len(self.history), cost=row["cost"], coupling=row["coupling"])
         if self._callback is not None:
             step = Step(**row, weights=tuple(weights()))
-            if self._engine.most(bool(self._callback(step))):
+            if self._engine.ranks.most(bool(self._callback(step))):
                 raise Stop("interrupted")
-        if self._deadline is not None and self._engine.most(time.perf_counter() > self._deadline):
+        if self._deadline is not None and self._engine.ranks.most(time.perf_counter() > self._deadline):
             raise Stop("time limit")
 
 
@@ -166,7 +166,7 @@ class Search:
         return found
 
     def _run(self, start: Array) -> Found:
-        if not self._problem.engine.total(len(start)) or not np.any(self._problem.times > 0.0):
+        if not self._problem.engine.ranks.sum(len(start)) or not np.any(self._problem.times > 0.0):
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         try:

@@ -30,7 +30,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import require_bound
 from cotherm.methods.coupling.shard_views import ShardView, median_degree
 from cotherm.pairs import MISSING, checked_pairs, require_shared, require_word, same_sizes
-from cotherm.ranks import Ranks, together
+from cotherm.ranks import Ranks, require_equal_content, together
 from cotherm.solve.eigenpairs import NotConverged
 from cotherm.solve.filtered_eigenpairs import smooth_eigenvectors
 
@@ -71,7 +71,7 @@ def _of_table(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], pai
     with together(ranks):
         table = checked_pairs(pairs, [view.sharded.n for view in views]).table
         _require_all(int(np.sum(np.any(table == MISSING, axis=1))), len(views))
-    engine.require_equal("pairs", table)
+    require_equal_content(engine.ranks, "pairs", table)
     items = [_places(table[:, k], _numbers(view)) for k, view in enumerate(views)]
     return ShardPairs(items, _even_ranges(len(table), ranks.size))
 
@@ -132,7 +132,7 @@ def _named(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> Sha
     counts = engine.communicator.counts(len(kept))
     ranges = np.concatenate([[0], np.cumsum(counts)])
     numbers = {name: int(ranges[ranks.rank]) + at for at, name in enumerate(kept)}
-    total_partly = engine.total(partly)
+    total_partly = engine.ranks.sum(partly)
     with together(ranks):
         _require_all(total_partly, len(views))
         require_shared(int(ranges[-1]))
@@ -211,7 +211,7 @@ def pair_rows(
     table = np.hstack(
         [route.to_items(_modes(ranks, engine, view, n_modes)) for route, view in zip(routes, views, strict=True)]
     )
-    size = np.sqrt(engine.total(np.sum(table**2, axis=0)))
+    size = np.sqrt(engine.ranks.sum(np.sum(table**2, axis=0)))
     table /= np.where(size > 0.0, size, 1.0)
     return [route.to_vertices(table) for route in routes]
 

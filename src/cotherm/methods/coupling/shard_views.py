@@ -166,7 +166,7 @@ def median_degree(engine: PetscEngine, views: Sequence[ShardView]) -> float:
 
 def _median(engine: PetscEngine, values: Floats) -> float:
     """The median of positive numbers on all ranks, ascending on each; 0 if there are none."""
-    count = engine.total(len(values))
+    count = engine.ranks.sum(len(values))
     if not count:
         return 0.0
     low, high = (_ordered(engine, values, k) for k in ((count - 1) // 2, count // 2))
@@ -179,7 +179,7 @@ def _ordered(engine: PetscEngine, values: Floats, k: int) -> float:
     low, high = 0, int(np.array([np.inf]).view(np.int64)[0])
     while low < high:
         middle = (low + high) // 2
-        if engine.total(int(np.searchsorted(bits, middle, side="right"))) > k:
+        if engine.ranks.sum(int(np.searchsorted(bits, middle, side="right"))) > k:
             high = middle
         else:
             low = middle + 1
@@ -198,7 +198,7 @@ def landmark_rows(engine: PetscEngine, view: ShardView, vertices: Ints) -> Float
     matrix = require_bound(engine.laplacian(view.pattern, engine.edge_rows(view.pattern, view.graph.w)))
     flow = chebyshev_flow(matrix, engine.vertex_rows(view.pattern, points), times, _EXACT)
     bumps = engine.to_numpy(flow)[0]
-    return bumps / np.sqrt(engine.total(np.sum(bumps**2, axis=0)))
+    return bumps / np.sqrt(engine.ranks.sum(np.sum(bumps**2, axis=0)))
 
 
 def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Floats], list[Any]]:
@@ -216,7 +216,7 @@ def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) ->
     rows = []
     for view in views:
         F = (np.asarray(view.part.labels)[:, np.newaxis] == np.array(classes)).astype(np.float64)
-        rows.append(F / np.sqrt(engine.total(F.sum(axis=0))))
+        rows.append(F / np.sqrt(engine.ranks.sum(F.sum(axis=0))))
     return rows, classes
 
 

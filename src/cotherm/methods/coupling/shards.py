@@ -160,7 +160,7 @@ class ShardCoupling:
                 refuse_same_places(rare["out"], self._graphs, numbers.checkpoint)
         processes.require_equal(self._world, "graphs", [_digest(one) for one in self._graphs])
         # The memory that is free before graphs are read, since the forecast includes them.
-        self._free, self._in_use = engine.available_memory(), engine.memory_in_use()
+        self._free, self._in_use = engine.memory()
         self._sizes = [share_of(engine, graph.n, graph.m) for graph in self._graphs]
 
     def by_functions(self, functions: Any, frozen: Any, start: Any) -> ShardedCoupling:
@@ -301,7 +301,7 @@ class ShardCoupling:
         ones, omega = np.ones(len(views)), options.function_weights
         weighted = after * np.sqrt(np.outer(omega, omega))
         cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
-        sizes = [engine.total(np.array([np.sum(omega * F**2)]))[0] for F in rows]
+        sizes = [engine.ranks.sum(np.array([np.sum(omega * F**2)]))[0] for F in rows]
         misled = solution.status == "converged" and is_misled(options, solution, cost, float(max(sizes)))
         result = ShardedCoupling(
             graphs=tuple(self._graphs),

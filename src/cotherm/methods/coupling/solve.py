@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.deadline import TimeUp, until
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine, processor
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.memory import words
@@ -100,7 +100,7 @@ def _solved(
 @contextmanager
 def shown_once(engine: Engine) -> Iterator[None]:
     """Show progress on one rank only."""
-    if not engine.is_first:
+    if engine.ranks.rank:
         with shown(False):
             yield
     else:
@@ -109,7 +109,7 @@ def shown_once(engine: Engine) -> Iterator[None]:
 
 def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
     """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small and held whole."""
-    return (n, m) if n <= limits.DENSE else (engine.share(n), engine.share(m))
+    return (n, m) if n <= limits.DENSE else (-(-n // engine.ranks.size), -(-m // engine.ranks.size))
 
 
 def _plan(options: Options) -> MemoryPlan:
@@ -291,7 +291,7 @@ class Reordered:
 
 def reordered(graph: Graph) -> Reordered:
     """Vertices by breadth-first search, edges by their ends; coordinates, labels and name are dropped."""
-    order = default_engine().reordered_laplacian(graph.n, graph.i, graph.j, graph.w).order
+    order = processor().reordered_laplacian(graph.n, graph.i, graph.j, graph.w).order
     rank = np.empty(graph.n, dtype=np.int32)
     rank[order] = np.arange(graph.n, dtype=np.int32)
     a, b = rank[graph.i], rank[graph.j]

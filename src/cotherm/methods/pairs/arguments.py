@@ -17,7 +17,7 @@ from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.heat.validation import checked_views
-from cotherm.methods.checkpoint import Checkpoint, fingerprint_of_graphs, hashed, ranks_of
+from cotherm.methods.checkpoint import Checkpoint, fingerprint_of_graphs, hashed
 from cotherm.methods.coupling.options import checked_callback, checked_seconds, checked_times, require_squares
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.pairs.relation import Link
@@ -167,7 +167,7 @@ def opened(place: Path, given: Given, numbers: PairNumbers) -> Checkpoint:
         **{name: repr(getattr(numbers, name)) for name in named},
         "engine": given.engine.name,
     }
-    return Checkpoint(place, arguments, given.engine, ranks_of(given.engine))
+    return Checkpoint(place, arguments, given.engine, given.engine.ranks)
 
 
 def _strength(value: object) -> float:

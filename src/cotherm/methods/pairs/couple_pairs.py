@@ -31,6 +31,7 @@ from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.rules import FEWEST, MOVES
 from cotherm.methods.validation import are_shards, versions
 from cotherm.progress import Meter
+from cotherm.ranks import require_equal_content, together
 from cotherm.validation import options_of
 
 if TYPE_CHECKING:
@@ -227,11 +228,13 @@ def couple_pairs(  # type: ignore[misc] # other arguments of sharded graphs are 
     if are_shards(graphs, engine):
         return _of_shards(graphs, pairs, locals(), began)
     engine = engine_for_views(engine, functions)
-    with engine.checking():
+    with together(engine.ranks):
         rare = options_of(options, RARE)
         given = Given.checked(graphs, pairs, functions, rare["rigidity"], engine)
-    engine.require_equal("graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w)))
-    engine.require_equal("pairs", given.pairs.table)
+    require_equal_content(
+        engine.ranks, "graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w))
+    )
+    require_equal_content(engine.ranks, "pairs", given.pairs.table)
     numbers = PairNumbers.checked(times, alpha, borrow, random_state, max_seconds, callback, rare)
     place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
@@ -250,7 +253,7 @@ def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) 
     from cotherm.methods.coupling.shards import PAIRS_OF_SHARDS, ShardCoupling, shard_engine
 
     petsc = shard_engine(given["engine"])
-    with petsc.checking():
+    with together(petsc.ranks):
         if given["functions"] is not None:
             raise CothermError("functions", "given, with sharded graphs", "pairs alone, or couple by functions alone")
         if given["borrow"] not in ("auto", 0, 0.0):

@@ -179,7 +179,7 @@ class _View:
         bound = _rounded_up(matrix.bound, self._times)
         self._kernels = [low_rank_kernel(float(t) * bound, _DERIVATIVE) for t in self._times]
         table = _series(self._times, bound, self._kernels)
-        applied = self._engine.chebyshev_sums_by_vertex(matrix, self._F, table, bound)
+        applied = self._engine.chebyshev_sums(matrix, self._F, table, bound)
         self._filtered: list[Array] = []
         halves = []
         start = 0

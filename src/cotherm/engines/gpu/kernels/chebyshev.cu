@@ -19,8 +19,7 @@ struct Recurrence {
     const int *offsets, *columns;
     const double *weights;
     int times, q;
-    double *sums;
-    int64 vertex_stride, time_stride;
+    double *sums;  // (n, times, q)
 };
 
 __device__ inline double2 pair_at(const double *place) { return *(const double2 *)place; }
@@ -78,9 +77,9 @@ __device__ inline void finish_at(const Recurrence &R, int r, int c, double scale
     next.y = scale * product.y - gain * own.y - before.y;
     *(double2 *)(next_block + (int64)r * R.width + c) = next;
     if (!is_due || c >= R.q) return;
-    double *sums = R.sums + r * R.vertex_stride + c;
+    double *sums = R.sums + (int64)r * R.times * R.q + c;
     bool both = c + 1 < R.q, even = R.q % 2 == 0;
-    for (int t = 0; t < R.times; ++t, sums += R.time_stride) {
+    for (int t = 0; t < R.times; ++t, sums += R.q) {
         double oldest = due[t], older = due[R.times + t], newest = due[2 * R.times + t];
         if (!is_first && oldest == 0.0 && older == 0.0 && newest == 0.0) continue;
         double x = oldest * before.x + older * own.x + newest * next.x;
@@ -122,9 +121,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     chebyshev_step(int n, int width, const int *__restrict__ offsets, const int *__restrict__ columns,
                    const double *__restrict__ weights, double scale, double gain,
                    const double *__restrict__ current, const double *previous, double *next, int times, int q,
-                   const double *__restrict__ due, int is_due, int is_first, double *__restrict__ sums,
-                   int64 vertex_stride, int64 time_stride) {
-    Recurrence R = {n, width, offsets, columns, weights, times, q, sums, vertex_stride, time_stride};
+                   const double *__restrict__ due, int is_due, int is_first, double *__restrict__ sums) {
+    Recurrence R = {n, width, offsets, columns, weights, times, q, sums};
     int r = blockIdx.x * blockDim.y + threadIdx.y, c = 2 * (blockIdx.y * blockDim.x + threadIdx.x);
     if (r < n && c < width) step_at(R, r, c, scale, gain, current, previous, next, due, is_due, is_first);
 }
@@ -157,8 +155,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 extern "C" __global__ void __launch_bounds__(256, 3)
     chebyshev_sweep(int n, int width, int panels, const int *offsets, const int *columns, const double *weights,
                     double scale, int steps, const double *F, double *one, double *other, int times, int q,
-                    const double *due, double *sums, int64 vertex_stride, int64 time_stride, unsigned *arrived) {
-    Recurrence R = {n, width, offsets, columns, weights, times, q, sums, vertex_stride, time_stride};
+                    const double *due, double *sums, unsigned *arrived) {
+    Recurrence R = {n, width, offsets, columns, weights, times, q, sums};
     Grid grid = {arrived, 0, 0};
     int tiles = (n + blockDim.y - 1) / blockDim.y;
     const double *current = F, *previous = 0;
