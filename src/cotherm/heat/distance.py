@@ -401,7 +401,7 @@ def _all_pairs(graph: Graph, t: float, engine: Engine) -> Floats:
 
 
 def pairwise_distances(Y: Array, engine: Engine) -> Floats:
-    """All pairs ‖Y_p − Y_q‖, through the Gram matrix, and again from the differences where that cancels; Y is used up."""
+    """All pairs ‖Y_p − Y_q‖, through the Gram matrix and, where that cancels, from differences; uses up Y."""
     n, width = Y.shape
     Y -= Y.mean(axis=0)  # what all rows share would only cancel
     norms, gram = (Y * Y).sum(axis=1), Y @ Y.T
