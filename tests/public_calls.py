@@ -336,7 +336,7 @@ def _estimators() -> dict[str, Call]:
     for method in ("fit", "fit_predict", "fit_transform"):
         found[f"{name}.{method}"] = Call(getattr(kind(**given), method), {"X": X}, slow=True)
     ready = kind(**given).fit(X)
-    given_there: dict[str, dict[str, Any]] = {"predict": {"X": X}, "transform": {"X": X}, "distances": {"t": 1.0}}
+    given_there: dict[str, dict[str, Any]] = {"predict": {"X": X}, "transform": {"X": X}}
     for method, good in given_there.items():
         found[f"{name}.{method}"] = Call(getattr(ready, method), good)
     beside = kind(**given, view_columns=[3, 3]).fit(np.hstack(X))

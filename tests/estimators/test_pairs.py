@@ -286,18 +286,6 @@ def test_new_items_in_one_array(holes: tuple[np.ndarray, np.ndarray], digits: An
     assert model(view_columns=[32, 32], correspondence="labels").__sklearn_tags__().input_tags.allow_nan is False
 
 
-def test_distances_between_samples(fitted: Any) -> None:
-    D = fitted.distances(0.2, sources=[0, 50, 110])
-    assert [one.shape for one in D] == [(3, N), (3, N)]
-    assert np.isnan(D[0][0]).all()
-    assert np.isnan(D[0][1:, :10]).all()
-    assert np.isfinite(D[0][1:, 10:]).all()
-    assert np.isnan(D[1][2]).all()
-    all_of_them = fitted.distances(0.2)
-    np.testing.assert_allclose(all_of_them[0][[0, 50, 110]], D[0])
-    np.testing.assert_allclose(all_of_them[0][10:, 10:], fitted.result_.distances(0.2)[0])
-
-
 def test_three_views_and_a_pipeline(digits: tuple[np.ndarray, ...]) -> None:
     upper, lower, y = (part[:80] for part in digits)
     third = upper[:, :16].copy()

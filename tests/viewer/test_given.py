@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "too few thumbnails": ({"thumbnails": [[picture()], None]}, r"thumbnails\[0\]: .*a list of 70"),
     "svg": ({"thumbnails": [[SVG] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin with b'<svg"),
     "gif": ({"thumbnails": [[picture("GIF")] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin with b'GIF"),
-    "a damaged png": ({"thumbnails": [[picture()[:20]] * 70, None]}, r"thumbnails\[0\]\[0\]: a picture that cannot"),
+    "a damaged png": ({"thumbnails": [[picture()[:20]] * 70, None]}, r"thumbnails\[0\]\[0\]: data that begin"),
     "a wide picture": ({"thumbnails": [[picture(size=(4_000, 1))] * 70, None]}, "4000 x 1 pixels"),
     "a long picture": ({"thumbnails": [[picture() + bytes(70_000)] * 70, None]}, "a picture of 70,"),
     "numbers for pictures": ({"thumbnails": [[3] * 70, None]}, r"thumbnails\[0\]\[0\]: 3"),
@@ -58,18 +57,10 @@ def test_refusals(ring: ct.Coupling, case: str) -> None:
         ct.viewer.make_page(ring, **given)
 
 
-def test_results_that_cannot_be_shown(ring: ct.Coupling) -> None:
+def test_results_that_cannot_be_shown() -> None:
     views = ct.datasets.ring()
     with pytest.raises(ct.CothermError, match=r"result: .*needed: a Coupling"):
         ct.viewer.make_page(ct.average(views.graphs))  # type: ignore[arg-type]
-    with pytest.raises(ct.CothermError, match="result: a coupling without graphs"):
-        ct.viewer.make_page(replace(ring, graphs=(), originals=(), functions=()))
-    with pytest.raises(ct.CothermError, match="result: 2 graphs before, 1 after"):
-        ct.viewer.make_page(replace(ring, graphs=ring.graphs[:1]))
-    with pytest.raises(ct.CothermError, match="graph 0 has other vertices or edges"):
-        ct.viewer.make_page(replace(ring, graphs=ring.graphs[::-1]))
-    with pytest.raises(ct.CothermError, match="functions of shape"):
-        ct.viewer.make_page(replace(ring, functions=(ring.functions[0][:5], ring.functions[1])))
 
 
 def test_thumbnails(ring: ct.Coupling, tmp_path: Path) -> None:

@@ -54,11 +54,6 @@ def draw_curves(
     matplotlib.figure.Figure
         The figure.
 
-    Raises
-    ------
-    CothermError
-        If an argument cannot be drawn.
-
     See Also
     --------
     draw_coupling : Coupling error against time.

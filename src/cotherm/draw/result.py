@@ -13,9 +13,8 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_coupling, draw_steps
-from cotherm.draw.heat import draw_heat
+from cotherm.draw.panels import checked_labels, draw_heat, views_figure
 from cotherm.draw.parts import distinct
-from cotherm.draw.views import checked_labels, views_figure
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import is_mesh
 from cotherm.graphs.graph import Graph
@@ -69,11 +68,6 @@ def draw_result(
     -------
     matplotlib.figure.Figure
         The figure.
-
-    Raises
-    ------
-    CothermError
-        If an argument cannot be used.
 
     See Also
     --------

@@ -1,9 +1,13 @@
-"""What corresponds, where rows are not paired: functions that were given, classes, or samples that all views share."""
+"""What corresponds, where rows are not paired: functions that were given, classes, or samples that all views share.
+
+And which options apply to it.
+"""
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +16,64 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
+from cotherm.estimators.new_samples import Kernel
 from cotherm.estimators.views import View, plain, require_one_order
 from cotherm.functions import landmark_functions, match_labels
+from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.indexed import rows_in_order
 from cotherm.methods.average import average
+
+# Of knn_graph, of both ways to couple, of couple_pairs, and of couple.
+_GRAPH = ("scale", "scale_neighbor", "scale_factor", "symmetrize")
+_BOTH = ("rigidity", "tolerance", "max_iterations", "max_seconds")
+_PAIRS = ("n_modes", "borrow", "include_unrelated", "kept_back")
+_FUNCTIONS = ("graph_weights", "function_weights", "continuation", "memory", "precision")
+# Of this estimator.
+_OWN = {"labels": ("unlabeled",), "landmarks": ("n_landmarks",)}
+
+
+def checked_options(options: Any, way: str, *, points: bool) -> dict[str, Any]:
+    """A copy, if all of its keys apply to this correspondence; those of the graph do if any is made of ``points``."""
+    validation.options_of(
+        options, dict.fromkeys((*_GRAPH, *_BOTH, *_PAIRS, *_FUNCTIONS, *_OWN["labels"], *_OWN["landmarks"]))
+    )
+    allowed = (*_BOTH, *(_PAIRS if way == "pairs" else _FUNCTIONS), *_OWN.get(way, ()), *(_GRAPH if points else ()))
+    for key, value in dict(options or {}).items():
+        if key not in allowed:
+            beside = "views that are graphs already" if key in _GRAPH else f"correspondence by {way}"
+            given = f"{validation.describe(value)} in options, with {beside}, where it does not apply"
+            ways = ["pairs"] if key in _PAIRS else [name for name, own in _OWN.items() if key in own] or list(_OWN)
+            other = "" if key in _GRAPH else f", or set correspondence={' or '.join(map(repr, ways))}"
+            raise CothermError(key, given, "options among " + ", ".join(sorted(allowed)), f"Leave it out{other}.")
+    return dict(options or {})
+
+
+def kernel_of(options: Mapping[str, Any], n_neighbors: int, metric: str) -> Kernel:
+    """How graphs are made of points, with the defaults of :func:`cotherm.knn_graph`."""
+    defaults = inspect.signature(knn_graph).parameters
+    return Kernel(n_neighbors, metric, **{name: options.get(name, defaults[name].default) for name in _GRAPH})
+
+
+def for_couple(options: Mapping[str, Any], views: int) -> dict[str, Any]:
+    """What :func:`cotherm.couple` gets; a single view is there twice, and so are its weights."""
+    found = {name: value for name, value in options.items() if name in (*_BOTH, *_FUNCTIONS)}
+    for name in ("rigidity", "graph_weights"):
+        if views == 1 and isinstance(found.get(name), list | tuple):
+            found[name] = [*found[name]] * 2
+    return _nested(found, ("graph_weights", "max_seconds"))
+
+
+def for_pairs(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`cotherm.couple_pairs` gets."""
+    found = {name: value for name, value in options.items() if name in (*_BOTH, *_PAIRS)}
+    return _nested(found, ("borrow", "max_seconds"))
+
+
+def _nested(given: dict[str, Any], named: tuple[str, ...]) -> dict[str, Any]:
+    """Keyword arguments of a function that takes some of them by name, and the others as ``options``."""
+    own = {name: given.pop(name) for name in named if name in given}
+    return {**own, "options": given}
 
 
 def checked_functions(functions: Any, views: Sequence[View]) -> list[NDArray[Any]] | None:

@@ -17,9 +17,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.estimators.correspondence import checked_functions, from_labels, shared_landmarks
+from cotherm.estimators.correspondence import (
+    checked_functions,
+    checked_options,
+    for_couple,
+    for_pairs,
+    from_labels,
+    kernel_of,
+    shared_landmarks,
+)
 from cotherm.estimators.new_samples import Coordinates, Joined, PointsGraph, factors, fitted_view, votes
-from cotherm.estimators.options import checked_options, for_couple, for_pairs, kernel_of
 from cotherm.estimators.views import (
     Bools,
     View,
@@ -38,7 +45,6 @@ from cotherm.estimators.views import (
     spread,
 )
 from cotherm.graphs.graph import Graph
-from cotherm.heat.distance import diffusion_distance
 from cotherm.methods.coupling.couple import couple
 from cotherm.methods.pairs.couple_pairs import couple_pairs
 from cotherm.progress import shown
@@ -259,11 +265,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         -------
         Self
             The fitted estimator.
-
-        Raises
-        ------
-        CothermError
-            If X, y, a parameter or one of the options cannot be used or does not apply.
         """
         with self._anew(), self._progress():
             self._fit(X, y, functions, pairs)
@@ -374,32 +375,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
 
         total, count = self._summed(new, shares, clusters)
         return np.where(count > 0.0, total.argmax(axis=1), _NONE)
-
-    def distances(self, t: float, *, sources: ArrayLike | None = None) -> list[Floats]:
-        """Compute diffusion distances in every view.
-
-        Parameters
-        ----------
-        t : float
-            Time t ≥ 0.
-        sources : array_like of int, optional
-            Samples whose distances to all samples are computed. By default all.
-
-        Returns
-        -------
-        list of ndarray of shape (sources, n)
-            The distances in each view, NaN where one of two samples was not seen.
-        """
-        check_is_fitted(self)
-        found = []
-        for graph, rows, size in zip(self.result_.graphs, self._items.seen, self._items.sizes, strict=False):
-            asked = np.arange(size) if sources is None else validation.indices("sources", sources, below=size)
-            here = np.flatnonzero(np.isin(asked, rows))
-            apart = np.full((len(asked), size), np.nan)
-            vertices = None if sources is None else np.searchsorted(rows, asked[here])
-            apart[np.ix_(here, rows)] = diffusion_distance(graph, t, sources=vertices)
-            found.append(apart)
-        return found
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns of transform, where its answer is one array.

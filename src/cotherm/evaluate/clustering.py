@@ -48,6 +48,8 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     >>> ct.evaluate.clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
     0.75
     """
+    from sklearn import metrics
+
     truth, found = _checked(classes, clusters)
     if (truth.max() + 1) * (found.max() + 1) > limits.CLUSTER_TABLE:
         raise CothermError(
@@ -55,8 +57,7 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
             f"{found.max() + 1:,} clusters of {truth.max() + 1:,} classes",
             f"at most {limits.CLUSTER_TABLE:,} pairs of a cluster and a class",
         )
-    table = np.zeros((truth.max() + 1, found.max() + 1))
-    np.add.at(table, (truth, found), 1.0)
+    table = metrics.cluster.contingency_matrix(truth, found)
     rows, columns = linear_sum_assignment(table, maximize=True)
     return float(table[rows, columns].sum() / len(truth))
 

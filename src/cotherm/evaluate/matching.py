@@ -90,11 +90,6 @@ def label_transfer(
     float
         The fraction, from 0 to 1.
 
-    Raises
-    ------
-    CothermError
-        If the shapes do not fit together.
-
     See Also
     --------
     foscttm : Score for known pairs.
@@ -142,11 +137,6 @@ def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats
     -------
     ndarray of shape (n_s,) or (p,)
         The distance for every vertex, or for every pair.
-
-    Raises
-    ------
-    CothermError
-        If the arguments do not fit together.
 
     See Also
     --------

@@ -41,11 +41,6 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     Graph
         The graph.
 
-    Raises
-    ------
-    CothermError
-        If the graph cannot be converted.
-
     See Also
     --------
     to_igraph : The other direction.

@@ -48,11 +48,6 @@ def from_networkx(
     Graph
         The graph, with edges sorted by (i, j).
 
-    Raises
-    ------
-    CothermError
-        If the graph cannot be converted.
-
     See Also
     --------
     to_networkx : The other direction.

@@ -71,11 +71,6 @@ def from_pandas(
     EdgeList
         The graph and the names of its vertices. It unpacks as a tuple.
 
-    Raises
-    ------
-    CothermError
-        If the table cannot be converted.
-
     See Also
     --------
     to_pandas : The other direction.

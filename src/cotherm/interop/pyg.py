@@ -47,11 +47,6 @@ def from_pyg(
     Graph
         The graph, with edges sorted by (i, j).
 
-    Raises
-    ------
-    CothermError
-        If the data cannot be converted.
-
     See Also
     --------
     to_pyg : The other direction.

@@ -43,23 +43,6 @@ class Given:
     pairs: Pairs | None
 
 
-def checked_result(result: object) -> Coupling:
-    """A coupling with graphs, before and after, and functions on them."""
-    if not isinstance(result, Coupling):
-        raise CothermError("result", validation.describe(result), "a Coupling, as couple and couple_pairs return")
-    counts = {len(part) for part in (result.graphs, result.originals, result.functions)}
-    if counts == {0} or not result.graphs:
-        raise CothermError("result", "a coupling without graphs", "one with a graph for each view")
-    if len(counts) > 1:
-        given = f"{len(result.originals)} graphs before, {len(result.graphs)} after"
-        raise CothermError("result", given, "as many after as before, with functions on each")
-    for k, (graph, F) in enumerate(zip(result.graphs, result.functions, strict=True)):
-        if F.ndim != 2 or len(F) != graph.n:
-            given = f"functions of shape {F.shape} on graph {k} of {graph.n} vertices"
-            raise CothermError("result", given, "functions on its vertices")
-    return result
-
-
 def checked(
     result: Coupling,
     *,
@@ -169,40 +152,23 @@ def _thumbnail_urls(argument: str, pictures: Any, n: int) -> list[str | None]:
 
 
 def _url(argument: str, picture: Any) -> str:
-    data = _bytes(argument, picture)
+    from PIL import Image  # matplotlib needs it, too
+
+    if isinstance(picture, bytes | bytearray | memoryview):
+        data = bytes(picture)
+    elif isinstance(picture, str | os.PathLike):
+        data = atomic.load(atomic.as_path(picture), most=limits.THUMBNAIL_BYTES + 1)
+    else:
+        raise CothermError(argument, validation.describe(picture), _NEEDED)
     if len(data) > limits.THUMBNAIL_BYTES:
         given = f"a picture of {len(data):,} bytes"
         raise CothermError(argument, given, f"at most {limits.THUMBNAIL_BYTES:,} bytes", "Make it smaller.")
-    kind = _kind(data)
-    if kind is None:
-        raise CothermError(argument, f"data that begin with {data[:12]!r}", _NEEDED)
-    _require_small(argument, data)
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
-
-
-def _bytes(argument: str, picture: Any) -> bytes:
-    if isinstance(picture, bytes | bytearray | memoryview):
-        return bytes(picture)
-    if isinstance(picture, str | os.PathLike):
-        return atomic.load(atomic.as_path(picture), most=limits.THUMBNAIL_BYTES + 1)
-    raise CothermError(argument, validation.describe(picture), _NEEDED)
-
-
-def _kind(data: bytes) -> str | None:
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    return "webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
-
-
-def _require_small(argument: str, data: bytes) -> None:
-    """Check the size that the picture declares, without decoding its pixels."""
-    from PIL import Image  # matplotlib needs it, too
-
-    try:
-        width, height = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")).size
-    except Exception as error:  # a damaged picture may raise anything
-        raise CothermError(argument, f"a picture that cannot be read ({type(error).__name__})", _NEEDED) from None
+    try:  # its format and the size that it declares, without decoding its pixels
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as image:
+            kind, (width, height) = image.format, image.size
+    except Exception:  # a damaged picture may raise anything
+        raise CothermError(argument, f"data that begin with {data[:12]!r}", _NEEDED) from None
     if max(width, height) > _WIDEST:
         raise CothermError(argument, f"a picture of {width} x {height} pixels", f"at most {_WIDEST} on a side")
+    kind = kind.lower() if kind in ("PNG", "WEBP") else "jpeg"  # or several in one file, the first of which is shown
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"

@@ -21,12 +21,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from cotherm import limits
+from cotherm import limits, validation
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.methods.coupling.result import Coupling
 from cotherm.viewer.blocks import json_text
-from cotherm.viewer.given import checked, checked_result
+from cotherm.viewer.given import checked
 from cotherm.viewer.payload import payload, plans, source_of
 
 _ASSETS = files("cotherm.viewer") / "assets"
@@ -164,11 +164,6 @@ def make_page(
     Page
         The page, to be opened, saved, or shown in a notebook.
 
-    Raises
-    ------
-    CothermError
-        If an argument cannot be used.
-
     See Also
     --------
     cotherm.Coupling.view : Make it and show it.
@@ -183,7 +178,8 @@ def make_page(
     >>> page.title
     'A ring and a cracked ring'
     """
-    result = checked_result(result)
+    if not isinstance(result, Coupling):
+        raise CothermError("result", validation.describe(result), "a Coupling, as couple and couple_pairs return")
     if title is not None and not isinstance(title, str):
         raise CothermError("title", f"a {type(title).__name__}", "a string")
     given = checked(

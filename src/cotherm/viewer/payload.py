@@ -20,10 +20,20 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
 from cotherm.version import __version__
 from cotherm.viewer.blocks import Blocks, shown_name
-from cotherm.viewer.figures import agreement_of, curve_of, history_of, summary_of
+from cotherm.viewer.contents import (
+    Labels,
+    Names,
+    agreement_of,
+    curve_of,
+    function_names,
+    history_of,
+    labels_of,
+    names_of,
+    summary_of,
+    weights_of,
+)
 from cotherm.viewer.given import Given
 from cotherm.viewer.heat import LEVELS, TOLERANCE, Stops, checks_of, frames_of, stops_of
-from cotherm.viewer.items import Labels, Names, function_names, labels_of, names_of, weights_of
 from cotherm.viewer.places import Places, near_together, places_of
 from cotherm.viewer.reduction import Edges, Part, edges_of, parts_of
 
