@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 # The last number of a name, with what stands before and behind it.
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,18})([^0-9]*)", re.DOTALL)
@@ -69,20 +70,8 @@ def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def _without_zeros(name: str) -> str:
-    return _LEADING_ZEROS.sub("", name)
-
-
-def _without_punctuation(name: str) -> str:
-    return _PUNCTUATION.sub("", name)
-
-
-def _without_ending(name: str) -> str:
-    return _ENDING.sub("", name)
-
-
 def _reduced(name: str) -> str:
-    return _without_punctuation(_without_zeros(_composed(name).casefold()))
+    return _PUNCTUATION.sub("", _LEADING_ZEROS.sub("", _composed(name).casefold()))
 
 
 # What people and programs change without meaning to; the last is for several of them at once.
@@ -90,8 +79,8 @@ _CAUSES: tuple[tuple[str, Key], ...] = (
     ("their type", str),
     ("case", str.casefold),
     (_UNICODE, _composed),
-    ("leading zeros", _without_zeros),
-    ("punctuation", _without_punctuation),
+    ("leading zeros", partial(_LEADING_ZEROS.sub, "")),
+    ("punctuation", partial(_PUNCTUATION.sub, "")),
     ("several differences in spelling", _reduced),
 )
 
@@ -106,7 +95,8 @@ def near_miss(first: Iterable[object], second: Iterable[object]) -> NearMiss | N
         return None
     found = [_equal_by(a, b, cause, key, key) for cause, key in _CAUSES]
     # Of one set alone: item-1 and item-2 are two items.
-    found += [_equal_by(a, b, _NUMBER_BEHIND, *keys) for keys in ((_without_ending, str), (str, _without_ending))]
+    short = partial(_ENDING.sub, "")
+    found += [_equal_by(a, b, _NUMBER_BEHIND, *keys) for keys in ((short, str), (str, short))]
     found.append(_cut_short(list(map(str, a)), list(map(str, b))))
     # Of equal counts the first, which is the simplest.
     return max((one for one in found if one is not None), key=lambda one: one.count, default=None)

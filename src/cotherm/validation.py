@@ -9,6 +9,7 @@ import difflib
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -36,28 +37,27 @@ def integer(argument: str, value: object, *, least: int, most: int | None = None
 def real(argument: str, value: object, *, positive: bool = False) -> float:
     """A finite number that is ≥ 0, or > 0 where asked."""
     needed = "a finite number " + ("> 0" if positive else ">= 0")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise CothermError(argument, describe(value), needed)
-    try:
-        number = float(value)
-    except OverflowError:  # an integer past the largest float
-        raise CothermError(argument, describe(value), needed) from None
-    if not math.isfinite(number) or number < 0 or (positive and number == 0):
+    number = _finite_number(argument, value, needed)
+    if number < 0 or (positive and number == 0):
         raise CothermError(argument, str(number), needed)
     return number
 
 
 def number(argument: str, value: object) -> float:
     """A finite number of either sign."""
+    return _finite_number(argument, value, "a finite number")
+
+
+def _finite_number(argument: str, value: object, needed: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise CothermError(argument, describe(value), "a finite number")
+        raise CothermError(argument, describe(value), needed)
     try:
-        result = float(value)
+        number = float(value)
     except OverflowError:  # an integer past the largest float
-        raise CothermError(argument, describe(value), "a finite number") from None
-    if not math.isfinite(result):
-        raise CothermError(argument, str(result), "a finite number")
-    return result
+        raise CothermError(argument, describe(value), needed) from None
+    if not math.isfinite(number):
+        raise CothermError(argument, str(number), needed)
+    return number
 
 
 def boolean(argument: str, value: object) -> bool:
@@ -120,20 +120,13 @@ def labels(argument: str, value: ArrayLike, *named: Any) -> NDArray[Any]:
         if len(kinds) > 1:
             given = "labels of several kinds, " + " and ".join(sorted(kinds))
             raise CothermError(argument, given, "all integers or all strings", "Make strings of them all.")
-        if array.dtype.kind == "O":
-            array = _of_one_kind(array, kinds)
+        kind = {"str": np.str_, "int": np.int64, "bool": np.bool_}.get(min(kinds, default=""))
+        if array.dtype.kind == "O" and kind is not None:
+            with suppress(OverflowError):  # integers past those of NumPy
+                array = array.astype(kind)
     if array.size and array.dtype.kind not in "biuU":
         raise CothermError(argument, f"dtype {array.dtype}", "integers or strings")
     return array
-
-
-def _of_one_kind(array: NDArray[Any], kinds: set[str]) -> NDArray[Any]:
-    """Objects that are all strings, integers or booleans as an array of those; others as they are."""
-    kind = {"str": np.str_, "int": np.int64, "bool": np.bool_}.get(min(kinds, default=""))
-    try:
-        return array if kind is None else array.astype(kind)
-    except OverflowError:  # integers past those of NumPy
-        return array
 
 
 def _kind(label: object) -> str:

@@ -36,7 +36,6 @@ _POINTS = {
     "point-among-commas": "If points mark decimals and commas something else: --decimal .",
     "representation": "Choose one with --rep.",
     "large-representation": "Choose a smaller representation with --rep, such as X_pca.",
-    "several-modalities": "Choose it with --modality.",
 }
 # For other tables, all of whose columns are used.
 _OTHERS = {

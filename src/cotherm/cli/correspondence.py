@@ -12,11 +12,11 @@ import numpy as np
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.cli.advice import in_options
+from cotherm.cli.advice import as_options, in_options
 from cotherm.cli.inputs import Lookup, View, name_of, read_points, view_names
 from cotherm.cli.options import BY
 from cotherm.cli.tables import NO_HEADERS, Headers, header_of, read_headers
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.graphs.graph import Graph
 from cotherm.io import atomic
@@ -91,7 +91,7 @@ def read_labels(
     """Read labels from one file for all views or one for each; ``shared`` refuses labels that no two items share."""
     places = [atomic.as_path(path) for path in paths]
     sets = [Items(view.graph.n, view.names, name_of(view.graph, k)) for k, view in enumerate(views)]
-    with in_options(), known_as("paths", option):
+    with in_options(), as_options(paths=option):
         return labels_of_sets(sets, places, column, [header_of(place, headers) for place in places], shared=shared)
 
 
@@ -173,7 +173,7 @@ def read_functions(views: Sequence[View], options: argparse.Namespace) -> Known:
     if options.labels:
         labels = read_labels(views, options.labels, options.column, headers)
         used = labels.of if options.known is None else _some(labels.of, options.known, options.seed)
-        with known_as("labels", "--labels"):
+        with as_options("labels"):
             found = match_labels(used, UNKNOWN)
         names = view_names([view.graph for view in views])
         reading = [*labels.reading, f"--labels: {found.note(names)}"] if found.left_out else labels.reading
