@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from cotherm.engines.cpu.edge_products import edge_products
+from cotherm.engines.cpu.edges import edge_products
 
 
 def products(

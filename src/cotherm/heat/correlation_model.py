@@ -5,8 +5,8 @@ Small graphs keep the eigendecomposition of L(u), from which both follow; large 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from cotherm.heat.correlation_map import CorrelationMap, Filtered
 from cotherm.heat.spectrum import fit_spectrum
 from cotherm.lazy import lazy
 
-# Applies the terms of a batch to the functions, (n, terms, q).
-Terms = Callable[[Batch], Array]
-
 # Writes the derivatives by the weights of some edges, by their numbers among those asked for, into an array.
 RowWriter = Callable[[Array, Array], None]
 
@@ -33,26 +30,6 @@ EXACT, DERIVATIVE = 1e-12, 1e-10
 _LONG = 1e3
 # From this t·λ on, the heat in the mode of λ has vanished.
 _FOREVER = 1e14
-
-
-class Correlation(Protocol):
-    """Q at some weights."""
-
-    @property
-    def size(self) -> int:
-        """The length of :meth:`values`."""
-
-    def values(self) -> Floats:
-        """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
-
-    def write_derivative(self, edges: Array, out: Array) -> None:
-        """Its derivative by some edge weights, into the first columns of an array (edges, times · pairs) or wider."""
-
-    def row_writer(self, edges: Array) -> RowWriter:
-        """The derivative, row by row on demand; its inputs are computed now and kept."""
-
-    def derivative_map(self, edges: Array) -> CorrelationMap:
-        """The derivative as a linear map that is not formed; its inputs are computed now and kept."""
 
 
 class CorrelationModel:
@@ -89,34 +66,6 @@ class CorrelationModel:
         """F with the engine."""
         return self.engine.vertex_rows(self.pattern, self.F)
 
-    def write_derivative(self, terms: Terms, batches: list[Batch], edges: Array, out: Array) -> None:
-        """See :class:`Correlation`; ``terms`` applies those of a batch to F."""
-        i, j = self.pattern.i[edges], self.pattern.j[edges]
-        for batch in batches:
-            batch.write(self.engine, terms(batch), i, j, self.scale, out)
-
-    def row_writer(self, terms: Terms, batches: list[Batch], edges: Array) -> RowWriter:
-        """See :class:`Correlation`."""
-        i, j = self.pattern.i[edges], self.pattern.j[edges]
-        applied = [(batch, terms(batch)) for batch in batches]
-
-        def write(numbers: Array, out: Array) -> None:
-            for batch, x in applied:
-                batch.write(self.engine, x, i[numbers], j[numbers], self.scale, out)
-
-        return write
-
-    def derivative_map(self, terms: Terms, batches: list[Batch], edges: Array) -> CorrelationMap:
-        """See :meth:`Correlation.derivative_map`."""
-        parts: list[Filtered] = []
-        for batch in batches:
-            x, start = terms(batch), 0
-            for kernel, k in zip(batch.kernels, batch.numbers, strict=True):
-                own = x[:, start : start + len(kernel.signs)]
-                parts.append(Filtered(own.copy(), -float(batch.times[k]) * kernel.signs))
-                start += len(kernel.signs)
-        return CorrelationMap(self.engine, self.pattern, edges, parts, self.pairs, self.scale)
-
     def at(self, u: Array) -> Correlation:
         return (
             _SpectralCorrelation(self, u)
@@ -125,11 +74,66 @@ class CorrelationModel:
         )
 
 
-class _SpectralCorrelation:
+class Correlation(ABC):
+    """Q at some weights."""
+
+    def __init__(self, model: CorrelationModel) -> None:
+        self._model = model
+
+    @property
+    def size(self) -> int:
+        """The length of :meth:`values`."""
+        return self._model.size
+
+    @abstractmethod
+    def values(self) -> Floats:
+        """Q_ab(t), √2 Q_ab(t) for a < b, as one vector (times · pairs): its norm is the Frobenius norm of all Q."""
+
+    @abstractmethod
+    def _batches(self) -> list[Batch]:
+        """The terms of the derivative."""
+
+    @abstractmethod
+    def _terms(self, batch: Batch) -> Array:
+        """Those of a batch applied to the functions, (n, terms, q)."""
+
+    def write_derivative(self, edges: Array, out: Array) -> None:
+        """Its derivative by some edge weights, into the first columns of an array (edges, times · pairs) or wider."""
+        model = self._model
+        i, j = model.pattern.i[edges], model.pattern.j[edges]
+        for batch in self._batches():
+            batch.write(model.engine, self._terms(batch), i, j, model.scale, out)
+
+    def row_writer(self, edges: Array) -> RowWriter:
+        """The derivative, row by row on demand; its inputs are computed now and kept."""
+        model = self._model
+        i, j = model.pattern.i[edges], model.pattern.j[edges]
+        applied = [(batch, self._terms(batch)) for batch in self._batches()]
+
+        def write(numbers: Array, out: Array) -> None:
+            for batch, x in applied:
+                batch.write(model.engine, x, i[numbers], j[numbers], model.scale, out)
+
+        return write
+
+    def derivative_map(self, edges: Array) -> CorrelationMap:
+        """The derivative as a linear map that is not formed; its inputs are computed now and kept."""
+        model = self._model
+        parts: list[Filtered] = []
+        for batch in self._batches():
+            x, start = self._terms(batch), 0
+            for kernel, k in zip(batch.kernels, batch.numbers, strict=True):
+                own = x[:, start : start + len(kernel.signs)]
+                parts.append(Filtered(own.copy(), -float(batch.times[k]) * kernel.signs))
+                start += len(kernel.signs)
+        return CorrelationMap(model.engine, model.pattern, edges, parts, model.pairs, model.scale)
+
+
+class _SpectralCorrelation(Correlation):
     """Q by a dense eigendecomposition on the host."""
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
-        self._model = model
+        super().__init__(model)
         weights = model.engine.edges_to_numpy(model.pattern, u)
         L = _dense_laplacian(model.graph, weights)
         # NumPy's, unlike SciPy's, releases the interpreter lock, so that other graphs are decomposed meanwhile.
@@ -145,24 +149,11 @@ class _SpectralCorrelation:
             self._vectors = vectors
         self._coefficients = self._vectors.T @ model.F
 
-    @property
-    def size(self) -> int:
-        return self._model.size
-
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
         half = _decay(0.5 * model.times, self._values)[:, :, np.newaxis] * self._coefficients
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * model.scale)
-
-    def write_derivative(self, edges: Array, out: Array) -> None:
-        self._model.write_derivative(self._terms, self._batches(), edges, out)
-
-    def row_writer(self, edges: Array) -> RowWriter:
-        return self._model.row_writer(self._terms, self._batches(), edges)
-
-    def derivative_map(self, edges: Array) -> CorrelationMap:
-        return self._model.derivative_map(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
         # Past these times nothing changes any more; they are cut, since the derivative multiplies rounding by t.
@@ -177,16 +168,12 @@ class _SpectralCorrelation:
         return self._model.engine.vertex_rows(self._model.pattern, terms)
 
 
-class _ChebyshevCorrelation:
+class _ChebyshevCorrelation(Correlation):
     """Q by Chebyshev series on the engine."""
 
     def __init__(self, model: CorrelationModel, u: Array) -> None:
-        self._model = model
+        super().__init__(model)
         self._matrix = require_bound(model.engine.laplacian(model.pattern, u))
-
-    @property
-    def size(self) -> int:
-        return self._model.size
 
     def values(self) -> Floats:
         model = self._model
@@ -194,15 +181,6 @@ class _ChebyshevCorrelation:
         half = chebyshev_flow(self._matrix, model.engine_functions, 0.5 * model.times, EXACT)
         Q = model.engine.to_numpy(half.transpose(0, 2, 1) @ half)
         return np.ravel(Q[:, a, b] * model.scale)
-
-    def write_derivative(self, edges: Array, out: Array) -> None:
-        self._model.write_derivative(self._terms, self._batches(), edges, out)
-
-    def row_writer(self, edges: Array) -> RowWriter:
-        return self._model.row_writer(self._terms, self._batches(), edges)
-
-    def derivative_map(self, edges: Array) -> CorrelationMap:
-        return self._model.derivative_map(self._terms, self._batches(), edges)
 
     def _batches(self) -> list[Batch]:
         # A larger bound makes longer series.

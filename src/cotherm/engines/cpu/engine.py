@@ -15,9 +15,7 @@ from cotherm import limits, memory
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
 from cotherm.engines.cpu.distances import add_squared_differences
-from cotherm.engines.cpu.edge_forms import laplacian_forms
-from cotherm.engines.cpu.edge_inner_products import edge_inner_products
-from cotherm.engines.cpu.edge_products import edge_products
+from cotherm.engines.cpu.edges import edge_inner_products, edge_products, laplacian_forms
 from cotherm.engines.cpu.elimination import eliminate
 from cotherm.engines.cpu.incidence import add_at_vertices, signless_solver, sums_at_edges, sums_at_vertices
 from cotherm.engines.cpu.jacobi import jacobi_sweep

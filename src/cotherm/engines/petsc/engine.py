@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cotherm import memory
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.edge_forms import forms_of_rows
+from cotherm.engines.cpu.edges import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
 from cotherm.engines.one_place import OnePlace
