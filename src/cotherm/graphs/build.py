@@ -41,7 +41,6 @@ def knn_graph(
     metric: str = "euclidean",
     symmetrize: str = "max",
     search: str = "auto",
-    seed: int = 0,
     engine: str | Engine = "auto",
     labels: ArrayLike | None = None,
     vertex_names: ArrayLike | None = None,
@@ -78,8 +77,6 @@ def knn_graph(
         vertices.
     search : {"auto", "exact", "approximate"}, default "auto"
         How to find neighbors, see :func:`cotherm.nearest_neighbors`.
-    seed : int, default 0
-        Seed of the approximate search.
     engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What finds the neighbors, see :func:`cotherm.nearest_neighbors`: "auto" is the GPU if `X` lives on one, and the
         processor otherwise. The graph is the same, and lives on the host.
@@ -138,7 +135,6 @@ def knn_graph(
         metric=metric,
         symmetrize=symmetrize,
         search=search,
-        seed=seed,
         engine=engine,
         labels=labels,
         vertex_names=vertex_names,
@@ -157,7 +153,6 @@ def scaled_knn_graph(
     metric: str,
     symmetrize: str,
     search: str = "auto",
-    seed: int = 0,
     engine: str | Engine = "auto",
     labels: ArrayLike | None = None,
     vertex_names: ArrayLike | None = None,
@@ -169,7 +164,7 @@ def scaled_knn_graph(
     scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
-    search, seed = search_options(search, seed)
+    search, seed = search_options(search, 0)
     run_by = search_engine(engine, X, search)
     points = Points.of(X, metric)
     points.require("k", k)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cotherm import validation
 from cotherm.errors import CothermError, within
-from cotherm.graphs.formats import by_meshio, edge_list, graphml, matrix_market, npz, obj, off, ply
+from cotherm.graphs.formats import by_meshio
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
 from cotherm.io import atomic
@@ -24,20 +25,11 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-# Parser and writer of every suffix. A parser's errors name a place in the file; the path is added here.
-_GRAPHS: Mapping[str, tuple[Callable[[bytes], Graph], Callable[[Graph], bytes]]] = {
-    ".csv": (edge_list.parse, edge_list.render),
-    ".graphml": (graphml.parse, graphml.render),
-    ".mtx": (matrix_market.parse, matrix_market.render),
-    ".npz": (npz.parse, npz.render),
-}
+# The module in formats of every suffix. Errors of its parse name a place in the file; the path is added here.
+_GRAPHS = {".csv": "edge_list", ".graphml": "graphml", ".mtx": "matrix_market", ".npz": "npz"}
 # Edge lists with tabs are read but never written.
-_READABLE_GRAPHS = {**_GRAPHS, ".tsv": _GRAPHS[".csv"]}
-_MESHES: Mapping[str, tuple[Callable[[bytes], Mesh], Callable[[Mesh], bytes]]] = {
-    ".obj": (obj.parse, obj.render),
-    ".off": (off.parse, off.render),
-    ".ply": (ply.parse, ply.render),
-}
+_READABLE_GRAPHS = {**_GRAPHS, ".tsv": "edge_list"}
+_MESHES = {".obj": "obj", ".off": "off", ".ply": "ply"}
 MESH_SUFFIXES = (*_MESHES, *by_meshio.READ)
 
 
@@ -78,8 +70,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     True
     """
     place = atomic.as_path(path)
-    parse, _ = _format(place, _READABLE_GRAPHS)
-    return _convert(place, parse, atomic.load(place))
+    return _convert(place, _format(place, _READABLE_GRAPHS).parse, atomic.load(place))
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -126,8 +117,7 @@ def graph_bytes(graph: Graph, place: Path) -> bytes:
     """The content of a file of this name for the graph."""
     if not isinstance(graph, Graph):
         raise CothermError("graph", validation.describe(graph), "a Graph")
-    _, render = _format(place, _GRAPHS)
-    return _convert(place, render, graph)
+    return _convert(place, _format(place, _GRAPHS).render, graph)
 
 
 def read_mesh(path: str | os.PathLike[str]) -> Mesh:
@@ -169,8 +159,7 @@ def read_mesh(path: str | os.PathLike[str]) -> Mesh:
     if place.suffix.lower() in by_meshio.READ:
         atomic.require_content(place)
         return _convert(place, by_meshio.read, place)
-    parse, _ = _format(place, _MESHES, MESH_SUFFIXES)
-    return _convert(place, parse, atomic.load(place))
+    return _convert(place, _format(place, _MESHES, MESH_SUFFIXES).parse, atomic.load(place))
 
 
 def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -212,15 +201,15 @@ def write_mesh(mesh: Mesh, path: str | os.PathLike[str], *, overwrite: bool = Fa
     if suffix in by_meshio.WRITTEN:
         render: Callable[[Mesh], bytes] = partial(by_meshio.render, suffix=suffix)
     else:
-        _, render = _format(place, _MESHES, (*_MESHES, *by_meshio.WRITTEN))
+        render = _format(place, _MESHES, (*_MESHES, *by_meshio.WRITTEN)).render
     atomic.save(place, _convert(place, render, mesh), overwrite=validation.boolean("overwrite", overwrite))
 
 
-def _format(path: Path, formats: Mapping[str, T], suffixes: Iterable[str] | None = None) -> T:
+def _format(path: Path, formats: Mapping[str, str], suffixes: Iterable[str] | None = None) -> Any:
     """The format of a file; ``suffixes`` lists all choices for the error, if there are more."""
     suffix = path.suffix.lower()
     if suffix in formats:
-        return formats[suffix]
+        return import_module(f"cotherm.graphs.formats.{formats[suffix]}")
     advice = ""
     if suffix in _MESHES or suffix in by_meshio.WRITTEN:
         advice = "Meshes are for read_mesh and write_mesh."

@@ -1,6 +1,6 @@
 """Edge lists, ``.csv``: one edge ``i,j,w`` a line, vertices numbered from 0, weights to the last digit.
 
-A file written here starts with ``# cotherm graph {...}`` (see ``header``), so that isolated vertices and the
+A file written here starts with ``# cotherm graph {...}`` (see ``npz``), so that isolated vertices and the
 name survive, and then the line ``i,j,w``. A file from elsewhere may have semicolons or tabs for commas, and may
 start with titles such as ``i,j,w``, ``source,target,weight`` or ``from,to``, or at once with the numbers; its vertices
 are 0 to the largest number in it, which must not be out of all proportion to the edges.
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import header
+from cotherm.graphs.formats import npz
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.cells import is_finite
 from cotherm.io.text import (
@@ -52,9 +52,9 @@ ADVICE = (
 
 
 def render(graph: Graph) -> bytes:
-    header.refuse_extras(graph)
+    npz.refuse_extras(graph)
     rows = zip(graph.i.tolist(), graph.j.tolist(), graph.w.tolist(), strict=True)
-    lines = [f"# {header.render(graph)}", "i,j,w", *(f"{i},{j},{w!r}" for i, j, w in rows), ""]
+    lines = [f"# {npz.header_text(graph)}", "i,j,w", *(f"{i},{j},{w!r}" for i, j, w in rows), ""]
     return "\n".join(lines).encode("ascii")
 
 
@@ -73,7 +73,7 @@ def render_named(graph: Graph) -> bytes:
 class Form(NamedTuple):
     """How to read an edge list of numbers: ``lines`` come before the edges."""
 
-    header: header.Header | None
+    header: npz.Header | None
     columns: int
     mark: str
     lines: int
@@ -119,7 +119,7 @@ def parse(data: bytes) -> Graph:
 
 def begins_like_one(first: str) -> bool:
     """Whether the first line of a table marks it as edges: our mark, or titles of ends and weights."""
-    return first.removeprefix("#").strip().startswith(header.MARK) or _are_titles(_fields(first)[0])
+    return first.removeprefix("#").strip().startswith(npz.MARK) or _are_titles(_fields(first)[0])
 
 
 def graph_of(rows: LineReader, n: int, ends: Indices, w: Floats, name: str | None) -> Graph:
@@ -215,10 +215,10 @@ def _named_rows(text: str, mark: str) -> Iterator[tuple[int, list[str]]]:
         titled = True
 
 
-def _header_of(words: str) -> header.Header | None:
+def _header_of(words: str) -> npz.Header | None:
     """The content of our own first line; None if the line is not ours."""
     mark = words.removeprefix("#").strip()
-    return header.parse(mark, "line 1", []) if words.startswith("#") and mark.startswith(header.MARK) else None
+    return npz.parse_header(mark, "line 1", []) if words.startswith("#") and mark.startswith(npz.MARK) else None
 
 
 def _begins_like_a_number(field: str) -> bool:

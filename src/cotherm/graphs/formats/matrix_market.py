@@ -1,7 +1,7 @@
 """Matrix Market, ``.mtx``: the matrix of the weights in coordinate form, vertices numbered from 1.
 
 Written is the lower triangle of a real symmetric matrix, in the order of the edges, weights to the last
-digit; the name goes into a comment ``% cotherm graph {...}`` (see ``header``). Read are real, integer and
+digit; the name goes into a comment ``% cotherm graph {...}`` (see ``npz``). Read are real, integer and
 pattern matrices (every weight 1), symmetric, or general with equal entries on both sides; of the latter the
 entries above the diagonal are kept, in their order. A stored zero is an edge of weight 0; the diagonal must
 be empty. Coordinates and labels cannot be held.
@@ -18,7 +18,7 @@ import numpy as np
 
 from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import edge_list, header
+from cotherm.graphs.formats import edge_list, npz
 from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.io.text import (
     AnyLines,
@@ -44,10 +44,10 @@ def render(graph: Graph) -> bytes:
     import scipy.io
     from scipy.sparse import coo_array
 
-    header.refuse_extras(graph)
+    npz.refuse_extras(graph)
     lower = coo_array((graph.w, (graph.j, graph.i)), shape=(graph.n, graph.n))
     buffer = io.BytesIO()
-    scipy.io.mmwrite(buffer, lower, comment=f" {header.render(graph)}", symmetry="symmetric")
+    scipy.io.mmwrite(buffer, lower, comment=f" {npz.header_text(graph)}", symmetry="symmetric")
     return buffer.getvalue()
 
 
@@ -121,12 +121,12 @@ def sizes_of(lines: Lines) -> tuple[int, int]:
     return rows, entries
 
 
-def header_of(second: str, n: int, entries: int) -> header.Header | None:
+def header_of(second: str, n: int, entries: int) -> npz.Header | None:
     """The content of our own second line; None if the line is not ours."""
     words = second.removeprefix("%").strip()
-    if not second.startswith("%") or not words.startswith(header.MARK):
+    if not second.startswith("%") or not words.startswith(npz.MARK):
         return None
-    head = header.parse(words, "line 2", [])
+    head = npz.parse_header(words, "line 2", [])
     if (head.n, head.m) != (n, entries):
         raise CothermError("line 2", f"n={head.n}, m={head.m}", f"the numbers of the size line, {n} and {entries}")
     return head

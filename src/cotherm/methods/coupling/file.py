@@ -23,7 +23,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.formats import npz
-from cotherm.graphs.formats.header import EXTRAS, extras
+from cotherm.graphs.formats.npz import EXTRAS, extras
 from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
