@@ -49,8 +49,11 @@ GPU_EXACT_NEIGHBORS = 2_000_000
 # Up to this many vertices the systems of a coupling step are solved by Cholesky, above by conjugate gradients.
 CHOLESKY = 300
 # Up to this many residuals (entries of Q, over all times and all graphs but one) the Jacobian of a coupling and the
-# equations of its steps are formed; with more, they are only applied, and solved by conjugate gradients.
+# equations of its steps are formed; with more, steps go by gradients alone.
 FORMED_RESIDUALS = 100
+# Without ranks they are also formed with up to this many residuals where the Jacobian has at most so many entries:
+# two views of 145 items with 50 functions take 12 s so, and 24 s by gradients.
+FORMED_SMALL, FORMED_ENTRIES = 1_500, 5_000_000
 # Entries of a formed Jacobian up to which the curvature of the residuals is learned from earlier steps.
 LEARNED_CURVATURE = 5_000_000
 # Up to this many rows eigenvectors come from a dense decomposition, above from Lanczos iterations.

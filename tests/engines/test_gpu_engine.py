@@ -21,9 +21,6 @@ from cotherm.engines.gpu import device as gpu_device
 from cotherm.engines.gpu.device import KERNELS, CudaDevice, cuda_device, source
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.functions import smooth_modes
-from cotherm.methods.coupling.implicit_jacobian import ImplicitJacobian
-from cotherm.methods.coupling.memory import MemoryPlan
-from cotherm.methods.coupling.problem import CouplingProblem
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
 from tests.problems import refused
 
@@ -104,44 +101,6 @@ def many_functions(views: int) -> tuple[list[Any], list[Any]]:
     graphs = [ct.knn_graph(points + 0.2 * RNG.standard_normal(points.shape), 8) for _ in range(views)]
     modes = np.hstack([smooth_modes(graph, 30 // views) for graph in graphs])
     return graphs, [modes for _ in graphs]
-
-
-@pytest.mark.parametrize("are_even", [True, False])
-@pytest.mark.parametrize("held", [0.3, 0.9])
-@pytest.mark.parametrize("views", [2, 3])
-def test_products_and_factors(views: int, held: float, are_even: bool) -> None:
-    """Against graph by graph on the processor: by equations, or by free edges where these are fewer."""
-    graphs, functions = many_functions(views)
-    if not are_even:
-        rest = np.arange(graphs[0].n - 7)
-        graphs[0], functions[0] = graphs[0].subgraph(rest), functions[0][rest]
-    ones, times = np.ones(views), np.array([0.2])
-    active = np.random.default_rng(1).random(sum(g.m for g in graphs)) < held
-    found = []
-    for engine in (CPU, emulated_engine()):
-        problem = CouplingProblem(
-            *(graphs, functions, times, 10.0),
-            free=[np.arange(g.m) for g in graphs],
-            rigidity=ones,
-            graph_weights=ones,
-            plan=MemoryPlan(applied=True),
-            engine=engine,
-        )
-        J, metric = problem.at(problem.center).jacobian, problem.metric(problem.center)
-        assert isinstance(J, ImplicitJacobian)
-        rng, host = np.random.default_rng(2), engine.to_numpy
-        x, y = rng.standard_normal(J.shape[1]), rng.standard_normal(J.shape[0])
-        solve = J.factored(metric, engine.asarray(active), 2.0)
-        assert solve is not None
-        part = metric.restricted(engine.asarray(active))
-        products = (host(J.matvec(x)), J.rmatvec(engine.asarray(y)), host(part.inverse(engine.asarray(y))))
-        rough = (host(J.rough.matvec(x)), J.rough.rmatvec(engine.asarray(y)), host(solve(engine.asarray(x))))
-        found.append((products, rough, host(metric.apply(engine.asarray(y)))))
-    (products, rough, applied), (joint_products, joint_rough, joint_applied) = found
-    for one, other in zip((*products, applied), (*joint_products, joint_applied), strict=True):
-        assert_allclose(other, one, atol=1e-9 * np.abs(one).max())
-    for one, other in zip(rough, joint_rough, strict=True):
-        assert_allclose(other, one, atol=1e-3 * np.abs(one).max())
 
 
 @pytest.mark.parametrize("views", [2, 3])

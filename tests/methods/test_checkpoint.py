@@ -53,14 +53,14 @@ def pairs(**options: Any) -> Run:
 
 # Each run is ended so many times.
 PARTS = 6
-# All phases of descents, all routes, systems that are solved by factors and by iterations.
+# Both kinds of descents, all routes, systems that are solved by factors and by iterations.
 RUNS: dict[str, Callable[[], Run]] = {
     "ring": lambda: of_views(ct.datasets.ring()),
     "circles": lambda: of_views(ct.datasets.circles()),
     "warm starts": lambda: of_views(ct.datasets.shortcuts(600), max_iterations=20),
     "by alpha": lambda: of_views(ct.datasets.shortcuts(400), continuation="alpha", max_iterations=20),
     "many functions": lambda: by_landmarks([cloud(60, s) for s in (0, 1)], 13, times=[1.0, 3.0], continuation="times"),
-    "factors by iterations": lambda: by_landmarks(
+    "many functions of large views": lambda: by_landmarks(
         [cloud(400, s) for s in (0, 1)], 15, times=[1.0, 3.0], max_iterations=45
     ),
     "many functions of three views": lambda: by_landmarks(

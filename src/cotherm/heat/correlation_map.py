@@ -15,12 +15,8 @@ from numpy.typing import NDArray
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Pattern
-from cotherm.lazy import lazy
 
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
-
-# Scattered additions take about this many times as long as those of dense algebra.
-SCATTERED = 4.0
 
 
 class Filtered(NamedTuple):
@@ -48,20 +44,6 @@ class CorrelationMap:
         self._engine, self._pattern, self._edges, self._terms = engine, pattern, edges, terms
         self._pairs, self._scale = pairs, scale
         self._i, self._j = pattern.i[edges], pattern.j[edges]
-
-    def single(self) -> CorrelationMap:
-        """The same in single precision: twice as fast, half the memory."""
-        terms = [Filtered(part.x.astype(np.float32), part.weights) for part in self._terms]
-        arguments = (self._engine, self._pattern, self._edges, terms, self._pairs, self._scale)
-        return CorrelationMap(*arguments)
-
-    @lazy
-    def work(self) -> float:
-        """Multiply-adds of applying the map once in both directions, in units of those of dense algebra."""
-        n, edges = self._engine.ranks.sum(self._pattern.n), self._engine.ranks.sum(len(self._pattern.i) + len(self._i))
-        q = self._terms[0].x.shape[2] if self._terms else 0
-        terms = sum(len(part.weights) * part.x.dtype.itemsize / 8.0 for part in self._terms)
-        return 2.0 * terms * (n * q**2 + SCATTERED * edges * q)
 
     def derivative(self, v: Array) -> Floats:
         """The derivative of the values in the direction v, which has an entry for each edge that counts."""

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.engines import Engine, default_engine
-from cotherm.engines.interface import PANEL, Array, Pattern, SystemSolver
+from cotherm.engines.interface import Array, Pattern, SystemSolver
 from cotherm.solve.tall_matrix import TallMatrix
-
-# Relative residual of systems that are solved to single precision.
-_ROUGH = 1e-6
-# Panels of right-hand sides that are solved for at a time, where there are many.
-ROUGH_PANELS = 4
 
 
 class Incidence:
@@ -60,10 +54,6 @@ class Incidence:
             self.engine.add_at_vertices(-rows, self._pattern.i[part], self._pattern.j[part], out)
         return out
 
-    def add_rows(self, rows: Array, edges: Array, out: Array) -> None:
-        """Add to ``out`` what C makes of the rows of some edges."""
-        self.engine.add_at_vertices(rows, self._pattern.i[edges], self._pattern.j[edges], out)
-
     def solver(self, active: Array) -> SystemSolver:
         """Y ↦ (2I + C_F C_Fᵀ)⁻¹Y, F the edges that are not active."""
         if not self._is_small:
@@ -74,20 +64,6 @@ class Incidence:
     def iterative_solver(self, active: Array) -> SystemSolver:
         """The same by conjugate gradients, whatever the size: for few right-hand sides."""
         return self.engine.signless_solver(self._pattern, ~active)
-
-    def edge_gram(self, free: Array) -> Array:
-        """C_FᵀC_F of float32 for few edges: how many ends each two of them share."""
-        ends = [end[free] for end in (self._pattern.i, self._pattern.j)]
-        shared = [(a[:, np.newaxis] == b).astype(np.float32) for a in ends for b in ends]
-        return shared[0] + shared[1] + shared[2] + shared[3]
-
-    def subtract_inside(self, gram: Array, active: Array, Y: Array) -> None:
-        """Subtract Yᵀ(2I + C_F C_Fᵀ)⁻¹Y, to single precision, for many columns."""
-        # Some columns at a time: solutions for all would be as large as Y.
-        single, solve, width = Y.astype(np.float32).T, self.solver(active), ROUGH_PANELS * PANEL
-        for first in range(0, Y.shape[1], width):
-            some = slice(first, first + width)
-            gram[:, some] -= single @ solve(Y[:, some], _ROUGH, None).astype(np.float32)
 
     def _signless(self, free: Array) -> Array:
         """2I + C_F C_Fᵀ as a small dense matrix."""

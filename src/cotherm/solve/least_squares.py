@@ -12,7 +12,6 @@ import numpy as np
 from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
-from cotherm.solve.implicit_matrix import ImplicitMatrix
 from cotherm.solve.metric import Metric
 from cotherm.solve.tall_matrix import TallMatrix
 
@@ -26,8 +25,12 @@ class Point(Protocol):
     def residuals(self) -> Floats: ...
 
     @property
-    def jacobian(self) -> TallMatrix | ImplicitMatrix:
-        """Jᵀ: a row for each unknown, a column for each residual."""
+    def jacobian(self) -> TallMatrix:
+        """Jᵀ, where it is formed: a row for each unknown, a column for each residual."""
+
+    @property
+    def pull(self) -> Array:
+        """Jᵀr, half the gradient of ‖r‖²."""
 
     @property
     def noise(self) -> float:
@@ -40,6 +43,10 @@ class Problem(Protocol):
     @property
     def center(self) -> Array:
         """w, where D is zero."""
+
+    @property
+    def is_formed(self) -> bool:
+        """Whether residuals are so few that the Jacobian is formed."""
 
     def distance(self, u: Array) -> float:
         """D(u)."""
@@ -76,7 +83,7 @@ class Trial:
     @lazy
     def pull(self) -> Array:
         """Jᵀr, half the gradient of ‖r‖²."""
-        return self.point.jacobian.matvec(self.point.residuals)
+        return self.point.pull
 
     @property
     def rounding(self) -> float:
@@ -96,12 +103,6 @@ def iterate_of(
     here: Trial, optimality: float, number: int, state: Callable[[], dict[str, Any] | None] = lambda: None
 ) -> Iterate:
     return Iterate(here.u, here.cost, square(here.point.residuals), optimality, number, state)
-
-
-def applied_jacobian(point: Point) -> ImplicitMatrix:
-    J = point.jacobian
-    assert isinstance(J, ImplicitMatrix)
-    return J
 
 
 class Slope:

@@ -34,11 +34,8 @@ _WORTH_THREADS = 20_000
 class Restricted(Protocol):
     """A_FF for the free unknowns F, the active ones P being zero. Vectors have all unknowns, and zeros in P."""
 
-    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
-        """A_FF⁻¹y_F; where that takes iterations, to a relative residual."""
-
-    def inverse_columns(self, Y: Array) -> Array:
-        """A_FF⁻¹Y_F for some columns."""
+    def inverse(self, y: Array) -> Array:
+        """A_FF⁻¹y_F."""
 
     def nearest(self, center: Array) -> Array:
         """The point nearest to the center in the form A: c_F + A_FF⁻¹A_FP c_P."""
@@ -83,15 +80,6 @@ class Metric(Protocol):
     def prepared(self, E: TallMatrix) -> Prepared:
         """For the equations in the columns of E."""
 
-    def part(self, first: int, last: int) -> Metric:
-        """The form on some unknowns, which does not join them to others."""
-
-    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
-        """E_FᵀA_FF⁻¹E_F to single precision, F being the unknowns that are not active."""
-
-    def rough_form(self, active: Array) -> Array:
-        """A_FF to single precision, for few unknowns that are not active."""
-
 
 def _square(engine: Engine, size: int, dtype: type = np.float64) -> Array:
     """Zeros, for a small matrix that every rank has whole."""
@@ -120,19 +108,6 @@ class Diagonal:
     def prepared(self, E: TallMatrix) -> Prepared:
         return _DiagonalPrepared(self, E)
 
-    def part(self, first: int, last: int) -> Metric:
-        return Diagonal(self.diagonal[first:last], self.engine)
-
-    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
-        gram = _square(self.engine, E.shape[1], np.float32)
-        for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            block = (rows / np.sqrt(self.diagonal[numbers])[:, np.newaxis]).astype(np.float32)
-            gram += block.T @ block
-        return gram
-
-    def rough_form(self, active: Array) -> Array:
-        return self.engine.asarray(np.diag(self.engine.to_numpy(self.diagonal[~active])).astype(np.float32))
-
 
 class _DiagonalPrepared:
     def __init__(self, metric: Diagonal, E: TallMatrix) -> None:
@@ -147,19 +122,12 @@ class _DiagonalRestricted:
     def __init__(self, metric: Diagonal, active: Array, gram: Array = None) -> None:
         self._metric, self._active, self.gram = metric, active, gram
 
-    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:  # noqa: ARG002, it is exact
+    def inverse(self, y: Array) -> Array:
         elementwise, s = self._metric.engine.elementwise, self._metric.diagonal
         return elementwise(lambda active, y, s: np.where(active, 0.0, y / s), self._active, y, s)
 
-    def inverse_columns(self, Y: Array) -> Array:
-        return _one_by_one(self, Y)
-
     def nearest(self, center: Array) -> Array:
         return self._metric.engine.elementwise(_free_part, self._active, center)
-
-
-def _one_by_one(part: Restricted, Y: Array) -> Array:
-    return np.stack([part.inverse(y) for y in Y.T]).T
 
 
 def _free_part(active: Array, x: Array) -> Array:
@@ -210,30 +178,6 @@ class Gram:
     def restore_warm_starts(self, solutions: Sequence[Array | None]) -> None:
         for block, solution in zip(self.blocks, solutions, strict=True):
             block.last = solution
-
-    def part(self, first: int, last: int) -> Metric:
-        block = self.blocks[self.slices.index(slice(first, last))]
-        return Gram([block.C], [block.rho])
-
-    def rough_gram(self, E: TallMatrix, active: Array) -> Array:
-        (block,) = self.blocks
-        gram = _square(self.engine, E.shape[1], np.float32)
-        ends = self.engine.xp.zeros((block.C.shape[0], E.shape[1]))
-        for numbers, rows in E.row_blocks(np.flatnonzero(~active)):
-            single = rows.astype(np.float32)
-            gram += single.T @ single
-            block.C.add_rows(rows, numbers, ends)
-        block.C.subtract_inside(gram, active, ends)
-        gram *= np.float32(0.5 / block.rho)
-        return gram
-
-    def rough_form(self, active: Array) -> Array:
-        (block,) = self.blocks
-        form = block.C.edge_gram(~active)
-        diagonal = self.engine.xp.arange(len(form))
-        form[diagonal, diagonal] += np.float32(2.0)
-        form *= np.float32(block.rho)
-        return form
 
 
 class _Block:
@@ -289,14 +233,11 @@ class _BlockRestricted:
         self.engine, self.vertices = block.C.engine, block.C.shape[0]
         self._elementwise = self.engine.elementwise
 
-    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
+    def inverse(self, y: Array) -> Array:
         C, half = self._block.C, 0.5 / self._block.rho
         y = self._elementwise(_free_part, self._active, y)
-        x = C.rmatvec(self._solve_one(C.matvec(y), tolerance))
+        x = C.rmatvec(self._solve_one(C.matvec(y)))
         return self._elementwise(lambda active, y, x: np.where(active, 0.0, half * (y - x)), self._active, y, x)
-
-    def inverse_columns(self, Y: Array) -> Array:
-        return _one_by_one(self, Y)
 
     def nearest(self, center: Array) -> Array:
         # A_FP = ρ C_FᵀC_P, and A_FF⁻¹C_Fᵀ = C_Fᵀ(2I + C_FC_Fᵀ)⁻¹/ρ.
@@ -304,11 +245,11 @@ class _BlockRestricted:
             return center.copy()
         C = self._block.C
         fixed = self._elementwise(lambda active, c: np.where(active, c, 0.0), self._active, center)
-        x = C.rmatvec(self._solve_one(C.matvec(fixed), _CG_TOLERANCE))
+        x = C.rmatvec(self._solve_one(C.matvec(fixed)))
         return self._elementwise(lambda active, c, x: np.where(active, 0.0, c + x), self._active, center, x)
 
-    def _solve_one(self, y: Array, tolerance: float) -> Array:
-        return self._solve(y[:, np.newaxis], tolerance, None)[:, 0]
+    def _solve_one(self, y: Array) -> Array:
+        return self._solve(y[:, np.newaxis], _CG_TOLERANCE, None)[:, 0]
 
 
 class _GramRestricted:
@@ -316,15 +257,12 @@ class _GramRestricted:
         self._parts, self._slices, self.gram = parts, slices, gram
         self._engine = parts[0].engine
 
-    def inverse(self, y: Array, tolerance: float = _CG_TOLERANCE) -> Array:
+    def inverse(self, y: Array) -> Array:
         def inverse(part: _BlockRestricted, at: slice) -> Array:
-            return part.inverse(y[at], tolerance)
+            return part.inverse(y[at])
 
         largest = max(part.vertices for part in self._parts) if len(y) > _WORTH_THREADS else 0
         return np.concatenate(self._engine.for_each(inverse, largest, self._parts, self._slices))
-
-    def inverse_columns(self, Y: Array) -> Array:
-        return _one_by_one(self, Y)
 
     def nearest(self, center: Array) -> Array:
         return np.concatenate([part.nearest(center[at]) for part, at in zip(self._parts, self._slices, strict=True)])

@@ -22,16 +22,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
 from cotherm.solve.active_set import misplaced
-from cotherm.solve.curved_metric import CurvedMetric
-from cotherm.solve.implicit_matrix import ImplicitMatrix
-from cotherm.solve.metric import Metric
-from cotherm.solve.multipliers import Known, Start, System
+from cotherm.solve.metric import Metric, RestrictedGram
 from cotherm.solve.tall_matrix import TallMatrix
 
 _MOST_EXCHANGES = 300
@@ -40,69 +38,57 @@ _MOST_UNGUARDED = 30
 # Halvings of a step along the dual, which may be tiny beside the whole way, and the part of its first slope that counts
 # as zero.
 _HALVINGS, _FLAT = 100, 1e-8
-# An approximate solution brings at least this part of what the best could.
-_SUFFICIENT = 0.5
+# Eigenvalues below this part of the largest are rounding.
+_ROUNDING = 1e-14
+
+
+class Start(NamedTuple):
+    """A point v ≥ 0 with what the equations leave there, e(v); they are linear, e(v + d) = e(v) + Eᵀd."""
+
+    v: Array
+    residuals: Floats
 
 
 class Closest(NamedTuple):
-    """The nearest point, its active set, and what the equations leave there."""
+    """The nearest point and its active set."""
 
     v: Array
     active: Array
-    residuals: Floats
 
 
 class NearestPoint:
     """The problem for one metric and one set of equations, solved for many centers, targets and weights."""
 
-    def __init__(self, metric: Metric | CurvedMetric, E: TallMatrix | ImplicitMatrix, system: System) -> None:
-        """E has an equation in each column, and the system is theirs."""
-        self._metric, self._E, self._system = metric, E, system
-        self._engine = metric.engine
+    def __init__(self, metric: Metric, E: TallMatrix, definite: int) -> None:
+        """E has an equation in each column; the first ``definite`` have positive weights in every solve."""
+        self._metric, self._E, self._definite = metric, E, definite
+        self._engine, self._prepared = metric.engine, metric.prepared(E)
+        self._last: tuple[Array, RestrictedGram] | None = None
 
-    def solve(
-        self, center: Array, start: Start, weights: Floats, active: Array, pull: Array | None = None
-    ) -> Closest | None:
-        """None where negative weights make the problem nonconvex, or the metric is curved and no active set settles.
+    def solve(self, center: Array, start: Start, weights: Floats, active: Array) -> Closest | None:
+        """None where negative weights make the problem nonconvex.
 
-        Where the system is iterative, a point that brings at least half of what is possible is good enough.
-        The first equations count, as many as there are weights. ``active`` is where the search starts; ``pull`` is E
-        times the residuals of the start, where that is known.
+        The first equations count, as many as there are weights. ``active`` is where the search starts.
         """
         E, elementwise = self._E.first_columns(len(weights)), self._engine.elementwise
-        dual = None
-        if not isinstance(self._metric, CurvedMetric) and np.all(weights > 0.0):
-            dual = _Dual(self._metric, center, E, start, weights)
-        iterative, known = self._system.is_iterative, None
-        if iterative:
-            objective, least = self._distance(start.v, center) + float(weights @ start.residuals**2), 0.0
-            eta = weights * start.residuals
-            force = E.matvec(eta) if pull is None else weights[0] * pull
+        dual = _Dual(self._metric, center, E, start, weights) if np.all(weights > 0.0) else None
         state = None
         for exchange in range(_MOST_EXCHANGES):
-            part = self._system.restricted(active)
+            part = self._restricted(active)
             z = part.nearest(center)
-            if iterative:
-                known = Known(objective - self._distance(z, center), eta, force)
-            found = self._system.solve(part, z, start, weights, known)
-            if found is None:
+            eta = self._multipliers(part.gram, E.rmatvec(z - start.v) + start.residuals, weights)
+            if eta is None:
                 return None
-            eta, force, v, residuals = found
+            force = E.matvec(eta)
+            v = elementwise(np.subtract, z, part.inverse(force))
             slope = elementwise(np.add, self._metric.apply(elementwise(np.subtract, v, center)), force)
             wrong = misplaced(active, v, slope)
             if not wrong.any():
-                return Closest(np.maximum(v, 0.0), active, residuals)  # what is below is rounding
+                return Closest(np.maximum(v, 0.0), active)  # what is below is rounding
             del part  # before the next is made: its gram may be large
             active = active ^ wrong
-            there = None if dual is None else dual.at(v, eta, force)
-            if iterative:
-                least = least if dual is None or there is None else max(least, dual.value(there))
-                inside = np.maximum(v, 0.0)
-                residuals = E.rmatvec(inside - start.v) + start.residuals
-                reached = self._distance(inside, center) + float(weights @ residuals**2)
-                if objective - reached >= _SUFFICIENT * (objective - least):
-                    return Closest(inside, active, residuals)
-            if dual is not None and there is not None:
+            if dual is not None:
+                there = dual.at(v, eta, force)
                 step = 1.0 if state is None else dual.line_search(state, there)
                 if state is None or step == 1.0:
                     state = there
@@ -111,12 +97,35 @@ class NearestPoint:
                     active = dual.active(state)
             elif exchange >= _MOST_UNGUARDED:
                 return None
-        v = np.maximum(v, 0.0)
-        return Closest(v, active, E.rmatvec(v - start.v) + start.residuals)
+        return Closest(np.maximum(v, 0.0), active)
 
-    def _distance(self, v: Array, center: Array) -> float:
-        d = self._engine.elementwise(np.subtract, v, center)
-        return float(d @ self._metric.apply(d))
+    def _restricted(self, active: Array) -> RestrictedGram:
+        """The metric for an active set; the last one is kept."""
+        if self._last is None or not np.array_equal(self._last[0], active):
+            self._last = None  # before the next is made: its gram may be large
+            self._last = active, self._prepared.restricted(active)
+        return self._last[1]
+
+    def _multipliers(self, gram: Array, rhs: Floats, weights: Floats) -> Floats | None:
+        """η; None where negative weights make the problem nonconvex."""
+        engine, k, count = self._engine, self._definite, len(weights)
+        K = gram[:count, :count].copy()
+        diagonal = engine.xp.arange(len(K))
+        K[diagonal, diagonal] += engine.asarray(1.0 / weights)
+        if k == len(K):
+            return engine.to_numpy(_solve_definite(engine, K, engine.asarray(rhs)))
+        # Eliminate the definite rows. The problem is convex if and only if the rest has as many negative eigenvalues as
+        # there are negative weights.
+        columns = [K[:k, k:], engine.asarray(rhs[:k])[:, np.newaxis]]
+        X = _solve_definite(engine, K[:k, :k], np.concatenate(columns, axis=1))
+        products = engine.to_numpy(K[k:, :k] @ X)
+        X = engine.to_numpy(X)
+        rest = engine.to_numpy(K[k:, k:]) - products[:, :-1]
+        values, vectors = np.linalg.eigh(0.5 * (rest + rest.T))
+        if np.sum(values < 0) != np.sum(weights[k:] < 0) or np.abs(values).min() <= _ROUNDING * np.abs(values).max():
+            return None
+        tail = vectors @ ((vectors.T @ (rhs[k:] - products[:, -1])) / values)
+        return np.concatenate([X[:, -1] - X[:, :-1] @ tail, tail])
 
 
 @dataclass(frozen=True)
@@ -145,9 +154,7 @@ class _Dual:
     active set is where Newton's step from that piece leads.
     """
 
-    def __init__(
-        self, metric: Metric, center: Array, E: TallMatrix | ImplicitMatrix, start: Start, weights: Floats
-    ) -> None:
+    def __init__(self, metric: Metric, center: Array, E: TallMatrix, start: Start, weights: Floats) -> None:
         self._metric, self._center, self._E, self._start, self._weights = metric, center, E, start, weights
 
     @lazy
@@ -163,17 +170,6 @@ class _Dual:
         """The multipliers of a solution v for some active set."""
         y = self._metric.root(v - self._center)
         return _DualPoint(y, eta, self._metric.root_transposed(y) + force)
-
-    def value(self, here: _DualPoint) -> float:
-        """φ: no point has a smaller objective."""
-
-        def unknowns(force: Array, center: Array, s: Array) -> Array:
-            v = np.maximum(0.0, center - force / s)
-            return s * (v - center) ** 2 + 2.0 * force * v
-
-        total = _sum(self._metric.engine, unknowns, here.force, self._center, self._metric.diagonal)
-        fixed = 2.0 * float(here.y @ self._root_of_center) + float(here.y @ here.y)
-        return total - fixed - float(here.eta @ (2.0 * self._b + here.eta / self._weights))
 
     def active(self, here: _DualPoint) -> Array:
         return self._metric.diagonal * self._center <= here.force
@@ -213,3 +209,16 @@ class _Dual:
 
 def _sum(engine: Engine, formula: Callable[..., Array], *vectors: Array) -> float:
     return float(engine.elementwise(formula, *vectors).sum())
+
+
+def _solve_definite(engine: Engine, K: Array, rhs: Array) -> Array:
+    """K⁻¹ rhs for K positive definite; directions lost in rounding, which repeated equations have, are left out."""
+    try:
+        solve = engine.cholesky_solver(K)
+    except np.linalg.LinAlgError:
+        # This driver needs the least memory.
+        values, vectors = scipy.linalg.eigh(engine.to_numpy(K).T, driver="evr", check_finite=False)
+        first = int(np.sum(values <= _ROUNDING * values[-1]))
+        kept = vectors[:, first:]
+        return engine.asarray(kept @ ((kept.T @ engine.to_numpy(rhs)).T / values[first:]).T)
+    return solve(rhs)

@@ -10,9 +10,8 @@ A step is made in three parts:
 3. It is shortened until its projection brings enough (Armijo). Projected after it is shortened, a step can send some
    unknowns to zero however short it is: else many that are nearly zero would keep steps short.
 
-The recursion begins with a multiple of the identity, or with an inverse that the caller supplies. Iterates do not
-depend on the units of u or of the cost. Long vectors stay with the engine; the host gets a few sums a step. State for a
-checkpoint can be taken after every step.
+The recursion begins with a multiple of the identity. Iterates do not depend on the units of u or of the cost. Long
+vectors stay with the engine; the host gets a few sums a step. State for a checkpoint can be taken after every step.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ _SAFE = 1e-10
 _SUFFICIENT, _SHORTENINGS, _SHORTEST, _LONGEST = 1e-4, 10, 0.1, 0.6
 # How often a direction that leads uphill after projection is made anew with more unknowns held.
 _ROUNDS = 4
-
-Inverse = Callable[[Array], Array]
 
 
 class Place(Protocol):
@@ -82,14 +79,12 @@ class QuasiNewton:
         iterations: int,
         least: float = 0.0,
         after_step: Callable[[P], None],
-        inverse: Inverse | None = None,
     ) -> P:
         """The last point, from ``here`` or, with the state of an earlier run, from where that was.
 
         The search ends after ``iterations`` steps in all, after a step that lowers the cost by at most ``least``, or
         where no step lowers it. ``after_step`` is called with every point but the first, and with the point of the
-        state; it may raise StopIteration to end the search. ``inverse`` applies about the inverse of half the second
-        derivative, positive definite. A second call goes on with what the first one has learned.
+        state; it may raise StopIteration to end the search.
         """
         is_resumed = self._begun is not None
         if self._begun is not None:
@@ -103,7 +98,7 @@ class QuasiNewton:
             self._begun = None
         while is_resumed or self.steps < iterations:
             if not is_resumed:
-                there = self._step(self._pairs, here, evaluate, inverse)
+                there = self._step(self._pairs, here, evaluate)
                 if there is None:
                     break
                 self._before, here = here.cost, there
@@ -117,10 +112,10 @@ class QuasiNewton:
                 break
         return here
 
-    def _step(self, pairs: Pairs, here: P, evaluate: Callable[[Array], P], inverse: Inverse | None) -> P | None:
+    def _step(self, pairs: Pairs, here: P, evaluate: Callable[[Array], P]) -> P | None:
         """The next point; None where no step lowers the cost, with what is remembered or without."""
         while True:
-            d, length = self._direction(pairs, here, inverse)
+            d, length = self._direction(pairs, here)
             there = None if d is None else self._shortened(here, evaluate, d, length)
             if there is not None:
                 pairs.learn(there.u - here.u, there.half - here.half)
@@ -129,12 +124,12 @@ class QuasiNewton:
                 return None
             pairs.forget()
 
-    def _direction(self, pairs: Pairs, here: Place, inverse: Inverse | None) -> tuple[Array | None, float]:
+    def _direction(self, pairs: Pairs, here: Place) -> tuple[Array | None, float]:
         """What to take from u, and which part of it to try first; None if there is nothing to gain."""
         u, half = here.u, here.half
         held = (u <= 0.0) & (half >= 0.0)
         for _ in range(_ROUNDS):
-            d, is_scaled = pairs.direction(half, held, inverse)
+            d, is_scaled = pairs.direction(half, held)
             if not is_scaled:  # nothing says how far to go: begin with what changes u little
                 size, slope = float(np.linalg.norm(u)) or 1.0, float(np.linalg.norm(d))
                 if slope == 0.0:
@@ -206,7 +201,7 @@ class Pairs:
         S, Y, to_numpy = self._S[: self.count], self._Y[: self.count], self._engine.to_numpy
         self._SY[place, : self.count], self._SY[: self.count, place] = to_numpy(Y @ step), to_numpy(S @ change)
 
-    def direction(self, slope: Array, held: Array, inverse: Inverse | None) -> tuple[Array, bool]:
+    def direction(self, slope: Array, held: Array) -> tuple[Array, bool]:
         """What the learned inverse makes of a slope over the unknowns that are not held, zero at the others.
 
         The second result is whether anything is known of the curvature: else this is the slope itself.
@@ -218,17 +213,14 @@ class Pairs:
             safe = np.diagonal(SY) > _SAFE * np.sqrt(self._squares[0, :count] * self._squares[1, :count])
             used = [k for k in np.argsort(self._learned[:count]).tolist() if safe[k]]
         if not used:
-            return (d, False) if inverse is None else (np.where(held, 0.0, inverse(d)), True)
+            return d, False
         S, Y, parts, gains = self._S[:count], self._Y[:count], np.zeros(count), np.zeros(count)
         along = engine.to_numpy(S @ d)
         for k in reversed(used):
             parts[k] = (along[k] - SY[k] @ parts) / SY[k, k]
         d = engine.elementwise(_free_difference, held, d, engine.small_array(parts) @ Y)
-        if inverse is None:
-            change = np.where(held, 0.0, Y[used[-1]])
-            d = d * (SY[used[-1], used[-1]] / float(change @ change))
-        else:
-            d = np.where(held, 0.0, inverse(d))
+        change = np.where(held, 0.0, Y[used[-1]])
+        d = d * (SY[used[-1], used[-1]] / float(change @ change))
         along = engine.to_numpy(Y @ d)
         for k in used:
             gains[k] = parts[k] - (along[k] + gains @ SY[:, k]) / SY[k, k]

@@ -54,10 +54,6 @@ class TallMatrix(ABC):
     def row_slice(self, first: int, last: int) -> TallMatrix:
         """Rows first to last as a matrix of the same kind."""
 
-    @abstractmethod
-    def column_range(self, first: int, last: int) -> Array:
-        """Columns first to last of all rows: a copy, contiguous."""
-
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
         step = rows_per_block(self.shape[1], self.engine)
@@ -122,9 +118,6 @@ class InMemory(TallMatrix):
     def rows(self, numbers: Array) -> Array:
         return self.array[numbers].astype(np.float64, copy=False)
 
-    def column_range(self, first: int, last: int) -> Array:
-        return self.array[:, first:last].astype(np.float64, order="C")
-
     def row_slice(self, first: int, last: int) -> InMemory:
         return InMemory(self.array[first:last], self.engine)
 
@@ -144,12 +137,6 @@ class Recomputed(TallMatrix):
     def rows(self, numbers: Array) -> Array:
         out = self.engine.xp.empty((len(numbers), self.shape[1]))
         self._write(numbers + self._start, out)
-        return out
-
-    def column_range(self, first: int, last: int) -> Array:
-        out = self.engine.xp.empty((self.shape[0], last - first))
-        for row, block in self.blocks():
-            out[row : row + len(block)] = block[:, first:last]
         return out
 
     def row_slice(self, first: int, last: int) -> Recomputed:
@@ -197,14 +184,6 @@ class OnDisk(TallMatrix):
             if lo < hi:
                 first = block * step
                 out[lo:hi] = self._read(first, min(first + step, self.shape[0]))[wanted[lo:hi] - first]
-        return self.engine.asarray(out)
-
-    def column_range(self, first: int, last: int) -> Array:
-        out = np.empty((self.shape[0], last - first))
-        piece = np.empty(last - first, dtype=self._dtype)
-        for row in range(self.shape[0]):
-            self._file.read(self._offset(row, first), piece)
-            out[row] = piece
         return self.engine.asarray(out)
 
     def row_slice(self, first: int, last: int) -> OnDisk:

@@ -126,7 +126,7 @@ _COUPLING: Options = {
         "stop when the relative projected gradient is below this (1e-6); for pairs, when a step lowers the cost by "
         "less than this fraction (1e-5)",
     ),
-    "--max-iterations": value(integer, "N", "maximum number of steps (2000; for pairs 1000)"),
+    "--max-iterations": value(integer, "N", "maximum number of steps (10000; for pairs 1000)"),
     "--max-seconds": value(number, "S", "stop coupling after this time with the best so far (no limit)"),
     "--memory": value(
         str,

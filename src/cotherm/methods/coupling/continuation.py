@@ -33,9 +33,6 @@ from cotherm.arrays import Floats
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.problem import CouplingProblem
-from cotherm.solve.compression import compressed
-from cotherm.solve.implicit_matrix import ImplicitMatrix
-from cotherm.solve.metric import Metric
 
 ROUTES = ("direct", "times", "alpha")
 HELD = "held"
@@ -128,10 +125,9 @@ def stiffness(problem: CouplingProblem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
     unit.restore_warm_starts([None] * len(problem.graphs))  # the answer must not depend on earlier solves
-    J = unit.at(problem.center).jacobian
-    if isinstance(J, ImplicitMatrix):
-        return _implicit_stiffness(J, unit.metric(problem.center))
-    E, _ = compressed(J)
+    if not unit.is_formed:
+        return _applied_stiffness(unit)
+    E = unit.at(problem.center).jacobian
     if not E.shape[1] or not problem.engine.ranks.sum(E.shape[0]):
         return 0.0
     none_active = problem.engine.xp.zeros(E.shape[0], dtype=bool)
@@ -142,16 +138,23 @@ def stiffness(problem: CouplingProblem) -> float:
     return max(float(largest[0]), 0.0)
 
 
-def _implicit_stiffness(J: ImplicitMatrix, metric: Metric) -> float:
-    """By Lanczos iterations."""
-    part = metric.restricted(J.engine.xp.zeros(J.shape[0], dtype=bool))
+def _applied_stiffness(problem: CouplingProblem) -> float:
+    """By Lanczos iterations: the derivative is applied, not formed."""
+    engine, H = problem.engine, problem.contrasts
+    maps = problem.at(problem.center).derivative_maps()
+    part = problem.metric(problem.center).restricted(engine.xp.zeros(len(problem.center), dtype=bool))
 
     def product(x: Floats) -> Floats:
         deadline.check()
-        return J.rmatvec(part.inverse(J.matvec(x)))
+        slopes = H.T @ x.reshape(len(H), -1)
+        pulled = np.concatenate([one.gradient(slope) for one, slope in zip(maps, slopes, strict=True)])
+        moved = part.inverse(pulled)
+        cuts = zip(maps, problem.cuts[:-1], problem.cuts[1:], strict=True)
+        return np.ravel(H @ np.array([one.derivative(moved[lo:hi]) for one, lo, hi in cuts]))
 
-    products = LinearOperator((J.shape[1],) * 2, matvec=product, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(J.shape[1])
+    size = problem.residuals
+    products = LinearOperator((size, size), matvec=product, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(size)
     if not products.matvec(start).any():
         return 0.0
     values = eigsh(products, k=1, which="LA", v0=start, tol=_EIGENVALUE, return_eigenvectors=False)

@@ -138,7 +138,7 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
           :class:`cotherm.Stage` gives the stages explicitly.
         - tolerance: stop when the projected gradient, relative to the gradients of the two terms that balance in it,
           is below this; 1e-6 by default.
-        - max_iterations: maximum number of steps in all, 2000 by default.
+        - max_iterations: maximum number of steps in all, 10000 by default.
         - memory: memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto",
           the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed
           or read from a temporary file. :func:`cotherm.coupling_memory` predicts the amounts.

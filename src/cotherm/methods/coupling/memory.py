@@ -4,19 +4,14 @@ The largest part is the Jacobian, a row for every edge and a column for every pa
 *stored* in memory, *recomputed* whenever it is used, or *streamed* from a temporary file
 (:mod:`cotherm.methods.coupling.jacobian`). The plan is made once, before anything else: the fastest way that fits.
 
-The small systems have as many rows as the Jacobian has columns, or rows where these are fewer
-(:mod:`cotherm.solve.compression`), and there are several of them at a time, however the Jacobian is kept. The choice of
-times and of α, every route and the report are within the forecast.
+The small systems have as many rows as the Jacobian has columns, and there are several of them at a time, however the
+Jacobian is kept. The choice of times and of α, every route and the report are within the forecast.
 
-With many functions the Jacobian is never formed (:mod:`cotherm.methods.coupling.implicit_jacobian`). Then the largest
-part are factors of the systems: *stored* is with these, the others are without them, which takes more iterations. How
-large they are depends on how many edges turn out to be cut. The forecast is for what is usual, and factors that would
-exceed the limit all the same are not made.
+With many functions the Jacobian is never formed, and there is one way.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,8 +24,6 @@ from cotherm.engines.interface import PANEL
 from cotherm.errors import CothermError
 from cotherm.ranks import together
 from cotherm.solve.filtered_eigenpairs import block_width
-from cotherm.solve.incidence import ROUGH_PANELS
-from cotherm.solve.rough_inverse import uses_unknowns
 
 # Ways to keep the Jacobian, the fastest first.
 WAYS = ("stored", "recomputed", "streamed")
@@ -52,14 +45,9 @@ _VERTEX = 80
 _SQUARES = 4
 # Vectors over the columns of the Jacobian: one for each graph and this many more.
 _RESIDUALS = 6
-# If the Jacobian is only applied: vectors over all edges and over its columns, and bytes of a row of a matrix during
-# its conversion to single precision.
-_APPLIED_VECTORS, _APPLIED_RESIDUALS, _ROUGH_ROW = 36, 12, 12
-# Matrices over the free edges of a graph while a factor is made from them.
-_FORMS = 2
-# The part of the edges that is free when factors are made, with enough functions for it to matter: 0.2 to 0.45 in
-# the runs of `python -m benchmarks many`.
-_USUALLY_FREE = 0.3
+# If the Jacobian is only applied: vectors over all edges, of which those of remembered steps are most, and over its
+# columns.
+_APPLIED_VECTORS, _APPLIED_RESIDUALS = 100, 12
 # Terms of the derivative for every time, as products use them.
 _APPLIED_TERMS = 7
 # Dense matrices over the vertices of a graph whose heat flows by its spectrum.
@@ -75,6 +63,12 @@ _MODE_BLOCKS, _WIDENED, _PAIR_TABLES = 6, 1.5, 4
 _FIXED = 80_000_000
 # The part of the free memory that may be used if the caller sets no limit.
 _PART = 0.9
+
+
+def is_formed(residuals: int, edges: int, engine: Engine) -> bool:
+    """Whether the Jacobian is formed, with a column for each residual and a row for each of all free edges."""
+    is_small = residuals <= limits.FORMED_SMALL and residuals * edges <= limits.FORMED_ENTRIES
+    return residuals <= limits.FORMED_RESIDUALS or (is_small and not engine.is_distributed)
 
 
 @dataclass(frozen=True)
@@ -93,8 +87,7 @@ class CouplingMemory:
     streamed : int
         With the Jacobian read from a temporary file.
     applied : bool
-        Whether there are so many functions that the Jacobian is never formed. Then ``stored`` is with the factors of
-        the systems in memory, and the two others are without them, which takes longer.
+        Whether there are so many functions that the Jacobian is never formed. Then all amounts are the same.
     in_use : int
         Memory that the process uses already; 0 if that is not known.
 
@@ -114,37 +107,24 @@ class CouplingMemory:
         lines = ["Memory a coupling takes at its peak, by how its derivatives are kept:"]
         lines += [f"  {way:<12}{memory.words(getattr(self, way)):>10}" for way in WAYS]
         if self.applied:
-            lines = ["Memory a coupling takes at its peak (derivatives are applied, not kept):"]
-            lines += [f"  {'with factors':<18}{memory.words(self.stored):>10}"]
-            lines += [f"  {'without factors':<18}{memory.words(self.recomputed):>10}"]
+            lines = [f"Memory a coupling takes at its peak: {memory.words(self.stored)} (derivatives are not kept)."]
         return "\n".join([*lines, f"This process already uses {memory.words(self.in_use)}."])
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition.
-
-    Where it is ``applied``, only "stored" is with factors; ``factors`` is their part of what is added, and ``room``
-    what they may take at most.
-    """
+    """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition."""
 
     way: str = "stored"
     precision: str = "float64"
     added: int = 0
     in_use: int = 0
     applied: bool = False
-    factors: int = 0
-    room: float = math.inf
-
-    def with_factors(self, amount: int) -> MemoryPlan:
-        """The memory really taken: factors are smaller if few edges are free, and may not be needed at all."""
-        way = self.way if amount else "recomputed"
-        return replace(self, way=way, added=self.added - self.factors + amount, factors=amount)
 
     @property
     def description(self) -> str:
         """The way in a word or two."""
-        return ("applied" if self.way == "stored" else "applied without factors") if self.applied else self.way
+        return "applied" if self.applied else self.way
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -168,47 +148,16 @@ def predicted(
     other = max(shape.report, shape.choosing if choosing else 0, shape.pairing(modes) if modes else 0)
     if shape.is_applied:
         of_rank = _EDGE_OF_RANK * shape.edges if engine.is_distributed else 0
-        ways = (shape.lasting + of_rank + max(shape.applied + part, other) for part in (shape.factors, 0))
-        with_factors, without = (int(engine.overhead * way) for way in ways)
-        return CouplingMemory(with_factors, without, without, engine.memory()[1], applied=True)
+        amount = int(engine.overhead * (shape.lasting + of_rank + max(shape.applied, other)))
+        return CouplingMemory(amount, amount, amount, engine.memory()[1], applied=True)
     jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
-    step, heat = max(shape.compressing, shape.step), shape.heat
+    step, heat = shape.step, shape.heat
     stored = jacobian + max(step, heat) + (_EDGE_OF_RANK * shape.edges if engine.is_distributed else 0)
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
     streamed = max(step, heat)
     ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
     stored, recomputed, streamed = (int(engine.overhead * way) for way in ways)
     return CouplingMemory(stored, recomputed, streamed, engine.memory()[1])
-
-
-def factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
-    """Bytes of factors for graphs with ``free`` edges and ``vertices``, each with ``own`` entries of Q."""
-    return int(engine.overhead * _factors_memory(free, vertices, own, engine))
-
-
-def _factors_memory(free: Sequence[int], vertices: Sequence[int], own: int, engine: Engine) -> int:
-    """One factor for each graph, one where they meet, and what is needed to make some of them at a time.
-
-    See :mod:`cotherm.solve.rough_inverse`.
-    """
-    at_once = engine.at_once(max(vertices), len(vertices))
-    if len(vertices) == 2:
-        lasting, making = _inverse_memory(sum(free), max(vertices), own, engine)
-        return lasting + (lasting + making if uses_unknowns(engine, sum(free), own) else lasting + at_once * making)
-    parts = [_inverse_memory(*sizes, own, engine) for sizes in zip(free, vertices, strict=True)]
-    total, making = sum(lasting for lasting, _ in parts), at_once * max(making for _, making in parts)
-    meeting = 4 * own**2
-    return total + max(meeting, making)  # the one after the other
-
-
-def _inverse_memory(free: int, n: int, own: int, engine: Engine) -> tuple[int, int]:
-    """Bytes of one factor, and of what it is made from."""
-    rows = _ROUGH_ROW * min(engine.block_size, own * free)
-    if uses_unknowns(engine, free, own):
-        return 4 * own * free, _FORMS * 4 * free**2 + rows
-    # Systems are solved for some columns at a time: these, and one panel.
-    solving = 8 * n * min(own, PANEL) * (2 * ROUGH_PANELS + _PANELS)
-    return 4 * own**2, 4 * own**2 + 12 * own * n + rows + solving
 
 
 class _Shape:
@@ -220,12 +169,10 @@ class _Shape:
         self.vertices, self.edges = (sum(part) for part in zip(*sizes, strict=True))
         self.largest = max(vertices for vertices, _ in sizes)
         self.columns = (self.graphs - 1) * p * q * (q + 1) // 2
-        # Rows of the small system.
-        self.rank = min(self.columns, self.edges)
         self.at_once = engine.at_once(self.largest, self.graphs)
         # Vertices in which heat flows at a time.
         self.flowing = min(self.vertices, self.at_once * self.largest)
-        self.panel = min(self.rank, PANEL)
+        self.panel = min(self.columns, PANEL)
 
     @property
     def lasting(self) -> int:
@@ -238,7 +185,7 @@ class _Shape:
     @property
     def is_applied(self) -> bool:
         """Whether the Jacobian is never formed."""
-        return self.columns > limits.FORMED_RESIDUALS
+        return not is_formed(self.columns, self.edges, self.engine)
 
     @property
     def applied(self) -> int:
@@ -247,13 +194,6 @@ class _Shape:
         terms = _APPLIED_TERMS * 8 * self.p * self.q * (2 * self.vertices + self.flowing)
         spectra = 2 * 8 * self.vertices * self.largest if self.is_spectral else 0
         return vectors + terms + spectra + 8 * self.q * (self.p + 3) * self.flowing
-
-    @property
-    def factors(self) -> int:
-        """Bytes of the usual factors: with many functions, many of the edges that may be free are cut."""
-        vertices, edges = zip(*self.sizes, strict=True)
-        usual = [math.ceil(_USUALLY_FREE * m) for m in edges]
-        return _factors_memory(usual, vertices, self.columns // (self.graphs - 1), self.engine)
 
     @property
     def terms(self) -> int:
@@ -275,22 +215,13 @@ class _Shape:
         return (self.terms * (2 if self.is_spectral else 1) + 24 * self.q) * self.flowing
 
     @property
-    def compressing(self) -> int:
-        """While the Jacobian, with more columns than rows, is made square: the square and a block of columns."""
-        if self.columns <= self.edges:
-            return 0
-        width = min(self.columns, max(self.edges, 1, self.block_size // max(1, self.edges)))
-        return 8 * self.edges * (self.edges + width)
-
-    @property
     def step(self) -> int:
         """Bytes of a step: the small systems, and heat at the point it leads to."""
-        equations = 8 * self.edges**2 if self.columns > self.edges else 0
-        squares = 8 * self.rank**2 * (self.graphs + _SQUARES)
-        blocks = 8 * self.rank * (_LASTING_BLOCKS * self.vertices + _BLOCKS * self.largest)
+        squares = 8 * self.columns**2 * (self.graphs + _SQUARES)
+        blocks = 8 * self.columns * (_LASTING_BLOCKS * self.vertices + _BLOCKS * self.largest)
         panels = 8 * _PANELS * self.panel * self.largest
         heat = 8 * self.q * (self.p + 3) * self.flowing
-        return equations + squares + blocks + panels + heat + self.learning
+        return squares + blocks + panels + heat + self.learning
 
     @property
     def learning(self) -> int:
@@ -349,12 +280,7 @@ def planned(
     allowed = free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if getattr(needs, way) <= allowed:
-            plan = MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
-            if not needs.applied:
-                return plan
-            if way != "stored":
-                return replace(plan, room=0.0)
-            return replace(plan, factors=needs.stored - needs.recomputed, room=allowed - needs.recomputed)
+            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
     least = min(needs.stored, needs.recomputed, needs.streamed)
     given = (
         f"{memory.words(free)} free"

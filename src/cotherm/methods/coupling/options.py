@@ -33,7 +33,7 @@ RARE: Mapping[str, Any] = {
     "function_weights": None,
     "continuation": "auto",
     "tolerance": 1e-6,
-    "max_iterations": 2_000,
+    "max_iterations": 10_000,
     "memory": "auto",
     "precision": "float64",
 }

@@ -13,24 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import limits
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
+from cotherm.heat.correlation_map import CorrelationMap
 from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.heat.coupling import relative_mismatch
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
-from cotherm.methods.coupling.implicit_jacobian import Contrasts, Factors, ImplicitJacobian
 from cotherm.methods.coupling.jacobian import Jacobian
-from cotherm.methods.coupling.memory import MemoryPlan, factors_memory
-from cotherm.solve.implicit_matrix import ImplicitMatrix
+from cotherm.methods.coupling.memory import MemoryPlan, is_formed
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.tall_matrix import TallMatrix
@@ -74,10 +71,6 @@ class CouplingProblem:
             CorrelationModel(g, F, live, self.engine, pattern=pattern)
             for g, F, pattern in zip(graphs, functions, layouts, strict=True)
         ]
-        vertices = [-(-graph.n // self.engine.ranks.size) for graph in graphs]
-        needs = partial(factors_memory, vertices=vertices, own=self.entries, engine=self.engine)
-        # Shared by all problems made from this one.
-        self.factors = Factors(plan.room, needs)
         self._first_horizon = first_horizon
         numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
         self.free = [numbers(model.pattern, edges) for model, edges in zip(self._models, free, strict=True)]
@@ -127,9 +120,14 @@ class CouplingProblem:
         return self._first_horizon
 
     @property
-    def entries(self) -> int:
-        """The number of entries of one graph's Q at all times."""
-        return self._models[0].size
+    def residuals(self) -> int:
+        """The number of residuals: entries of all graphs' Q but one's."""
+        return len(self.contrasts) * self._models[0].size
+
+    @property
+    def is_formed(self) -> bool:
+        """Whether residuals are so few that their derivative is formed."""
+        return is_formed(self.residuals, len(self.center), self.engine)
 
     @property
     def constant(self) -> float:
@@ -229,6 +227,10 @@ class CouplingPoint:
         self.residuals = np.ravel(problem.contrasts @ Q)
         self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
 
+    @property
+    def pull(self) -> Array:
+        return self.jacobian.matvec(self.residuals) if self._problem.is_formed else self.coupling_gradient()
+
     def coupling_gradient(self) -> Array:
         """Jᵀr, half the gradient of ‖r‖², without the Jacobian."""
         problem = self._problem
@@ -240,15 +242,19 @@ class CouplingPoint:
         arguments = (self._states, list(slopes), problem.free)
         return np.concatenate(problem.engine.for_each(gradient, problem.largest, *arguments))
 
-    @lazy
-    def jacobian(self) -> TallMatrix | ImplicitMatrix:
-        """Of the residuals by every free weight: applied where there are many, else kept as the memory plan says."""
+    def derivative_maps(self) -> list[CorrelationMap]:
+        """The derivatives of every graph's Q, applied."""
         problem = self._problem
-        contrasts = Contrasts(problem.contrasts, problem.alpha, problem.graph_weights, problem.engine)
-        if self.residuals.size > limits.FORMED_RESIDUALS:
-            return ImplicitJacobian(
-                problem.engine, self._states, problem.free, contrasts, problem.largest, problem.factors
-            )
+
+        def applied(state: Correlation, edges: Array) -> CorrelationMap:
+            return state.derivative_map(edges)
+
+        return problem.engine.for_each(applied, problem.largest, self._states, problem.free)
+
+    @lazy
+    def jacobian(self) -> TallMatrix:
+        """Of the residuals by every free weight, kept as the memory plan says."""
+        problem = self._problem
         jacobian = Jacobian(problem.engine, self._states, problem.free, problem.contrasts, self.residuals.size)
         return jacobian.kept(problem.plan, problem.largest)
 

@@ -18,8 +18,8 @@ from cotherm.methods.coupling.continuation import HELD, Stage, default_route, ro
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
+from cotherm.solve.gauss_newton import descend
 from cotherm.solve.least_squares import Iterate
-from cotherm.solve.phases import descend
 
 # A stage on the way is left once a step brings less than this part of its cost, or after so many steps.
 _ROUGH_GAIN = 1e-3
@@ -189,7 +189,7 @@ class Search:
 
         Where little is, because functions are few, to begin the last descent anew amplifies rounding less.
         """
-        return len(self._routes) == 1 and self._problem.plan.applied
+        return len(self._routes) == 1 and not self._problem.is_formed
 
     def _straight(self, start: Array) -> Found:
         """The end of the only route: what it has learned on the last stage serves to the end."""
@@ -351,7 +351,7 @@ class Search:
     def _common(self, left: int) -> State:
         """What a checkpoint keeps beside the descents; ``left`` are the steps that were left when the last began."""
         warm = [None if one is None else self._problem.engine.to_numpy(one) for one in self._problem.warm_starts()]
-        return {"history": list(self.history), "left": left, "warm": warm, "factors": list(self._problem.factors.made)}
+        return {"history": list(self.history), "left": left, "warm": warm}
 
     def _copied(self, iterate: Iterate) -> float:
         """Bytes that it takes to take the state."""
@@ -363,7 +363,6 @@ class Search:
         common = checkpoint.common
         if common:
             self._watch.history, self._left = common["history"], common["left"]
-            self._problem.factors.made.extend(common["factors"])
             if checkpoint.is_caught_up:
                 self._warm_up(checkpoint)
 
@@ -397,7 +396,7 @@ class Search:
         done = len(costs) - 1
         if done <= _PACE:  # the first step is no measure
             return 0.0
-        return float(costs[-1] * (costs[-1] / costs[-1 - _PACE]) ** ((steps - done) / _PACE))
+        return float(costs[-1] * (costs[-1] / costs[-1 - _PACE]) ** (max(steps - done, 0) / _PACE))
 
     def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]

@@ -64,7 +64,7 @@ PAIRS_OF_SHARDS: Mapping[str, Any] = {
     "start": None,
     "continuation": "auto",
     "tolerance": 1e-6,
-    "max_iterations": 2_000,
+    "max_iterations": 10_000,
     "memory": "auto",
     "precision": "float64",
 }

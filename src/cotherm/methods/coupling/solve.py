@@ -179,16 +179,8 @@ def _searched(
         optimality=found.optimality,
         status=found.status,
         history=tuple(search.history),
-        plan=_as_taken(plan, problem),
+        plan=plan,
     )
-
-
-def _as_taken(plan: MemoryPlan, problem: CouplingProblem) -> MemoryPlan:
-    """The forecast for the factors that were made."""
-    if not plan.factors:
-        return plan
-    amounts = map(problem.factors.needs, problem.factors.made)
-    return plan.with_factors(max(amounts, default=0))
 
 
 class _CallbackError(Exception):
