@@ -104,8 +104,9 @@ def many_functions(views: int) -> tuple[list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize("views", [2, 3])
-def test_graphs_with_many_functions_are_coupled(views: int) -> None:
+def test_graphs_with_many_functions_are_coupled(views: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same minimum, to what the tolerance of the search leaves, and bit for bit the same from run to run."""
+    monkeypatch.setattr(limits, "FORMED_SMALL", 0)
     graphs, functions = many_functions(views)
     engine = emulated_engine()
     given: Any = (graphs, functions, [0.2], 1e3)

@@ -59,12 +59,12 @@ RUNS: dict[str, Callable[[], Run]] = {
     "circles": lambda: of_views(ct.datasets.circles()),
     "warm starts": lambda: of_views(ct.datasets.shortcuts(600), max_iterations=20),
     "by alpha": lambda: of_views(ct.datasets.shortcuts(400), continuation="alpha", max_iterations=20),
-    "many functions": lambda: by_landmarks([cloud(60, s) for s in (0, 1)], 13, times=[1.0, 3.0], continuation="times"),
+    "many functions": lambda: by_landmarks([cloud(60, s) for s in (0, 1)], 40, times=[1.0, 3.0], continuation="times"),
     "many functions of large views": lambda: by_landmarks(
-        [cloud(400, s) for s in (0, 1)], 15, times=[1.0, 3.0], max_iterations=45
+        [cloud(400, s) for s in (0, 1)], 40, times=[1.0, 3.0], max_iterations=45
     ),
     "many functions of three views": lambda: by_landmarks(
-        [cloud(50, s) for s in (0, 1, 2)], 10, times=[1.0, 3.0], continuation="times"
+        [cloud(50, s) for s in (0, 1, 2)], 28, times=[1.0, 3.0], continuation="times"
     ),
     "three views": lambda: by_landmarks([cloud(30, s) for s in (0, 1, 2)], 3, times=[1.0, 3.0]),
     "a start": lambda: of_views(
@@ -74,7 +74,12 @@ RUNS: dict[str, Callable[[], Run]] = {
         ct.datasets.ring(30), engine=NumpyEngine(), continuation="times", max_iterations=25
     ),
     "many functions with an engine": lambda: by_landmarks(
-        [cloud(40, s) for s in (0, 1)], 12, times=[1.0], engine=NumpyEngine(), continuation="times", max_iterations=40
+        [cloud(40, s) for s in (0, 1)],
+        40,
+        times=[1.0, 3.0],
+        engine=NumpyEngine(),
+        continuation="times",
+        max_iterations=40,
     ),
     "pairs": pairs,
     "pairs without borrowing": lambda: pairs(borrow=0.0, kept_back=0.0),

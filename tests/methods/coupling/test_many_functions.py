@@ -101,7 +101,8 @@ def test_applied_derivatives_on_another_engine() -> None:
     assert_allclose(a.cost, b.cost, rtol=1e-7)
 
 
-def test_the_forecast_says_how() -> None:
+def test_the_forecast_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "FORMED_SMALL", 0)
     graphs, functions = views(60, 3, 30)
     needs = ct.coupling_memory(graphs, functions, [0.4])
     assert needs.applied
