@@ -13,9 +13,18 @@ import numpy as np
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.cli.advice import as_options, in_options
-from cotherm.cli.inputs import Lookup, View, name_of, read_points, view_names
+from cotherm.cli.inputs import (
+    NO_HEADERS,
+    Headers,
+    Lookup,
+    View,
+    header_of,
+    name_of,
+    read_headers,
+    read_points,
+    view_names,
+)
 from cotherm.cli.options import BY
-from cotherm.cli.tables import NO_HEADERS, Headers, header_of, read_headers
 from cotherm.errors import CothermError
 from cotherm.functions import feature_functions, landmark_functions, match_labels
 from cotherm.graphs.graph import Graph

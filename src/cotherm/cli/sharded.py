@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import first_line
+from cotherm.cli.inputs import header_of, read_headers
 from cotherm.cli.outputs import announce, drop_checkpoint, told_of_checkpoint
-from cotherm.cli.tables import header_of, read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.io import atomic
 from cotherm.io.cells import titles_over_landmarks

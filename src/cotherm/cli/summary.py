@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 
 from cotherm.cli.advice import in_options
-from cotherm.cli.inputs import KINDS, is_edge_list, name_of, read_points, read_result
+from cotherm.cli.inputs import (
+    KINDS,
+    NO_HEADERS,
+    Headers,
+    header_of,
+    is_edge_list,
+    name_of,
+    read_points,
+    read_result,
+    tables_in,
+)
 from cotherm.cli.outputs import table_text
-from cotherm.cli.tables import NO_HEADERS, Headers, header_of, tables_in
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.files import MESH_SUFFIXES, read_mesh
 from cotherm.graphs.graph import Graph

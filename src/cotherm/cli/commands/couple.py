@@ -14,7 +14,7 @@ from cotherm import ranks
 from cotherm.cli import outputs, sharded
 from cotherm.cli.advice import as_options
 from cotherm.cli.correspondence import by_ids, by_options, first_line, paired_rows, read_functions, read_labels
-from cotherm.cli.inputs import View, read_views
+from cotherm.cli.inputs import View, read_headers, read_views
 from cotherm.cli.options import (
     ENGINE,
     JSON,
@@ -36,7 +36,6 @@ from cotherm.cli.options import (
 from cotherm.cli.outputs import announce, drop_checkpoint, tell, told_of_checkpoint
 from cotherm.cli.signals import told_of_interrupts
 from cotherm.cli.summary import about_coupling
-from cotherm.cli.tables import read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.methods.coupling import file as coupling_file
 

@@ -11,9 +11,8 @@ from typing import Any
 import cotherm as ct
 from cotherm.cli import outputs
 from cotherm.cli.correspondence import labels_of_items, read_labels
-from cotherm.cli.inputs import View, items_of, name_of, read_coupling, read_points, read_result
+from cotherm.cli.inputs import View, items_of, name_of, read_coupling, read_headers, read_points, read_result
 from cotherm.cli.options import JSON, LABELS, Command, add, add_headers, choice, files, flag, integer, out, value
-from cotherm.cli.tables import read_headers
 from cotherm.errors import CothermError
 from cotherm.graphs.files import MESH_SUFFIXES
 from cotherm.io import atomic

@@ -25,6 +25,7 @@ from cotherm.cli.inputs import (
     items_of,
     name_of,
     names_of,
+    read_headers,
     read_result,
     read_same_items,
     view_names,
@@ -47,7 +48,6 @@ from cotherm.cli.options import (
     value,
 )
 from cotherm.cli.outputs import ID, announce, csv_bytes, table_text
-from cotherm.cli.tables import read_headers
 from cotherm.errors import CothermError, visible
 from cotherm.evaluate import clustering_scores, retrieval
 from cotherm.io.atomic import as_path

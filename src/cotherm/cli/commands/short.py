@@ -17,6 +17,7 @@ from cotherm.cli.inputs import (
     items_of,
     name_of,
     read_coupling,
+    read_headers,
     read_result,
     read_view,
     read_views,
@@ -43,7 +44,6 @@ from cotherm.cli.options import (
 )
 from cotherm.cli.outputs import ID
 from cotherm.cli.summary import about_file, about_graph
-from cotherm.cli.tables import read_headers
 from cotherm.errors import CothermError, visible
 
 _GRAPH = """\
