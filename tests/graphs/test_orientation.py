@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import cotherm as ct
-from cotherm.graphs.faces import faces_of
-from cotherm.graphs.orientation import oriented, outward_normals
+from cotherm.graphs.faces import faces_of, oriented, outward_normals
 
 
 def sphere(n: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

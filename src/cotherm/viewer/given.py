@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from cotherm import limits, validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
-from cotherm.graphs.faces import faces_of, is_mesh
+from cotherm.graphs.faces import faces_of, is_mesh, oriented
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.orientation import oriented
 from cotherm.indexed import rows_in_order
 from cotherm.io import atomic
 from cotherm.methods.coupling.result import Coupling

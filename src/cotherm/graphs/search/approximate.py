@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
-from cotherm.graphs.search.candidates import best
 from cotherm.graphs.search.exact import nearest_of
-from cotherm.graphs.search.points import Points, centered, row_maxima
+from cotherm.graphs.search.points import Points, best, centered, row_maxima
 from cotherm.graphs.validation import Rows
 from cotherm.progress import working
 

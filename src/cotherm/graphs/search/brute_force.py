@@ -19,8 +19,8 @@ from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.engines.threads import limited_blas
-from cotherm.graphs.search import candidates, products
-from cotherm.graphs.search.points import Points
+from cotherm.graphs.search import products
+from cotherm.graphs.search.points import Points, in_order, measured
 from cotherm.progress import track
 
 # Neighbors found beyond those asked for.
@@ -81,7 +81,7 @@ def nearest_to(
     for start in track(starts, total=len(starts), label="neighbors"):
         q = np.arange(start, min(start + _AT_ONCE, queries.count))
         found, d = look(q)
-        indices[q], distances[q] = candidates.in_order(found, d, k)
+        indices[q], distances[q] = in_order(found, d, k)
         certain[q] = _certain(points, table, q, found, d, distances[q, -1])
     again = np.flatnonzero(~certain)
     if len(again):
@@ -100,7 +100,7 @@ def _by_sklearn(points: Points, queries: Points, table: products.Products, k: in
         with limited_blas(1):  # threads of OpenMP
             found = np.asarray(search.kneighbors(asked[q], return_distance=False), dtype=np.int64)
         found.sort(axis=1)
-        return found, candidates.measured(points, queries, q, found, own)
+        return found, measured(points, queries, q, found, own)
 
     return look
 
@@ -116,7 +116,7 @@ def _by(engine: Engine, points: Points, table: products.Products, k: int) -> Loo
         # The engine sums in another order, and rounding decides between equal distances: there rounding must be the
         # same, so that the same neighbors are found.
         close = np.flatnonzero(_ties(points, d, k, table.rounding))
-        d[close] = candidates.measured(points, points, q[close], found[close], own)
+        d[close] = measured(points, points, q[close], found[close], own)
         return found, d
 
     return look
@@ -140,8 +140,8 @@ def _certain(
     E = rounding · (|q| + √s_k)², and T ≤ s′_j ≤ s_k + e + E. Where T is larger there is none.
     """
     e, slack = table.query_error[q], 1.0 + table.rounding  # the measured distances are rounded too
-    measured = np.where(np.isfinite(d), points.squares_of(d) / slack - table.error[found], -np.inf)
-    T = measured.max(axis=1) - e
+    known = np.where(np.isfinite(d), points.squares_of(d) / slack - table.error[found], -np.inf)
+    T = known.max(axis=1) - e
     s_k = points.squares_of(farthest) * slack
     E = table.rounding * (np.sqrt(table.query_norms[q]) + np.sqrt(s_k)) ** 2
     return np.asarray(s_k + e + E < T)

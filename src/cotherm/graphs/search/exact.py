@@ -15,8 +15,7 @@ from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.errors import CothermError
 from cotherm.graphs.search import brute_force, products
-from cotherm.graphs.search.candidates import best
-from cotherm.graphs.search.points import Points
+from cotherm.graphs.search.points import Points, best
 from cotherm.progress import track
 
 # Queries of a tree in one call; progress is shown between calls.
