@@ -22,8 +22,8 @@ from cotherm.functions import label_functions, landmark_functions
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
 from cotherm.methods.coupling.couple import couple
-from cotherm.methods.matching.halves import neighborhoods
 from cotherm.methods.matching.match import match
+from cotherm.methods.matching.refinement import neighborhoods
 from cotherm.progress import track
 from paper.data import man, nus, scgem
 

@@ -51,7 +51,7 @@ def measured(views: Views, percent: float, seed: int) -> Figures:
     result = couple_pairs(views.graphs, [paired] * len(views.graphs), random_state=seed)
     commons = (result.common_graph(), common_graph(views.graphs, [paired] * len(views.graphs)))
     known, types = np.isin(np.arange(n), paired), len(np.unique(labels))
-    together = [common.clusters(types, seed=seed) for common in commons]
+    together = [common.clusters(types, random_state=seed) for common in commons]
     (agreement,) = result.pairs.agreement if result.pairs is not None else ()
     figures: Figures = {"agreement": [agreement.before, agreement.after, agreement.chance]}
     for k, (graph, coupled) in enumerate(zip(views.graphs, result.graphs, strict=True)):
@@ -78,7 +78,7 @@ def _precisions(distances: Floats, labels: Ints) -> Floats:
 
 
 def _clusters(graph: Graph, count: int, seed: int) -> Ints:
-    return common_graph([graph, graph]).clusters(count, seed=seed)
+    return common_graph([graph, graph]).clusters(count, random_state=seed)
 
 
 def table(report: dict[str, Any]) -> str:

@@ -16,7 +16,6 @@ import numpy as np
 
 from cotherm.graphs.build import knn_graph
 from cotherm.graphs.graph import Graph
-from cotherm.methods.coupling.continuation import Stage
 from cotherm.methods.coupling.couple import couple
 from cotherm.progress import track
 
@@ -26,14 +25,11 @@ _WIDTHS = (0.03, 0.04, 0.08)
 _SPACINGS = (1.5, 2.0, 3.0, None)  # scale of the weights in units of the spacing; None: all weights 1
 _NEAR = 1.01
 _ALPHA = 1e6
-# Short times first, as the route does, but with the paper's distance throughout.
-_PLAIN = [Stage(times, _ALPHA, robust=False) for times in ((0.3,), (0.9486,), (1.0, 2.0), (1.0, 2.0, 5.0))]
 _ROUTES: dict[str, Any] = {
     "auto": "auto",
     "direct": "direct",
     "times": "times",
     "alpha": "alpha",
-    "times, plain distance": _PLAIN,
 }
 
 

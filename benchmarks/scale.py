@@ -2,7 +2,7 @@
 
 Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbors. Poses: hands joined and apart, all 52,565 vertices
 of a scanned body, a bump on each hand, five neighbors; without its data a modeled body of 5,000 points. Derivatives
-are stored, in float64 and float32, recomputed and streamed: what each way takes, and how far its answer is off. And
+are stored and recomputed: what each way takes, and how far its answer is off. And
 couplings that start where the planted edges are cut already: about what coupling smaller graphs first could save.
 
 Every size runs in a process of its own, so that its peak of memory is its own; compiling is not counted.
@@ -35,7 +35,7 @@ _GROWTH = 1.15
 SCANNED, MODELED, QUICK_BODY = 52_565, 5_000, 1_000
 _BODY_SECONDS, _BODY_LEFT = 180.0, 0.02
 WAYS_SIZE = 100_000
-_WAYS = (("stored", "float64"), ("stored", "float32"), ("recomputed", "float64"), ("streamed", "float64"))
+_WAYS = ("stored", "recomputed")
 
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _derivatives_lines(rows: list[dict[str, Any]]) -> list[str]:
     ]
     for row in rows:
         lines.append(
-            f"  {row['way'] + ', ' + row['precision']:<24}{row['seconds']:>10.1f}{row['memory'] / 1e9:>8.2f}"
+            f"  {row['way']:<24}{row['seconds']:>10.1f}{row['memory'] / 1e9:>8.2f}"
             f"{row['predicted'] / 1e9:>10.2f}{row['cost_differs']:>18.1e}{row['weights_differ']:>18.1e}"
         )
     return lines
@@ -117,12 +117,12 @@ def _starts_lines(row: dict[str, Any]) -> list[str]:
 
 
 def _ways(n: int) -> list[dict[str, Any]]:
-    """Each way to keep derivatives, and both precisions, against the plain one: how do answers differ?"""
+    """Each way to keep derivatives against the first one: how do answers differ?"""
     rows, weights = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for way, precision in _WAYS:
-            place = Path(folder, f"{way}-{precision}.npy")
-            rows.append(_measured(f"measure_derivatives({n}, {way!r}, {precision!r}, {os.fspath(place)!r})"))
+        for way in _WAYS:
+            place = Path(folder, f"{way}.npy")
+            rows.append(_measured(f"measure_derivatives({n}, {way!r}, {os.fspath(place)!r})"))
             weights.append(np.load(place, allow_pickle=False))
     for row, w in zip(rows, weights, strict=True):
         row["cost_differs"] = abs(row["cost"] / rows[0]["cost"] - 1.0)
@@ -179,22 +179,21 @@ def measure_shortcuts(n: int) -> None:
     sys.stdout.write(json.dumps(report) + "\n")
 
 
-def measure_derivatives(n: int, way: str, precision: str, place: str) -> None:
+def measure_derivatives(n: int, way: str, place: str) -> None:
     """Couple with just as much memory as one way to keep derivatives takes; weights go to a file."""
     from cotherm.datasets.shortcuts import shortcuts
     from cotherm.methods.coupling.couple import couple, coupling_memory
 
     small = shortcuts(1_000)
-    couple(small.graphs, small.functions, small.times, "auto", options={"precision": precision, "max_iterations": 2})
+    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
     views = shortcuts(n)
-    needs = coupling_memory(views.graphs, views.functions, precision=precision)
+    needs = coupling_memory(views.graphs, views.functions)
     budget = needs.in_use + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
-    result = couple(views.graphs, views.functions, "auto", "auto", options={"precision": precision, "memory": budget})
+    result = couple(views.graphs, views.functions, "auto", "auto", options={"memory": budget})
     np.save(place, np.concatenate([graph.w for graph in result.graphs]), allow_pickle=False)
     report = {
         "vertices": n,
         "way": result.settings["memory"]["derivatives"],
-        "precision": precision,
         "seconds": result.seconds,
         "memory": peak(),
         "predicted": result.settings["memory"]["peak"],

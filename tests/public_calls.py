@@ -133,16 +133,11 @@ def _building() -> dict[str, Call]:
         "Graph.with_edges": Call(GRAPH.with_edges, {"i": [0], "j": [2], "w": [1.0]}),
         "Graph.with_weights": Call(GRAPH.with_weights, {"u": np.ones(5)}),
         "Mesh": Call(ct.Mesh, mesh),
-        "Stage": Call(_by_stage, {"times": (1.0,), "alpha": 1.0}),
         "knn_graph": Call(ct.knn_graph, {"X": POINTS, "k": 3}),
         "radius_graph": Call(ct.radius_graph, {"X": POINTS, "radius": 0.5}),
         "mesh_graph": Call(ct.mesh_graph, mesh),
         "nearest_neighbors": Call(ct.nearest_neighbors, {"X": POINTS, "k": 3}),
     }
-
-
-def _by_stage(times: Any, alpha: Any, robust: Any = True) -> Any:
-    return ct.couple(**TWO, options={"max_iterations": 2, "continuation": [ct.Stage(times, alpha, robust)]})
 
 
 def _heat() -> dict[str, Call]:

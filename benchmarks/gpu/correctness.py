@@ -170,11 +170,6 @@ def _verbs(quick: bool) -> Iterator[tuple[str, Callable[[Any], Any]]]:
         "couple_pairs",
         lambda e: _cost(ct.couple_pairs(small.graphs, options={"n_modes": 4, "max_iterations": 20}, engine=e)),
     )
-    single: dict[str, Any] = {"precision": "float32", "continuation": "direct"}
-    yield (
-        "couple, precision float32",
-        lambda e: _weights(ct.couple(views.graphs, views.functions, views.times, 1e3, **single, engine=e)),
-    )
 
 
 def _nearest(graph: Any, given: dict[str, Any], engine: Any) -> Any:

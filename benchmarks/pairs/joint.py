@@ -146,7 +146,7 @@ def _common(given: Seen, _: Limits) -> Answer:
 def _with_clusters(common: CommonGraph, given: Seen) -> Joined:
     """A common graph whose vertices are the items in their order, as they are where all items are paired."""
     assert np.array_equal(common.items[:, common.views[0]], np.arange(common.graph.n))
-    return Joined(common.graph, common.clusters(given.clusters, seed=given.seed))
+    return Joined(common.graph, common.clusters(given.clusters, random_state=given.seed))
 
 
 def _of_graph(name: str, make: Callable[[Seen], Graph], given: Seen, _: Limits) -> Answer:

@@ -81,7 +81,7 @@ def _merged(given: Seen, _: Limits) -> Ints:
 
 def of_items(common: CommonGraph, given: Seen) -> Ints:
     """Clusters of a common graph, in the order of the items."""
-    found = common.clusters(given.clusters, seed=given.seed)
+    found = common.clusters(given.clusters, random_state=given.seed)
     clusters = np.empty(len(given.table), dtype=np.int64)
     for k, column in enumerate(given.table.T):
         here = np.flatnonzero(column >= 0)
@@ -90,7 +90,7 @@ def of_items(common: CommonGraph, given: Seen) -> Ints:
 
 
 def _average(given: Seen, _: Limits) -> Ints:
-    return average(given.graphs, normalized=True).clusters(given.clusters, seed=given.seed)[0]
+    return average(given.graphs, normalized=True).clusters(given.clusters, random_state=given.seed)[0]
 
 
 def _peer(peer: Peer, tables: Callable[[Seen], Sequence[Floats]], given: Seen, _: Limits) -> Ints:

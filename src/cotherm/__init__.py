@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from cotherm.methods.alignment import Alignment, align
     from cotherm.methods.average import Average, average
     from cotherm.methods.commuting.closest import Commuting, closest_commuting
-    from cotherm.methods.coupling.continuation import Stage
     from cotherm.methods.coupling.couple import couple, coupling_memory
     from cotherm.methods.coupling.memory import CouplingMemory
     from cotherm.methods.coupling.result import Changes, Coupling
@@ -52,11 +51,10 @@ if TYPE_CHECKING:
     from cotherm.methods.matching.match import match
     from cotherm.methods.matching.modes import Modes
     from cotherm.methods.matching.result import Match
-    from cotherm.methods.pairs.agreement import Agreement
+    from cotherm.methods.pairs.agreement import Agreement, PairReport
     from cotherm.methods.pairs.clusters import Clustering
     from cotherm.methods.pairs.common import CommonGraph, common_graph
     from cotherm.methods.pairs.couple_pairs import couple_pairs
-    from cotherm.methods.pairs.report import PairReport
     from cotherm.methods.quasi_harmonic import QuasiHarmonic, coupled_bases
     from cotherm.methods.result import JointResult
     from cotherm.pairs import pair_names
@@ -87,12 +85,11 @@ _HOMES = {
     "Nearest": "heat.distance",
     "NeighborShards": "graphs.sharded.knn.build",
     "Neighbors": "graphs.search.neighbors",
-    "PairReport": "methods.pairs.report",
+    "PairReport": "methods.pairs.agreement",
     "QuasiHarmonic": "methods.quasi_harmonic",
     "Ranks": "ranks",
     "ShardedGraph": "graphs.sharded.store",
     "Spectrum": "heat.spectrum",
-    "Stage": "methods.coupling.continuation",
     "Step": "methods.coupling.search",
     "Validity": "graphs.validity",
     "align": "methods.alignment",
@@ -168,7 +165,6 @@ __all__ = [
     "ShardedCoupling",
     "ShardedGraph",
     "Spectrum",
-    "Stage",
     "Step",
     "Validity",
     "align",

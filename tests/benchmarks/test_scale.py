@@ -13,7 +13,6 @@ from tests.problems import refused
 def test_planted_short_cuts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "QUICK", (400, 800))
     monkeypatch.setattr(scale, "QUICK_BODY", 600)
-    monkeypatch.setattr(scale, "_WAYS", (("stored", "float64"), ("streamed", "float32")))
     report = scale.run(quick=True)
     assert [row["vertices"] for row in report["sizes"]] == [400, 800]
     assert all(row["recall"] >= 0.9 for row in report["sizes"])
@@ -23,9 +22,9 @@ def test_planted_short_cuts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     assert poses["left"] < 0.02
     assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)
-    assert [row["precision"] for row in report["derivatives"]] == ["float64", "float32"]
+    assert len(report["derivatives"]) == 2
     assert all(row["cost_differs"] < 1e-6 for row in report["derivatives"])
-    assert f"{report['derivatives'][1]['way']}, float32" in scale.table(report)
+    assert report["derivatives"][1]["way"] in scale.table(report)
     assert f"{poses['wrong']} edges between the hands" in scale.table(report)
     starts = report["starts"]
     assert starts["cut"]["cost"] == pytest.approx(starts["given"]["cost"], rel=1e-6)

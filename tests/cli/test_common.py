@@ -96,7 +96,7 @@ def test_the_number_of_clusters_is_chosen_and_the_report_says_how(run: Run, plac
 def test_clusters_and_their_scores(run: Run, place: Path) -> None:
     answer = run("common", "pairs.npz", "--clusters", 3, "--seed", 1, "--out", "items.csv", "--json")
     report, common = json.loads(answer.out), loaded(place / "pairs.npz")
-    clusters = common.clusters(3, seed=1)
+    clusters = common.clusters(3, random_state=1)
     assert [int(row["cluster"]) for row in read(place / "items.csv")] == clusters.tolist()
     assert report["sizes"] == sorted(np.bincount(clusters).tolist(), reverse=True)
     assert (report["items"], report["several"]) == (60, 30)

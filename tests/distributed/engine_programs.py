@@ -223,7 +223,7 @@ def shortcuts() -> None:
 def ways_to_keep() -> None:
     from cotherm.methods.coupling import memory
 
-    for way in ("recomputed", "streamed"):
+    for way in ("recomputed",):
         with patch.object(memory, "WAYS", (way,)):
             both(ct.datasets.ring(30), continuation="times")
 

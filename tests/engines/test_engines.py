@@ -205,7 +205,7 @@ def test_coupling_of_larger_graphs_is_the_same_on_both_engines(other: Engine) ->
     same_on_both(other, ct.datasets.shortcuts(700))
 
 
-@pytest.mark.parametrize("way", ["recomputed", "streamed"])
+@pytest.mark.parametrize("way", ["recomputed"])
 def test_every_way_to_keep_derivatives_runs_on_both_engines(
     way: str, other: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

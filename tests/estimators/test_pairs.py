@@ -324,7 +324,6 @@ def test_a_single_view_is_embedded_as_it_is(digits: tuple[np.ndarray, ...]) -> N
         ("function_weights", [1.0]),
         ("continuation", "direct"),
         ("memory", "1GiB"),
-        ("precision", "float32"),
         ("unlabeled", 3),
     ],
 )

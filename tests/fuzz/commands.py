@@ -173,7 +173,6 @@ def _couple(random: Random) -> list[str]:
         *_option(random, "--continuation", ("direct", "times"), ("x",)),
         *_option(random, "--tolerance", ("1e-3", "1"), _NUMBERS),
         *_option(random, "--memory", ("1GiB", "auto"), ("1", "x", "-1", "1e30TB")),
-        *_option(random, "--precision", ("float32", "float64"), ("half",)),
         *_option(random, "--by", ("labels", "pairs"), ("landmarks", "features", "functions", "colors")),
         *_option(random, "--checkpoint", ("state",), ("out.npz", "./out.npz", "first.csv"), 0.1),
         *("--max-iterations", random.choice(["1", "2", "3"])),

@@ -22,8 +22,7 @@ from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.matching import file as match_file
 from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import Match
-from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.report import PairReport
+from cotherm.methods.pairs.agreement import Agreement, PairReport
 
 _POSITION = b"property float x\nproperty float y\nproperty float z\n"
 _VERSIONS = {"cotherm": "0.1.0", "numpy": "2.0.0", "python": "3.11.0"}

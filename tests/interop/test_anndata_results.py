@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import json
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -96,11 +95,11 @@ METHODS: dict[str, Callable[[Any, Any], ct.JointResult]] = {
     "average": lambda g, F: ct.average(g),
     "closest_commuting": lambda g, F: ct.closest_commuting(g),
     "closest_commuting, valid": lambda g, F: ct.closest_commuting(g, valid=True, restarts=0),
-    "couple by stages": lambda g, F: ct.couple(g, F, [1.0], 10.0, options={"continuation": [ct.Stage((0.5,), 1.0)]}),
+    "couple": lambda g, F: ct.couple(g, F, [1.0], 10.0),
     "coupled_bases": lambda g, F: ct.coupled_bases(g, F, k=5),
     "joint_diagonalize": lambda g, F: ct.joint_diagonalize(g),
 }
-WITH_GRAPHS = {"average", "closest_commuting, valid", "couple by stages"}
+WITH_GRAPHS = {"average", "closest_commuting, valid", "couple"}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -118,8 +117,8 @@ def test_every_method(method: str, tmp_path: Path) -> None:
         graphs: Any = result
         W = read.obsp["cotherm_connectivities"].toarray()
         np.testing.assert_array_equal(W, graphs.graphs[1].adjacency().toarray())
-    if method == "couple by stages":
-        assert json.loads(read.uns["cotherm"]["settings"]["continuation"])[0]["alpha"] == 1.0
+    if method == "couple":
+        assert read.uns["cotherm"]["settings"]["continuation"] == "auto"
 
 
 def test_mudata(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "endless power": (lambda: ct.average([RING, RING], power=10**400), "power"),
     "complex power": (lambda: ct.average([RING, RING], power=np.complex128(1)), "power"),  # type: ignore[arg-type]
     "huge weights": (lambda: ct.average([RING, RING], graph_weights=[1e308, 1e308]), "graph_weights"),
-    "seed": (lambda: ct.average([RING, RING]).clusters(2, seed=2**32), "seed"),
+    "seed": (lambda: ct.average([RING, RING]).clusters(2, random_state=2**32), "random_state"),
     "nothing to go by": (lambda: ct.average([ct.Graph(4, [], [], [])] * 2).clusters(2), "graphs"),
     "one vertex": (lambda: ct.average([ct.Graph(1, [], [], [])] * 2).embedding(1), "graphs"),
     "k": (lambda: ct.average([RING, RING]).embedding(6), "k"),

@@ -193,7 +193,6 @@ def test_what_a_file_does_not_belong_to_is_refused_by_name(tmp_path: Path) -> No
         "max_iterations: 5 there, 6 here": (views.graphs, views.functions, {"max_iterations": 6}),
         "other frozen": (views.graphs, views.functions, {"frozen": [True, None]}),
         "rigidity: [1.0, 1.0] there, [1.0, 2.0] here": (views.graphs, views.functions, {"rigidity": [1.0, 2.0]}),
-        "precision: float64 there, float32 here": (views.graphs, views.functions, {"precision": "float32"}),
         "continuation: ": (views.graphs, views.functions, {"continuation": "direct"}),
         "other start": (views.graphs, views.functions, {"start": views.graphs, "continuation": "times"}),
     }

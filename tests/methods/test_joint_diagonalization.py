@@ -229,7 +229,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "iterations": (lambda: ct.joint_diagonalize([SQUARE], max_iterations=0), "max_iterations"),
     "k": (lambda: ct.joint_diagonalize([SQUARE]).embedding(4), "k"),
     "clusters": (lambda: ct.joint_diagonalize([SQUARE]).clusters(5), "k"),
-    "seed": (lambda: ct.joint_diagonalize([SQUARE]).clusters(2, seed=-1), "seed"),
+    "seed": (lambda: ct.joint_diagonalize([SQUARE]).clusters(2, random_state=-1), "random_state"),
     "t": (lambda: ct.joint_diagonalize([SQUARE]).distances(-1.0), "t"),
     "sources": (lambda: ct.joint_diagonalize([SQUARE]).distances(1.0, sources=[4]), "sources"),
 }

@@ -28,7 +28,7 @@ from cotherm.methods.average import average
 _GRAPH = ("scale", "scale_neighbor", "scale_factor", "symmetrize")
 _BOTH = ("rigidity", "tolerance", "max_iterations", "max_seconds")
 _PAIRS = ("n_modes", "borrow", "include_unrelated", "kept_back")
-_FUNCTIONS = ("graph_weights", "function_weights", "continuation", "memory", "precision")
+_FUNCTIONS = ("graph_weights", "function_weights", "continuation", "memory")
 # Of this estimator.
 _OWN = {"labels": ("unlabeled",), "landmarks": ("n_landmarks",)}
 

@@ -127,7 +127,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         - With pairs, see :func:`cotherm.couple_pairs`: n_modes, borrow, include_unrelated, kept_back. With
           ``{"kept_back": 0}`` agreement is not measured, and the fit is several times as fast.
         - With labels, landmarks or functions, see :func:`cotherm.couple`: graph_weights, function_weights,
-          continuation, memory, precision.
+          continuation, memory.
         - With labels: unlabeled, the label of samples whose class is not known, by default -1. With landmarks:
           n_landmarks, their number, by default 10.
     random_state : int, RandomState or None, default 0
@@ -530,12 +530,12 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
     def _clustered(self, paired: bool, seed: int) -> Any:
         if paired:
             labels = np.full(len(self._items.table), _NONE)
-            labels[self._common_rows] = self.common_graph_.clusters(self.n_clusters or 1, seed=seed)
+            labels[self._common_rows] = self.common_graph_.clusters(self.n_clusters or 1, random_state=seed)
             return labels
         k = validation.integer("k", self.n_clusters, least=1)
         if self._stacked:
-            return self.result_.common_clusters(k, seed=seed)
-        return list(self.result_.clusters(k, seed=seed)[: self.n_views_])
+            return self.result_.common_clusters(k, random_state=seed)
+        return list(self.result_.clusters(k, random_state=seed)[: self.n_views_])
 
     def _new_rows(self, X: Any) -> list[NewRows | None]:
         """New samples in each view, None for views that were not given."""

@@ -153,7 +153,7 @@ class JointResult(Shown, ABC):
         time = validation.real("t", t)
         return self._coordinates(k, time)
 
-    def clusters(self, k: int, *, seed: int = 0) -> tuple[Ints, ...]:
+    def clusters(self, k: int, *, random_state: int = 0) -> tuple[Ints, ...]:
         """Cluster the vertices of every view by spectral clustering.
 
         k-means on the first k modes, with rows scaled to unit length [1]_.
@@ -162,7 +162,7 @@ class JointResult(Shown, ABC):
         ----------
         k : int
             Number of clusters.
-        seed : int, default 0
+        random_state : int, default 0
             Seed of k-means.
 
         Returns
@@ -186,7 +186,7 @@ class JointResult(Shown, ABC):
            Neural Information Processing Systems 14, 2002.
         """
         k = validation.integer("k", k, least=1, most=self._most_modes())
-        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
         rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
         if not self.common:
             return once_each(rows, lambda X: k_means(X, k, seed))
@@ -196,7 +196,7 @@ class JointResult(Shown, ABC):
         by_rows = {id(X): part for X, part in zip(different, np.split(labels, cuts), strict=True)}
         return tuple(by_rows[id(X)] for X in rows)
 
-    def common_clusters(self, k: int, *, seed: int = 0) -> Ints:
+    def common_clusters(self, k: int, *, random_state: int = 0) -> Ints:
         """Cluster the vertices once for all views, which must have the same vertices.
 
         Like :meth:`clusters`, on the rows of all views side by side.
@@ -205,7 +205,7 @@ class JointResult(Shown, ABC):
         ----------
         k : int
             Number of clusters.
-        seed : int, default 0
+        random_state : int, default 0
             Seed of k-means.
 
         Returns
@@ -223,7 +223,7 @@ class JointResult(Shown, ABC):
         clusters : A clustering for each view.
         """
         k = validation.integer("k", k, least=1, most=self._most_modes())
-        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
         rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
         different = list({id(X): X for X in rows}.values())
         if len({len(X) for X in different}) > 1:

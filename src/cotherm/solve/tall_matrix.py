@@ -1,28 +1,20 @@
-"""Tall matrices, with a row for every unknown and few columns: kept in memory or on disk, or recomputed on every pass.
+"""Tall matrices, with a row for every unknown and few columns: kept in memory, or recomputed on every pass.
 
-The Jacobian of a coupling has a row for every edge. Where it does not fit in memory it is read from a file or computed
-again whenever it is used. Callers see blocks of rows and need not know.
+The Jacobian of a coupling has a row for every edge. Where it does not fit in memory it is computed again whenever it is
+used. Callers see blocks of rows and need not know.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
-from cotherm.errors import CothermError
 from cotherm.lazy import lazy
-from cotherm.memory import words
 
 # Writes the rows with given numbers into an array.
 RowWriter = Callable[[Array, Array], None]
@@ -34,7 +26,7 @@ def rows_per_block(columns: int, engine: Engine) -> int:
 
 
 class TallMatrix(ABC):
-    """A matrix E (rows, columns), of float64 to its users.
+    """A matrix E (rows, columns).
 
     Vectors over the rows live with the engine, vectors over the columns on the host.
     """
@@ -105,7 +97,7 @@ class TallMatrix(ABC):
 
 
 class InMemory(TallMatrix):
-    """Rows in memory, as float64 or float32."""
+    """Rows in memory."""
 
     def __init__(self, array: Array, engine: Engine | None = None) -> None:
         self.array = array
@@ -113,10 +105,10 @@ class InMemory(TallMatrix):
         self.shape = (array.shape[0], array.shape[1])
 
     def row_range(self, first: int, last: int) -> Array:
-        return self.array[first:last].astype(np.float64, copy=False)
+        return self.array[first:last]
 
     def rows(self, numbers: Array) -> Array:
-        return self.array[numbers].astype(np.float64, copy=False)
+        return self.array[numbers]
 
     def row_slice(self, first: int, last: int) -> InMemory:
         return InMemory(self.array[first:last], self.engine)
@@ -141,78 +133,3 @@ class Recomputed(TallMatrix):
 
     def row_slice(self, first: int, last: int) -> Recomputed:
         return Recomputed((last - first, self.shape[1]), self._write, self.engine, start=self._start + first)
-
-
-class OnDisk(TallMatrix):
-    """Rows in a temporary file without a name, which is gone with the last reference to it."""
-
-    def __init__(
-        self, shape: tuple[int, int], dtype: Any, file: _File, engine: Engine | None = None, *, start: int = 0
-    ) -> None:
-        self.shape, self._dtype, self._file, self._start = shape, np.dtype(dtype), file, start
-        self.engine = default_engine() if engine is None else engine
-
-    @classmethod
-    def written(
-        cls, shape: tuple[int, int], dtype: Any, blocks: Iterator[Array], engine: Engine | None = None
-    ) -> OnDisk:
-        """From all rows, block by block."""
-        engine = default_engine() if engine is None else engine
-        try:
-            file = _File()
-            for block in blocks:
-                file.append(np.ascontiguousarray(engine.to_numpy(block), dtype=dtype))
-        except OSError as error:
-            size = words(float(np.prod(shape)) * np.dtype(dtype).itemsize)
-            raise CothermError(
-                "memory",
-                f"no room for {size} of derivatives in {tempfile.gettempdir()} ({error.strerror or error})",
-                "room there, or in memory",
-                "Set TMPDIR to a folder on a larger disk, or allow more memory.",
-            ) from None
-        return cls(shape, dtype, file, engine)
-
-    def row_range(self, first: int, last: int) -> Array:
-        return self.engine.asarray(self._read(first, last))
-
-    def rows(self, numbers: Array) -> Array:
-        wanted = self.engine.to_numpy(numbers)
-        out = np.empty((len(wanted), self.shape[1]))
-        step = rows_per_block(self.shape[1], self.engine)
-        cuts = np.searchsorted(wanted, np.arange(0, self.shape[0] + step, step)).tolist()
-        for block, (lo, hi) in enumerate(pairwise(cuts)):
-            if lo < hi:
-                first = block * step
-                out[lo:hi] = self._read(first, min(first + step, self.shape[0]))[wanted[lo:hi] - first]
-        return self.engine.asarray(out)
-
-    def row_slice(self, first: int, last: int) -> OnDisk:
-        return OnDisk((last - first, self.shape[1]), self._dtype, self._file, self.engine, start=self._start + first)
-
-    def _read(self, first: int, last: int) -> Floats:
-        rows = np.empty((last - first, self.shape[1]), dtype=self._dtype)
-        self._file.read(self._offset(first), rows)
-        return rows.astype(np.float64, copy=False)
-
-    def _offset(self, row: int, column: int = 0) -> int:
-        """Where a number stands in the file."""
-        return ((self._start + row) * self.shape[1] + column) * self._dtype.itemsize
-
-
-class _File:
-    """Bytes on disk, without a name to leave behind."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="cotherm-", buffering=0)  # noqa: SIM115, open as long as it is used
-        weakref.finalize(self, self._file.close)
-
-    def append(self, array: NDArray[Any]) -> None:
-        rest = array.reshape(-1).data.cast("B")
-        while len(rest):
-            rest = rest[self._file.write(rest) :]
-
-    def read(self, offset: int, array: NDArray[Any]) -> None:
-        rest = array.reshape(-1).data.cast("B")
-        while len(rest):
-            count = os.preadv(self._file.fileno(), [rest], offset)
-            rest, offset = rest[count:], offset + count

@@ -1,4 +1,4 @@
-"""Derivatives stored, recomputed or streamed lead to one answer; the peak of memory is known beforehand."""
+"""Derivatives stored or recomputed lead to one answer; the peak of memory is known beforehand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.problems import refused
 ROOT = Path(__file__).parents[3]
 
 
-def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupling:
+def coupled(way: str, n_graphs: int = 2) -> ct.Coupling:
     views = ct.datasets.ring(n=40)
     graphs, functions = list(views.graphs), list(views.functions)
     while len(graphs) < n_graphs:
@@ -36,7 +36,7 @@ def coupled(way: str, precision: str = "float64", n_graphs: int = 2) -> ct.Coupl
             functions,
             views.times,
             1e6,
-            options={"continuation": "times", "precision": precision},
+            options={"continuation": "times"},
             frozen=frozen,
         )
 
@@ -51,15 +51,7 @@ def test_every_way_leads_to_the_same_answer(way: str, n_graphs: int) -> None:
         assert_allclose(a.w, b.w, atol=1e-5)
 
 
-@pytest.mark.parametrize("way", ["stored", "streamed"])
-def test_single_precision_changes_the_answer_little(way: str) -> None:
-    expected, found = coupled("stored"), coupled(way, "float32")
-    assert_allclose(found.cost, expected.cost, rtol=1e-6)
-    for a, b in zip(found.graphs, expected.graphs, strict=True):
-        assert_allclose(a.w, b.w, atol=1e-4)
-
-
-CASES = [("stored", 10, 6, 1), ("streamed", 15, 4, 2), ("recomputed", 10, 8, 1)]
+CASES = [("stored", 10, 6, 1), ("recomputed", 10, 8, 1)]
 
 
 @pytest.mark.parametrize(("way", "k", "q", "p"), CASES)
@@ -142,7 +134,7 @@ def test_the_process_itself_stays_within_the_forecast(n: int, q: int, n_graphs: 
 def test_the_limit_holds_where_times_and_alpha_are_chosen() -> None:
     graphs, functions = clouds(100, 40)
     needs = ct.coupling_memory(graphs, functions)
-    least = needs.in_use + min(needs.stored, needs.recomputed, needs.streamed)
+    least = needs.in_use + min(needs.stored, needs.recomputed)
     assert refused(lambda: ct.couple(graphs, functions, options={"memory": 0.8 * least})) == "memory"
 
 
@@ -159,15 +151,15 @@ def test_alpha_is_the_same_however_derivatives_are_kept() -> None:
 
 
 def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = plan.CouplingMemory(stored=900, recomputed=500, streamed=300, in_use=100)
-    assert plan.planned(needs, 1_000, "float64").way == "stored"
-    assert plan.planned(needs, 999, "float64").way == "recomputed"
-    assert plan.planned(needs, 450, "float32") == MemoryPlan("streamed", "float32", 300, 100)
-    assert refused(lambda: plan.planned(needs, 399, "float64")) == "memory"
-    monkeypatch.setattr(memory, "available", lambda *_: 400)
-    assert plan.planned(needs, None, "float64").way == "streamed"
-    monkeypatch.setattr(memory, "available", lambda *_: 300)
-    assert refused(lambda: plan.planned(needs, None, "float64")) == "memory"
+    needs = plan.CouplingMemory(stored=900, recomputed=500, in_use=100)
+    assert plan.planned(needs, 1_000).way == "stored"
+    assert plan.planned(needs, 999).way == "recomputed"
+    assert plan.planned(needs, 650) == MemoryPlan("recomputed", 500, 100)
+    assert refused(lambda: plan.planned(needs, 599)) == "memory"
+    monkeypatch.setattr(memory, "available", lambda *_: 600)
+    assert plan.planned(needs, None).way == "recomputed"
+    monkeypatch.setattr(memory, "available", lambda *_: 500)
+    assert refused(lambda: plan.planned(needs, None)) == "memory"
 
 
 def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
@@ -175,7 +167,7 @@ def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
     with pytest.raises(ct.CothermError) as caught:
         ct.couple(views.graphs, views.functions, options={"memory": "1MB"})
     needs = ct.coupling_memory(views.graphs, views.functions)
-    least = min(needs.stored, needs.recomputed, needs.streamed)
+    least = min(needs.stored, needs.recomputed)
     assert caught.value.argument == "memory"
     assert "1 MB" in str(caught.value)
     assert memory.words(needs.in_use + least).split()[0][:2] in str(caught.value)
@@ -184,24 +176,22 @@ def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
 def test_modes_that_ranks_make_are_within_the_forecast() -> None:
     """The block of the mode iteration is counted, where it is more than the coupling takes afterwards."""
     sizes, engine = [(50_000, 300_000)] * 2, default_engine()
-    few, many = (plan.predicted(sizes, 2, 1, "float64", engine, choosing=False, modes=k).stored for k in (0, 200))
+    few, many = (plan.predicted(sizes, 2, 1, engine, choosing=False, modes=k).stored for k in (0, 200))
     columns = block_width(200)
     assert columns == 300
     assert many - few > 8 * 50_000 * 5 * columns
-    usual = [plan.predicted(sizes, 48, 1, "float64", engine, choosing=False, modes=k).stored for k in (0, 24)]
+    usual = [plan.predicted(sizes, 48, 1, engine, choosing=False, modes=k).stored for k in (0, 24)]
     assert usual[0] == usual[1]  # less than derivatives take
 
 
 def test_bad_words() -> None:
     views = ct.datasets.ring(20)
     assert refused(lambda: ct.couple(views.graphs, views.functions, options={"memory": "lots"})) == "memory"
-    assert refused(lambda: ct.couple(views.graphs, views.functions, options={"precision": "float16"})) == "precision"
-    assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, precision="half")) == "precision"
     assert refused(lambda: ct.coupling_memory(views.graphs, views.functions, "soon")) == "times"
 
 
 def test_needs_in_words() -> None:
-    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, streamed=3 * 10**9, in_use=10**8))
+    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, in_use=10**8))
     assert "stored" in text
     assert "9 GB" in text
     assert "100 MB" in text

@@ -12,9 +12,15 @@ import pytest
 import scipy.sparse as sp
 
 import cotherm as ct
-from cotherm.methods.matching.halves import random_halves
 from cotherm.methods.matching.modes import graph_modes, signatures, time_ratio
-from cotherm.methods.matching.refinement import from_signatures, from_vertices, round_trip, schedule, shares
+from cotherm.methods.matching.refinement import (
+    from_signatures,
+    from_vertices,
+    random_halves,
+    round_trip,
+    schedule,
+    shares,
+)
 from tests import problems, references
 
 

@@ -327,7 +327,7 @@ def test_single_graphs_are_refused() -> None:
         ("clusters", {"k": 0}, "k"),
         ("clusters", {"k": 12}, "k"),
         ("clusters", {"k": 2, "method": "guess"}, "method"),
-        ("clusters", {"k": 2, "seed": -1}, "seed"),
+        ("clusters", {"k": 2, "random_state": -1}, "random_state"),
         ("neighbors", {"view": 3}, "view"),
         ("neighbors", {"view": 0, "k": 0}, "k"),
         ("neighbors", {"view": 0, "k": 9}, "k"),

@@ -245,7 +245,7 @@ def test_time_limits(seconds: float) -> None:
 
 def test_time_that_ends_in_the_first_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     """The trial ends after a step, and so does the coupling by all pairs."""
-    monkeypatch.setattr("cotherm.methods.pairs.descent.time", SimpleNamespace(perf_counter=lambda: np.inf))
+    monkeypatch.setattr("cotherm.methods.coupling.search.time", SimpleNamespace(perf_counter=lambda: np.inf))
     result = ct.couple_pairs([clustered(1), clustered(2)], max_seconds=100.0)
     assert result.status == "time limit"
     assert len(result.history) == 1

@@ -87,8 +87,8 @@ def _run(options: argparse.Namespace) -> None:
         coordinates = common.embedding(options.components, t=0.0 if options.time is None else options.time)
     found, seed = None, 0 if options.seed is None else options.seed
     if options.clusters is not None:
-        with as_options("seed", "method", k="--clusters"):
-            found = common.clustering(options.clusters, method=options.method or "auto", seed=seed)
+        with as_options("method", random_state="--seed", k="--clusters"):
+            found = common.clustering(options.clusters, method=options.method or "auto", random_state=seed)
     clusters = None if found is None else found.labels
     contents = {"out": _items_bytes(names, common, coordinates, clusters)}
     if "graph" in places:
@@ -240,7 +240,7 @@ def _states(
         yield _State(f"{name}, common graph", items[judged], own, clusters, distances)
     every = np.flatnonzero(known)
     merged = _not_coupled(result, common)
-    own_clusters = None if count is None else merged.clusters(count, seed=seed)
+    own_clusters = None if count is None else merged.clusters(count, random_state=seed)
     yield _State("all items, merged, not coupled", every, labels[known], own_clusters, _distances(merged.graph, merged))
     yield _State("all items, common graph", every, labels[known], clusters, distances)
 

@@ -82,7 +82,7 @@ then:
 """
 # What couple and couple_pairs take as ``options``.
 RARE = ("rigidity", "tolerance", "max_iterations")
-RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory", "precision")
+RARE_OF_FUNCTIONS = ("function_weights", "continuation", "memory")
 # Arguments of both ways to couple that have an option of the same name.
 _NAMED = ("times", "alpha", "rigidity", "tolerance", "max_iterations", "max_seconds", "engine", "checkpoint")
 _AUTO_NUMBER = either(number, "auto")
@@ -130,14 +130,8 @@ _COUPLING: Options = {
     "--memory": value(
         str,
         "SIZE",
-        "memory limit, such as 8GiB: derivatives that do not fit are recomputed or stored in a temporary file; auto "
-        "(the default) is the free memory",
+        "memory limit, such as 8GiB: derivatives that do not fit are recomputed; auto (the default) is the free memory",
         default="auto",
-    ),
-    "--precision": choice(
-        ["float64", "float32"],
-        "precision of stored derivatives: float32 takes half the memory and gives nearly the same result",
-        default="float64",
     ),
     "--checkpoint": value(
         str,
@@ -280,7 +274,6 @@ def _refuse_options_of_functions(options: argparse.Namespace) -> None:
         "--function-weights": options.function_weights,
         "--continuation": None if options.continuation == "auto" else options.continuation,
         "--memory": None if options.memory == "auto" else options.memory,
-        "--precision": None if options.precision == "float64" else options.precision,
     }
     advice = "Or couple by labels: --by labels." if options.labels and not options.paired else ""
     for name, said in given.items():

@@ -78,8 +78,8 @@ def _cluster_options(parser: argparse.ArgumentParser) -> None:
 def _cluster(options: argparse.Namespace) -> None:
     place = None if options.out is None else outputs.free_place(options.out, (".csv",), force=options.force)
     names, result, labels, reading, graphs = _joined(options)
-    with as_options("seed", k="--clusters"):
-        clusters = result.clusters(options.clusters, seed=options.seed)
+    with as_options(k="--clusters", random_state="--seed"):
+        clusters = result.clusters(options.clusters, random_state=options.seed)
     graphs, clusters = graphs[: len(names)], clusters[: len(names)]  # one answer for all views has one name
     same = _shared_items(result, graphs)
     clusters = [

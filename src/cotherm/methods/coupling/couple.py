@@ -16,11 +16,10 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import times_count
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
-from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_precision, checked_times, free_edges
-from cotherm.methods.coupling.report import report
+from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_times, free_edges
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
-from cotherm.methods.coupling.solve import solve
+from cotherm.methods.coupling.solve import report, solve
 from cotherm.methods.validation import are_shards
 from cotherm.ranks import together
 from cotherm.validation import options_of
@@ -134,16 +133,13 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
         - continuation: sequence of easier problems to solve first, because the cost has many poor local minima.
           "direct" solves the problem as it is, "times" starts with short times, "alpha" starts with a small α. "auto",
           the default, tries "times", "alpha", and "direct" or, if several graphs have changed, one graph before the
-          others; it keeps the best. On graphs of more than 300 vertices it takes "times". A list of
-          :class:`cotherm.Stage` gives the stages explicitly.
+          others; it keeps the best. On graphs of more than 300 vertices it takes "times".
         - tolerance: stop when the projected gradient, relative to the gradients of the two terms that balance in it,
           is below this; 1e-6 by default.
         - max_iterations: maximum number of steps in all, 10000 by default.
         - memory: memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto",
-          the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed
-          or read from a temporary file. :func:`cotherm.coupling_memory` predicts the amounts.
-        - precision: "float64", the default, or "float32" for the stored derivatives, which halves their memory. Heat,
-          cost and weights are always float64, and the result changes in about the seventh digit.
+          the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed.
+          :func:`cotherm.coupling_memory` predicts the amounts.
 
     Returns
     -------
@@ -244,7 +240,6 @@ def coupling_memory(
     times: ArrayLike | str = "auto",
     *,
     frozen: Sequence[Any] | None = None,
-    precision: str = "float64",
     engine: str | Engine = "auto",
 ) -> CouplingMemory:
     """Predict the memory that couple needs at its peak, without running it.
@@ -259,8 +254,6 @@ def coupling_memory(
         Diffusion times at which the graphs are compared.
     frozen : sequence of {None, bool, array_like}, optional
         Edges that keep their weight, as for :func:`cotherm.couple`.
-    precision : {"float64", "float32"}, default "float64"
-        Precision of the stored derivatives.
     engine : {"auto", "cpu", "gpu"} or Engine, default "auto"
         What is to run the coupling, as for :func:`cotherm.couple`. The memory is that where its arrays live.
 
@@ -278,7 +271,7 @@ def coupling_memory(
     >>> import cotherm as ct
     >>> views = ct.datasets.shortcuts(20_000)
     >>> needs = ct.coupling_memory(views.graphs, views.functions)
-    >>> needs.streamed < needs.stored < 1e9
+    >>> needs.recomputed < needs.stored < 1e9
     True
     """
     graphs, columns = checked_views(graphs, functions)
@@ -287,4 +280,4 @@ def coupling_memory(
     sizes = [(g.n, len(edges)) for g, edges in zip(graphs, free_edges(frozen, graphs), strict=True)]
     q = columns[0].shape[1]
     run_by = engine_for_views(engine, functions)
-    return predicted(sizes, q, count, checked_precision(precision), run_by, choosing=given is None)
+    return predicted(sizes, q, count, run_by, choosing=given is None)

@@ -28,8 +28,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
 from cotherm.methods.coupling.result import STATUSES, Coupling
-from cotherm.methods.pairs.agreement import Agreement
-from cotherm.methods.pairs.report import PairReport
+from cotherm.methods.pairs.agreement import Agreement, PairReport
 from cotherm.pairs import checked_pairs
 
 _MARK = "cotherm coupling"
@@ -73,7 +72,8 @@ def render(result: Coupling) -> bytes:
     head |= {field: np.asarray(getattr(result, field)).tolist() for field in _VECTORS}
     table = {}
     if result.pairs is not None:
-        head["pairs"], table["pairs"] = _about_pairs(result.pairs), result.pairs.table
+        head["pairs"] = {name: one for name, one in asdict(result.pairs).items() if name != "table"}
+        table["pairs"] = result.pairs.table
     arrays = {"header": archive.header(_MARK, head), **table}
     views = zip(result.originals, result.graphs, result.functions, strict=True)
     for k, (old, new, F) in enumerate(views):
@@ -147,18 +147,6 @@ def _complete(head: dict[str, Any]) -> bool:
         and archive.words(head.get("versions"))
     )
     return set(head) - {"pairs"} == {"version", "graphs", *_NUMBERS, *_PLAIN, *_VECTORS} and kinds_hold
-
-
-def _about_pairs(pairs: PairReport) -> dict[str, Any]:
-    """All parts of the report except arrays."""
-    return {
-        "n_modes": pairs.n_modes,
-        "strength": pairs.strength,
-        "shares": list(pairs.shares),
-        "rigidity": list(pairs.rigidity),
-        "agreement": [asdict(one) for one in pairs.agreement],
-        "notes": list(pairs.notes),
-    }
 
 
 def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> PairReport | None:

@@ -1,13 +1,12 @@
-"""The derivative of a coupling's residuals by every free weight: stored, recomputed or streamed.
+"""The derivative of a coupling's residuals by every free weight: stored or recomputed.
 
-*stored*: in memory, as float64 or float32. *recomputed*: only what it is computed from is kept, some ten functions of
-the Laplacian applied to F for every time; a row is a few hundred multiplications from there. *streamed*: written to a
-temporary file once and read block by block.
+*recomputed*: only what it is computed from is kept, some ten functions of the Laplacian applied to F for every time; a
+row is a few hundred multiplications from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +16,7 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.heat.correlation_model import Correlation
 from cotherm.methods.coupling.memory import MemoryPlan
-from cotherm.solve.tall_matrix import InMemory, OnDisk, Recomputed, TallMatrix, rows_per_block
+from cotherm.solve.tall_matrix import InMemory, Recomputed, TallMatrix
 
 
 class Jacobian:
@@ -32,12 +31,10 @@ class Jacobian:
 
     def kept(self, plan: MemoryPlan, n: int) -> TallMatrix:
         """Keep the Jacobian as the plan says; ``n`` is the size of the largest graph."""
-        if plan.way == "streamed":
-            return OnDisk.written(self._shape, plan.dtype, self._blocks(), self._engine)
-        return self._recomputed() if plan.way == "recomputed" else self._stored(plan, n)
+        return self._recomputed() if plan.way == "recomputed" else self._stored(n)
 
-    def _stored(self, plan: MemoryPlan, n: int) -> TallMatrix:
-        J = self._engine.xp.empty(self._shape, dtype=plan.dtype)
+    def _stored(self, n: int) -> TallMatrix:
+        J = self._engine.xp.empty(self._shape)
         parts = [J[lo:hi] for lo, hi in pairwise(self._cuts)]
 
         def write(state: Correlation, edges: Array, part: Array, factors: Floats) -> None:
@@ -59,19 +56,6 @@ class Jacobian:
                     _expand(out[lo:hi], factors[k])
 
         return Recomputed(self._shape, write, self._engine)
-
-    def _blocks(self) -> Iterator[Array]:
-        """All rows in turn; what one graph's rows are computed from is freed before the next graph."""
-        xp, step = self._engine.xp, rows_per_block(self._shape[1], self._engine)
-        for state, edges, factors in zip(self._states, self._free, self._factors, strict=True):
-            write = state.row_writer(edges)
-            for first in range(0, len(edges), step):
-                numbers = xp.arange(first, min(first + step, len(edges)))
-                out = xp.empty((len(numbers), self._shape[1]))
-                write(numbers, out)
-                _expand(out, factors)
-                yield out
-            del write
 
 
 def _expand(part: Array, factors: Floats) -> None:

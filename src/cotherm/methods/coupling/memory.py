@@ -1,8 +1,9 @@
 """The memory of a coupling: predicted before it begins, and how derivatives are kept so that it fits.
 
 The largest part is the Jacobian, a row for every edge and a column for every pair of functions at every time. It is
-*stored* in memory, *recomputed* whenever it is used, or *streamed* from a temporary file
-(:mod:`cotherm.methods.coupling.jacobian`). The plan is made once, before anything else: the fastest way that fits.
+*stored* in memory, or *recomputed* whenever it is used (:mod:`cotherm.methods.coupling.jacobian`). The plan is made
+once, before anything else: the fastest way that fits. (On 100,000 vertices reading it from a file took a tenth less
+memory than recomputing it, and storing it in single precision as much.)
 
 The small systems have as many rows as the Jacobian has columns, and there are several of them at a time, however the
 Jacobian is kept. The choice of times and of α, every route and the report are within the forecast.
@@ -14,9 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from cotherm import limits, memory
 from cotherm.engines import Engine, default_engine
@@ -26,7 +24,7 @@ from cotherm.ranks import together
 from cotherm.solve.filtered_eigenpairs import block_width
 
 # Ways to keep the Jacobian, the fastest first.
-WAYS = ("stored", "recomputed", "streamed")
+WAYS = ("stored", "recomputed")
 
 # Terms of the derivative for every time, of a graph by its spectrum and of a larger one: see
 # cotherm.heat.low_rank_kernel.
@@ -84,8 +82,6 @@ class CouplingMemory:
         With the Jacobian in memory. This is the fastest way.
     recomputed : int
         With the Jacobian recomputed whenever it is needed.
-    streamed : int
-        With the Jacobian read from a temporary file.
     applied : bool
         Whether there are so many functions that the Jacobian is never formed. Then all amounts are the same.
     in_use : int
@@ -99,7 +95,6 @@ class CouplingMemory:
 
     stored: int
     recomputed: int
-    streamed: int
     in_use: int
     applied: bool = False
 
@@ -113,10 +108,9 @@ class CouplingMemory:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """How the Jacobian is kept, one of ``WAYS``, in which precision, and how much memory that takes in addition."""
+    """How the Jacobian is kept, one of ``WAYS``, and how much memory that takes in addition."""
 
     way: str = "stored"
-    precision: str = "float64"
     added: int = 0
     in_use: int = 0
     applied: bool = False
@@ -127,17 +121,13 @@ class MemoryPlan:
         return "applied" if self.applied else self.way
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.precision)
-
-    @property
     def peak(self) -> int:
         """Bytes of the whole process."""
         return self.in_use + self.added
 
 
 def predicted(
-    sizes: Sequence[tuple[int, int]], q: int, p: int, precision: str, engine: Engine, *, choosing: bool, modes: int = 0
+    sizes: Sequence[tuple[int, int]], q: int, p: int, engine: Engine, *, choosing: bool, modes: int = 0
 ) -> CouplingMemory:
     """For graphs with these vertices and free edges, q functions and p times; ``choosing``: the times are "auto".
 
@@ -149,15 +139,14 @@ def predicted(
     if shape.is_applied:
         of_rank = _EDGE_OF_RANK * shape.edges if engine.is_distributed else 0
         amount = int(engine.overhead * (shape.lasting + of_rank + max(shape.applied, other)))
-        return CouplingMemory(amount, amount, amount, engine.memory()[1], applied=True)
-    jacobian = (4 if precision == "float32" else 8) * shape.columns * shape.edges
+        return CouplingMemory(amount, amount, engine.memory()[1], applied=True)
+    jacobian = 8 * shape.columns * shape.edges
     step, heat = shape.step, shape.heat
     stored = jacobian + max(step, heat) + (_EDGE_OF_RANK * shape.edges if engine.is_distributed else 0)
     recomputed = shape.kept_terms + max(step, heat - shape.kept_terms)
-    streamed = max(step, heat)
-    ways = (shape.lasting + max(way, other) for way in (stored, recomputed, streamed))
-    stored, recomputed, streamed = (int(engine.overhead * way) for way in ways)
-    return CouplingMemory(stored, recomputed, streamed, engine.memory()[1])
+    ways = (shape.lasting + max(way, other) for way in (stored, recomputed))
+    stored, recomputed = (int(engine.overhead * way) for way in ways)
+    return CouplingMemory(stored, recomputed, engine.memory()[1])
 
 
 class _Shape:
@@ -254,7 +243,6 @@ class _Shape:
 def planned(
     needs: CouplingMemory,
     budget: int | None,
-    precision: str,
     engine: Engine | None = None,
     *,
     free: int | None = None,
@@ -271,17 +259,12 @@ def planned(
         free = engine.memory()[0]
     most = engine.ranks.most
     free = int(-most(-free))
-    needs = replace(
-        needs,
-        stored=int(most(needs.stored)),
-        recomputed=int(most(needs.recomputed)),
-        streamed=int(most(needs.streamed)),
-    )
+    needs = replace(needs, stored=int(most(needs.stored)), recomputed=int(most(needs.recomputed)))
     allowed = free * (_PART if budget is None else 1.0)
     for way in WAYS:
         if getattr(needs, way) <= allowed:
-            return MemoryPlan(way, precision, getattr(needs, way), needs.in_use, needs.applied)
-    least = min(needs.stored, needs.recomputed, needs.streamed)
+            return MemoryPlan(way, getattr(needs, way), needs.in_use, needs.applied)
+    least = min(needs.stored, needs.recomputed)
     given = (
         f"{memory.words(free)} free"
         if budget is None
@@ -293,5 +276,5 @@ def planned(
             "memory",
             given,
             f"{memory.words(needs.in_use + least)} in all, the least this coupling takes",
-            f'{ranks} fewer functions or times, precision="float32", freeze edges, or couple samples of the graphs.',
+            f"{ranks} fewer functions or times, freeze edges, or couple samples of the graphs.",
         )

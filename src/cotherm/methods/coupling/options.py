@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,13 @@ from cotherm.engines.interface import Pattern
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint, checked_place, fingerprint_of_graphs, hashed
-from cotherm.methods.coupling.continuation import HELD, ROUTES, Stage
+from cotherm.methods.coupling.continuation import HELD, ROUTES
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.validation import is_auto, positive
 from cotherm.ranks import require_equal_content
 
 Edges = NDArray[np.intp]
-Route = tuple[str, list[Stage] | None]
 
 # What few need, with the defaults.
 RARE: Mapping[str, Any] = {
@@ -35,7 +34,6 @@ RARE: Mapping[str, Any] = {
     "tolerance": 1e-6,
     "max_iterations": 10_000,
     "memory": "auto",
-    "precision": "float64",
 }
 _LARGEST_SQUARE = 1e70
 _LARGEST_COST = 1e140
@@ -51,12 +49,11 @@ class Numbers:
     alpha: float | None
     rigidity: Floats
     graph_weights: Floats
-    continuation: str | list[Stage]
+    continuation: str
     tolerance: float
     max_iterations: int
     max_seconds: float | None
     budget: int | None
-    precision: str
     callback: Callable[[Step], Any] | None
     checkpoint: Path | None
 
@@ -78,12 +75,11 @@ class Numbers:
             alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
             rigidity=positive("rigidity", rare["rigidity"], count, "graphs"),
             graph_weights=positive("graph_weights", graph_weights, count, "graphs"),
-            continuation=_checked_continuation(rare["continuation"]),
+            continuation=validation.choice("continuation", rare["continuation"], ("auto", *ROUTES)),
             tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
             max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
             max_seconds=checked_seconds(max_seconds),
             budget=_checked_budget(rare["memory"]),
-            precision=checked_precision(rare["precision"]),
             callback=checked_callback(callback),
             checkpoint=None if checkpoint is None else checked_place(checkpoint),
         )
@@ -95,22 +91,20 @@ class Numbers:
             "alpha": "auto" if self.alpha is None else repr(self.alpha),
             "rigidity": repr(self.rigidity.tolist()),
             "graph_weights": repr(self.graph_weights.tolist()),
-            "continuation": repr(self.continuation),
+            "continuation": self.continuation,
             "tolerance": repr(self.tolerance),
             "max_iterations": repr(self.max_iterations),
             "memory": "auto" if self.budget is None else repr(self.budget),
-            "precision": self.precision,
         }
 
     def settings(self) -> dict[str, Any]:
         """What a result says about them."""
-        stages = self.continuation
         return {
             "times": "auto" if self.times is None else self.times.tolist(),
             "alpha": "auto" if self.alpha is None else self.alpha,
             "rigidity": self.rigidity.tolist(),
             "graph_weights": self.graph_weights.tolist(),
-            "continuation": stages if isinstance(stages, str) else [asdict(stage) for stage in stages],
+            "continuation": self.continuation,
             "tolerance": self.tolerance,
             "max_iterations": self.max_iterations,
             "max_seconds": self.max_seconds,
@@ -163,17 +157,13 @@ class Options(Numbers):
         return checked
 
     @property
-    def routes(self) -> list[Route]:
-        """Names of routes, with the stages if the caller gave them."""
-        if not isinstance(self.continuation, str):
-            return [("given", self.continuation)]
+    def routes(self) -> Sequence[str]:
+        """Names of the routes to follow."""
         if self.continuation != "auto":
-            return [(self.continuation, None)]
+            return [self.continuation]
         if self.start is not None:
-            return [("direct", None)]
-        return [
-            (name, None) for name in (("times", "alpha", HELD) if self.largest <= limits.ALL_ROUTES else ("times",))
-        ]
+            return ["direct"]
+        return ("times", "alpha", HELD) if self.largest <= limits.ALL_ROUTES else ["times"]
 
     @property
     def weighted_functions(self) -> list[Floats]:
@@ -232,10 +222,6 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
     return None if is_auto("times", times) else validation.times("times", times)
 
 
-def checked_precision(precision: str) -> str:
-    return validation.choice("precision", precision, ("float64", "float32"))
-
-
 def _checked_budget(budget: Any) -> int | None:
     """The bytes of memory that may be used; None for "auto", those that are free."""
     return None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget)
@@ -275,24 +261,6 @@ def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
             raise CothermError(argument, f"a mask of shape {array.shape}", f"one truth value per edge, {graph.m}")
         return np.flatnonzero(~array)
     return np.setdiff1d(np.arange(graph.m), validation.indices(argument, frozen, below=graph.m))
-
-
-def _checked_continuation(continuation: Any) -> str | list[Stage]:
-    if isinstance(continuation, str):
-        return validation.choice("continuation", continuation, ("auto", *ROUTES))
-    needed = f"one of {('auto', *ROUTES)}, or a list of cotherm.Stage"
-    if not isinstance(continuation, Sequence):
-        raise CothermError("continuation", validation.describe(continuation), needed)
-    stages = []
-    for k, stage in enumerate(continuation):
-        if not isinstance(stage, Stage):
-            raise CothermError(f"continuation[{k}]", validation.describe(stage), needed)
-        times = validation.times(f"continuation[{k}].times", stage.times)
-        alpha = validation.real(f"continuation[{k}].alpha", stage.alpha, positive=True)
-        if not isinstance(stage.robust, bool):
-            raise CothermError(f"continuation[{k}].robust", validation.describe(stage.robust), "True or False")
-        stages.append(Stage(tuple(times.tolist()), alpha, stage.robust))
-    return stages
 
 
 def _start_weights(start: Sequence[Graph] | Coupling | None, graphs: list[Graph]) -> list[Floats] | None:

@@ -15,7 +15,7 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError, shortened, visible
 from cotherm.graphs.graph import Graph
 from cotherm.lazy import lazy
-from cotherm.methods.pairs.report import PairReport, agreement_table
+from cotherm.methods.pairs.agreement import PairReport, agreement_table
 from cotherm.methods.picture import figure_of, page_of, small_png
 from cotherm.methods.result import HasStatus, JointGraphs
 from cotherm.notebook import Shown, Table

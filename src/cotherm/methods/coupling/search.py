@@ -14,7 +14,7 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
-from cotherm.methods.coupling.continuation import HELD, Stage, default_route, robust_scale
+from cotherm.methods.coupling.continuation import HELD, default_route, robust_scale
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
@@ -130,7 +130,7 @@ class Search:
     def __init__(
         self,
         problem: CouplingProblem,
-        routes: Sequence[tuple[str, list[Stage] | None]],
+        routes: Sequence[str],
         tolerance: float,
         max_iterations: int,
         callback: Callable[[Step], Any] | None,
@@ -143,7 +143,7 @@ class Search:
         self._watch = Watch(problem.engine, callback, deadline, meter)
         self._robust = robust_scale(problem)
         self._current: Array | None = None
-        self._holds = any(name == HELD for name, _ in routes)
+        self._holds = HELD in routes
         self._by_times: tuple[CouplingProblem, Found] | None = None  # the last stage of that route, where it is needed
         self._found: list[Found] = []
         self._checkpoint = checkpoint
@@ -193,29 +193,29 @@ class Search:
 
     def _straight(self, start: Array) -> Found:
         """The end of the only route: what it has learned on the last stage serves to the end."""
-        ((name, given),) = self._routes
-        u, stages = self._through_stages(name, given, start)
+        (name,) = self._routes
+        u, stages = self._through_stages(name, start)
         return self._descend(self._problem, u, name, stages, self._left, rough=False)
 
     def _rough(self, start: Array) -> list[Found]:
         rough: list[Found] = []
-        for name, given in self._routes:
+        for name in self._routes:
             # Where one graph alone has changed anyway, holding the others would change nothing.
             graph = self._most_changed() if name == HELD else None
             if graph is None:
-                rough.append(self._follow("direct" if name == HELD else name, given, start))
+                rough.append(self._follow("direct" if name == HELD else name, start))
             else:
                 rough += self._change_first(graph, start)
         return rough
 
-    def _follow(self, name: str, given: list[Stage] | None, start: Array) -> Found:
-        u, stages = self._through_stages(name, given, start)
+    def _follow(self, name: str, start: Array) -> Found:
+        u, stages = self._through_stages(name, start)
         steps = _ROUGH_STEPS if stages else _DIRECT_STEPS
         return self._descend(self._problem, u, name, stages, steps, rough=True)
 
-    def _through_stages(self, name: str, given: list[Stage] | None, u: Array) -> tuple[Array, int]:
+    def _through_stages(self, name: str, u: Array) -> tuple[Array, int]:
         """The end of the stages before the last, and their number."""
-        stages = default_route(name, self._problem) if given is None else given
+        stages = default_route(name, self._problem)
         for number, stage in enumerate(stages):
             problem = self._problem.restated(np.array(stage.times), stage.alpha, self._robust if stage.robust else None)
             end = self._descend(problem, u, name, number, _STAGE_STEPS, rough=True)

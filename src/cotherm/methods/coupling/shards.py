@@ -33,7 +33,6 @@ from cotherm.methods.checkpoint import hashed
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_times, fewer_times, times_count_for
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Numbers, Options
-from cotherm.methods.coupling.report import is_misled
 from cotherm.methods.coupling.result import CouplingOutcome
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.shard_pairs import checked_shard_pairs, pair_rows, same_units
@@ -46,7 +45,7 @@ from cotherm.methods.coupling.shard_views import (
     read_view,
     start_weights,
 )
-from cotherm.methods.coupling.solve import Solution, share_of, solve
+from cotherm.methods.coupling.solve import Solution, is_misled, share_of, solve
 from cotherm.methods.pairs import choice
 from cotherm.methods.validation import is_auto, positive, versions
 from cotherm.ranks import Ranks, together
@@ -66,7 +65,6 @@ PAIRS_OF_SHARDS: Mapping[str, Any] = {
     "tolerance": 1e-6,
     "max_iterations": 10_000,
     "memory": "auto",
-    "precision": "float64",
 }
 _EXACT = 1e-12
 
@@ -226,9 +224,9 @@ class ShardCoupling:
     def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> MemoryPlan:
         """Plan for ``q`` functions and ``count`` times; refuses what does not fit, on all ranks."""
         numbers, engine = self._numbers, self._engine
-        needs = predicted(self._sizes, q, count, numbers.precision, engine, choosing=choosing, modes=modes)
+        needs = predicted(self._sizes, q, count, engine, choosing=choosing, modes=modes)
         needs = replace(needs, in_use=self._in_use)
-        return planned(needs, numbers.budget, numbers.precision, engine, free=self._free)
+        return planned(needs, numbers.budget, engine, free=self._free)
 
     def _function_weights(self, rows: Sequence[Floats]) -> Floats:
         with together(self._world):

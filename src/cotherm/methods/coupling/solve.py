@@ -1,8 +1,9 @@
-"""From checked options to new weights: choose times, α and memory, renumber the graphs, search."""
+"""From checked options to the result: choose times, α and memory, renumber the graphs, search, evaluate anew."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from cotherm.deadline import TimeUp, until
 from cotherm.engines import Engine, processor
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
+from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
 from cotherm.memory import words
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, times_count, useful_strength
@@ -24,7 +26,9 @@ from cotherm.methods.coupling.continuation import first_horizon
 from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Search, Step
+from cotherm.methods.validation import versions
 from cotherm.progress import Meter, shown
 
 log = logging.getLogger("cotherm")
@@ -118,11 +122,9 @@ def _plan(options: Options) -> MemoryPlan:
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
     sizes = [share_of(options.engine, *size) for size in options.sizes]
-    needs = predicted(sizes, q, count, options.precision, options.engine, choosing=choosing)
-    plan = planned(needs, options.budget, options.precision, options.engine)
-    log.info(
-        "couple: derivatives %s as %s, %s of memory at the peak", plan.description, plan.precision, words(plan.peak)
-    )
+    needs = predicted(sizes, q, count, options.engine, choosing=choosing)
+    plan = planned(needs, options.budget, options.engine)
+    log.info("couple: derivatives %s, %s of memory at the peak", plan.description, words(plan.peak))
     return plan
 
 
@@ -290,3 +292,61 @@ def reordered(graph: Graph) -> Reordered:
     low, high = np.minimum(a, b), np.maximum(a, b)
     edges = np.argsort(low.astype(np.int64) * graph.n + high)
     return Reordered(Graph(graph.n, low[edges], high[edges], graph.w[edges]), order.astype(np.intp), edges)
+
+
+# Relative error of the heat that judges solutions.
+_EXACT = 1e-12
+# If the search's cost is further off than this, relative to the functions, the search was misled.
+_NOISE = 1e-8
+
+
+def report(options: Options, solution: Solution, began: float) -> Coupling:
+    """Cost and coupling are computed from the same numbers, so that they cannot contradict each other.
+
+    ``began`` is the reading of ``time.perf_counter`` at the start.
+    """
+    columns, times = options.functions, solution.times
+    coupled = tuple(g.with_weights(u) for g, u in zip(options.graphs, solution.weights, strict=True))
+    Q = all_correlations(coupled, columns, times, _EXACT, options.engine)
+    weighted = Q * np.sqrt(np.outer(options.function_weights, options.function_weights))
+    cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
+    size = max(float(np.sum(F**2)) for F in options.weighted_functions)
+    misled = solution.status == "converged" and is_misled(options, solution, cost, size)
+    return Coupling(
+        graphs=coupled,
+        originals=tuple(options.graphs),
+        functions=tuple(columns),
+        times=tuple(times.tolist()),
+        alpha=solution.alpha,
+        cost=cost,
+        distance=solution.distance,
+        coupling_before=coupling_error(options.graphs, columns, times, engine=options.engine),
+        coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
+        mismatch=functions_mismatch(columns),
+        status="stalled" if misled else solution.status,
+        optimality=solution.optimality,
+        history=solution.history,
+        settings=_settings(options, solution),
+        versions=versions(),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def is_misled(options: Options, solution: Solution, cost: float, size: float) -> bool:
+    """Whether the search's cost differs from the true one by more than rounding; ``size`` is that of the functions."""
+    noise = np.sqrt(solution.alpha) * float(options.graph_weights.sum()) * _NOISE * size
+    return not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
+
+
+def _settings(options: Options, solution: Solution) -> dict[str, Any]:
+    """The arguments as understood."""
+    plan = solution.plan
+    return {
+        **options.settings(),
+        **({} if solution.strength is None else {"strength": solution.strength}),
+        "function_weights": options.function_weights.tolist(),
+        "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
+        "warm_start": options.start is not None,
+        "memory": {"derivatives": plan.description, "peak": plan.peak},
+        "engine": options.engine.name,
+    }

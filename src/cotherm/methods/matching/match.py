@@ -17,11 +17,11 @@ from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
 from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
+from cotherm.lazy import lazy
 from cotherm.methods.coupling.auto import useful_strength
 from cotherm.methods.coupling.result import STRENGTH, Coupling
-from cotherm.methods.matching.halves import agreement, chance
 from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, default_times, graph_modes, signatures, time_ratio
-from cotherm.methods.matching.refinement import Space, from_signatures, refined, round_trip, shares
+from cotherm.methods.matching.refinement import Space, agreement, chance, from_signatures, refined, round_trip, shares
 from cotherm.methods.matching.result import APPROXIMATE, BY_CHANCE, SUPPORTED, UNCERTAIN, UNJUDGED, Match
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
 from cotherm.methods.validation import checked_graphs, checked_views, is_auto, versions
@@ -33,6 +33,9 @@ _FIRST = 15
 # The part of the vertices at which halves of the functions must agree for a match to count as supported, and how
 # far above chance for it to count at all; clouds with more noise than structure came to 0.08 above it (benchmark).
 _SUPPORTED, _ABOVE_CHANCE = 0.5, 0.09
+
+
+Columns = tuple[Floats, Floats]
 
 
 def match(
@@ -157,32 +160,19 @@ def match(
     refine = validation.boolean("refine", refine)
     n_splits = validation.integer("n_splits", n_splits, least=0, most=limits.REPETITIONS)
 
+    both = (columns[source], columns[target]) if columns else None
+    given = None if common is None else _given(common[source], common[target])
     with limited_blas(max(graph.n for graph in pair)):
-        if common is not None:
-            space, bases = _given(common[source], common[target])
-            start = min(k, space.source.shape[1])
-        if common is None or refine:
-            bases = (graph_modes(pair[0], k, normalization), graph_modes(pair[1], k, normalization))
-        if common is None:
-            space = _first_space(bases, (columns[source], columns[target]), start, given_times)
-        modes = bases
-        if refine:
-            space = refined(*bases, space, start)
-        elif common is None:
-            bases = (bases[0].first(start), bases[1].first(start))
-
-        def matched(half: Ints) -> Ints:
-            given = (columns[source][:, half], columns[target][:, half])
-            found = _first_space(modes, given, start, given_times)
-            found = refined(*modes, found, start) if refine else found
-            return nearest_rows(found.source, found.target, 1)[0][:, 0]
-
-        judged = common is None and columns[source].shape[1] > 1 and n_splits > 0
-        agreed, exactly = (
-            agreement(pair[1], matched, columns[source].shape[1], n_splits)
-            if judged
-            else (np.full(pair[0].n, np.nan), np.nan)
-        )
+        if given is not None:
+            start = min(k, given[0].source.shape[1])
+        search = _Search(pair, k, start, given_times, normalization, refine)
+        space, bases = search.found(both, given)
+        agreed, exactly = np.full(pair[0].n, np.nan), np.nan
+        if both is not None and both[0].shape[1] > 1 and n_splits > 0:
+            F, G = both
+            agreed, exactly = agreement(
+                pair[1], lambda half: search.matched((F[:, half], G[:, half])), F.shape[1], n_splits
+            )
     hard, soft = shares(space.source, space.target, min(m, pair[1].n))
     hard_back, soft_back = shares(space.target, space.source, min(m, pair[0].n))
     by_chance = chance(pair[1])
@@ -208,11 +198,43 @@ def match(
             "n_neighbors": m,
             "refine": refine,
             "n_splits": n_splits,
-            "coupling_may_help": _may_help(result, columns and [columns[source], columns[target]]),
+            "coupling_may_help": _may_help(result, both),
         },
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
+
+
+class _Search:
+    """The way from functions to a correspondence, for checked arguments."""
+
+    def __init__(
+        self, pair: Sequence[Graph], k: int, start: int, times: Floats | None, normalization: str, refine: bool
+    ) -> None:
+        self._pair, self._k, self._start, self._times = pair, k, start, times
+        self._normalization, self._refine = normalization, refine
+
+    @lazy
+    def _modes(self) -> tuple[Modes, Modes]:
+        source, target = (graph_modes(graph, self._k, self._normalization) for graph in self._pair)
+        return source, target
+
+    def found(
+        self, columns: Columns | None, given: tuple[Space, tuple[Modes, Modes]] | None
+    ) -> tuple[Space, tuple[Modes, Modes]]:
+        """From functions, or from bases that correspond; and the modes that were used."""
+        if given is None:
+            assert columns is not None
+            space = _first_space(self._modes, columns, self._start, self._times)
+            bases = (self._modes[0].first(self._start), self._modes[1].first(self._start))
+        else:
+            space, bases = given
+        return (refined(*self._modes, space, self._start), self._modes) if self._refine else (space, bases)
+
+    def matched(self, columns: Columns) -> Ints:
+        """The vertex of the target for each one of the source, by some of the functions."""
+        found = self.found(columns, None)[0]
+        return nearest_rows(found.source, found.target, 1)[0][:, 0]
 
 
 def _status(agreed: float, exactly: float, by_chance: float) -> str:
@@ -252,7 +274,7 @@ def _checked(
     return checked, columns, None
 
 
-def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
+def _may_help(result: Any, columns: Sequence[Floats] | None) -> bool:
     """Whether to advise coupling: not for coupled graphs, nor if the functions allow only a weak coupling."""
     if isinstance(result, Coupling) or not columns:
         return False

@@ -37,13 +37,24 @@ RARE: Mapping[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Checked graphs, pairs and functions."""
+    """Checked arguments; numbers are None for "auto"."""
 
     graphs: list[Graph]
     pairs: Pairs
     functions: list[Floats] | None
-    rigidity: Floats | None
     engine: Engine
+    times: Floats | None
+    alpha: float | None
+    borrow: float | None
+    seed: int
+    max_seconds: float | None
+    callback: Callable[[Step], Any] | None
+    n_modes: int | None
+    rigidity: Floats | None
+    include_unrelated: bool
+    kept_back: float
+    tolerance: float
+    max_iterations: int
 
     @classmethod
     def checked(
@@ -51,15 +62,67 @@ class Given:
         graphs: Sequence[Graph],
         pairs: Any,
         functions: Sequence[ArrayLike] | None,
-        rigidity: ArrayLike | None,
+        times: ArrayLike | str,
+        alpha: float | str,
+        borrow: float | str,
+        random_state: int,
+        max_seconds: float | None,
+        callback: Callable[[Step], Any] | None,
         engine: Engine,
+        rare: Mapping[str, Any],
     ) -> Given:
         views = checked_graphs(graphs)
         require_squares(views)
         found = checked_pairs(pairs, [graph.n for graph in views], [graph.vertex_names for graph in views])
         columns = None if functions is None else checked_views(views, functions)[1]
-        rho = None if rigidity is None else positive("rigidity", rigidity, len(views), "graphs")
-        return cls(views, found, columns, rho, engine)
+        compared, n_modes, rho = checked_times(times), rare["n_modes"], rare["rigidity"]
+        if compared is not None and not np.any(compared > 0.0):
+            raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
+        share = validation.real("kept_back", rare["kept_back"])
+        if share > 0.5:
+            raise CothermError("kept_back", f"{share:g}", "a fraction of the pairs, at most 0.5")
+        return cls(
+            graphs=views,
+            pairs=found,
+            functions=columns,
+            engine=engine,
+            times=None if compared is None else compared[compared > 0.0],
+            alpha=None if is_auto("alpha", alpha) else _strength(alpha),
+            borrow=None if is_auto("borrow", borrow) else _share(borrow),
+            seed=validation.integer("random_state", random_state, least=0, most=2**32 - 1),
+            max_seconds=checked_seconds(max_seconds),
+            callback=checked_callback(callback),
+            n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
+            rigidity=None if rho is None else positive("rigidity", rho, len(views), "graphs"),
+            include_unrelated=validation.boolean("include_unrelated", rare["include_unrelated"]),
+            kept_back=share,
+            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
+            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments as understood."""
+        chosen = {"times": self.times, "alpha": self.alpha, "n_modes": self.n_modes, "borrow": self.borrow}
+        return {
+            **{name: _in_short(value) for name, value in {**chosen, "rigidity": self.rigidity}.items()},
+            "include_unrelated": self.include_unrelated,
+            "kept_back": self.kept_back,
+            "random_state": self.seed,
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+        }
+
+    def opened(self, place: Path) -> Checkpoint:
+        """The checkpoint of this run, with what the file holds already."""
+        arguments = {
+            "method": "couple_pairs",
+            **fingerprint_of_graphs(self.graphs),
+            "pairs": f"{len(self.pairs.table)} items, {hashed(self.pairs.table)}",
+            "functions": "none" if self.functions is None else hashed(*self.functions),
+            **{name: value if isinstance(value, str) else repr(value) for name, value in self.settings().items()},
+            "engine": self.engine.name,
+        }
+        return Checkpoint(place, arguments, self.engine, self.engine.ranks)
 
     def names(self) -> list[str]:
         return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
@@ -104,70 +167,10 @@ class LinkedViews:
         return a, b
 
 
-@dataclass(frozen=True, eq=False)
-class PairNumbers:
-    """Checked numbers, None for "auto"."""
-
-    n_modes: int | None
-    times: Floats | None
-    alpha: float | None
-    borrow: float | None
-    include_unrelated: bool
-    kept_back: float
-    seed: int
-    tolerance: float
-    max_iterations: int
-    max_seconds: float | None
-    callback: Callable[[Step], Any] | None
-
-    @classmethod
-    def checked(
-        cls,
-        times: ArrayLike | str,
-        alpha: float | str,
-        borrow: float | str,
-        random_state: int,
-        max_seconds: float | None,
-        callback: Callable[[Step], Any] | None,
-        rare: Mapping[str, Any],
-    ) -> PairNumbers:
-        compared, n_modes = checked_times(times), rare["n_modes"]
-        if compared is not None and not np.any(compared > 0.0):
-            raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
-        share = validation.real("kept_back", rare["kept_back"])
-        if share > 0.5:
-            raise CothermError("kept_back", f"{share:g}", "a fraction of the pairs, at most 0.5")
-        return cls(
-            n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
-            times=None if compared is None else compared[compared > 0.0],
-            alpha=None if is_auto("alpha", alpha) else _strength(alpha),
-            borrow=None if is_auto("borrow", borrow) else _share(borrow),
-            include_unrelated=validation.boolean("include_unrelated", rare["include_unrelated"]),
-            kept_back=share,
-            seed=validation.integer("random_state", random_state, least=0, most=2**32 - 1),
-            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
-            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
-            max_seconds=checked_seconds(max_seconds),
-            callback=checked_callback(callback),
-        )
-
-
-def opened(place: Path, given: Given, numbers: PairNumbers) -> Checkpoint:
-    """The checkpoint of this run, with what the file holds already."""
-    fixed = {name: getattr(numbers, name) for name in ("n_modes", "alpha", "borrow")}
-    named = ("include_unrelated", "kept_back", "seed", "tolerance", "max_iterations")
-    arguments = {
-        "method": "couple_pairs",
-        **fingerprint_of_graphs(given.graphs),
-        "pairs": f"{len(given.pairs.table)} items, {hashed(given.pairs.table)}",
-        "functions": "none" if given.functions is None else hashed(*given.functions),
-        "times": "auto" if numbers.times is None else repr(numbers.times.tolist()),
-        **{name: "auto" if value is None else repr(value) for name, value in fixed.items()},
-        "rigidity": "auto" if given.rigidity is None else repr(given.rigidity.tolist()),
-        **{name: repr(getattr(numbers, name)) for name in named},
-        "engine": given.engine.name,
-    }
-    return Checkpoint(place, arguments, given.engine, given.engine.ranks)
+def _in_short(value: Any) -> Any:
+    if value is None:
+        return "auto"
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _strength(value: object) -> float:

@@ -16,9 +16,9 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.distance import Nearest, diffusion_distance, diffusion_map
 from cotherm.heat.times import diffusion_time, median_degree
 from cotherm.methods.pairs import rules
+from cotherm.methods.pairs.agreement import PairReport
 from cotherm.methods.pairs.clusters import AUTO, METHODS, Clustering, clustering, number_of_clusters
 from cotherm.methods.pairs.common_distance import by_shared_views
-from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.second import with_degrees, with_second_neighbors
 from cotherm.methods.pairs.view_weights import structure, view_weights, weights_of_two
 from cotherm.methods.validation import checked_graphs, share
@@ -154,7 +154,7 @@ class CommonGraph(Shown):
             wanted = validation.indices("sources", sources, below=self.graph.n)
         return by_shared_views(self.graph, here, time, wanted)
 
-    def clusters(self, k: int | str = "auto", *, method: str = "auto", seed: int = 0) -> Ints:
+    def clusters(self, k: int | str = "auto", *, method: str = "auto", random_state: int = 0) -> Ints:
         """Cluster all items, whichever views they are in.
 
         Parameters
@@ -169,7 +169,7 @@ class CommonGraph(Shown):
             the smallest normalized cut [2]_ of the latter are taken. "auto": the best of both by that cut. "leiden":
             Leiden's method [3]_ on ``first_neighbors``, with the resolution that gives k clusters; it needs igraph,
             ``pip install 'cotherm[igraph]'``.
-        seed : int, default 0
+        random_state : int, default 0
             Seed of k-means and of Leiden's method.
 
         Returns
@@ -197,9 +197,9 @@ class CommonGraph(Shown):
         >>> len(set(common.clusters().tolist()))
         7
         """
-        return self.clustering(k, method=method, seed=seed).labels
+        return self.clustering(k, method=method, random_state=random_state).labels
 
-    def clustering(self, k: int | str = "auto", *, method: str = "auto", seed: int = 0) -> Clustering:
+    def clustering(self, k: int | str = "auto", *, method: str = "auto", random_state: int = 0) -> Clustering:
         """Cluster all items, and tell how.
 
         Parameters
@@ -208,7 +208,7 @@ class CommonGraph(Shown):
             Number of clusters, as for :meth:`clusters`.
         method : {"auto", "heat", "spectral", "leiden"}, default "auto"
             The method, as for :meth:`clusters`.
-        seed : int, default 0
+        random_state : int, default 0
             Seed of k-means and of Leiden's method.
 
         Returns
@@ -219,7 +219,7 @@ class CommonGraph(Shown):
         auto = isinstance(k, str) and k == AUTO
         count = number_of_clusters(self.graph) if auto else validation.integer("k", k, least=1, most=self.graph.n)
         method = validation.choice("method", method, METHODS)
-        seed = validation.integer("seed", seed, least=0, most=2**32 - 1)
+        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
         first, denser = (self.graph, None) if self.first_neighbors is None else (self.first_neighbors, self.graph)
         return clustering(first, count, method, seed, landmarks=self._landmarks(count), denser=denser)
 

@@ -22,14 +22,13 @@ from cotherm.methods.coupling.options import Numbers
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
-from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, Measured
-from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews, PairNumbers, opened
+from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, Measured, PairReport
+from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews
 from cotherm.methods.pairs.coupler import Coupled, Coupler
 from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
-from cotherm.methods.pairs.report import PairReport
 from cotherm.methods.pairs.rules import FEWEST, MOVES
-from cotherm.methods.validation import are_shards, versions
+from cotherm.methods.validation import are_shards, is_auto, versions
 from cotherm.progress import Meter
 from cotherm.ranks import require_equal_content, together
 from cotherm.validation import options_of
@@ -230,22 +229,23 @@ def couple_pairs(  # type: ignore[misc] # other arguments of sharded graphs are 
     engine = engine_for_views(engine, functions)
     with together(engine.ranks):
         rare = options_of(options, RARE)
-        given = Given.checked(graphs, pairs, functions, rare["rigidity"], engine)
+        given = Given.checked(
+            graphs, pairs, functions, times, alpha, borrow, random_state, max_seconds, callback, engine, rare
+        )
     require_equal_content(
         engine.ranks, "graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w))
     )
     require_equal_content(engine.ranks, "pairs", given.pairs.table)
-    numbers = PairNumbers.checked(times, alpha, borrow, random_state, max_seconds, callback, rare)
     place = None if checkpoint is None else checked_place(checkpoint)
     session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
-    limit = None if numbers.max_seconds is None or given.engine.is_distributed else began + numbers.max_seconds
-    with session, shown_once(engine), Meter(limit=numbers.max_seconds) as meter, until(limit):
+    limit = None if given.max_seconds is None or given.engine.is_distributed else began + given.max_seconds
+    with session, shown_once(engine), Meter(limit=given.max_seconds) as meter, until(limit):
         meter.advance("comparing the views")
-        kept = None if place is None else opened(place, given, numbers)
+        kept = None if place is None else given.opened(place)
         try:
-            return _coupled(given, numbers, meter, began, kept)
+            return _coupled(given, meter, began, kept)
         except TimeUp:
-            return _as_given(given, numbers, began)
+            return _as_given(given, began)
 
 
 def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) -> ShardedCoupling:
@@ -256,7 +256,7 @@ def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) 
     with together(petsc.ranks):
         if given["functions"] is not None:
             raise CothermError("functions", "given, with sharded graphs", "pairs alone, or couple by functions alone")
-        if given["borrow"] not in ("auto", 0, 0.0):
+        if not is_auto("borrow", given["borrow"]) and validation.real("borrow", given["borrow"]) != 0.0:
             raise CothermError("borrow", validation.describe(given["borrow"]), "0: sharded graphs do not borrow")
         rare = options_of(given["options"], PAIRS_OF_SHARDS)
         numbers = Numbers.checked(
@@ -272,29 +272,29 @@ def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) 
     return ShardCoupling(graphs, petsc, numbers, rare, began).by_pairs(pairs, rare["frozen"], rare["start"])
 
 
-def _coupled(given: Given, numbers: PairNumbers, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
-    found = relations(given.graphs, given.pairs, numbers.seed, given.engine)
-    linked = [one for one in found if one.related or numbers.include_unrelated]
+def _coupled(given: Given, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
+    found = relations(given.graphs, given.pairs, given.seed, given.engine)
+    linked = [one for one in found if one.related or given.include_unrelated]
     views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
     inside = [one for one in found if set(one.views) <= set(views.numbers)]
     here = [replace(one, views=views.here(one.views)) for one in inside]
-    coupler = Coupler(views, here, numbers, meter, began, kept)
-    report = _Report(given, numbers, found, linked, views, coupler)
+    coupler = Coupler(views, here, given, meter, began, kept)
+    report = _Report(given, found, linked, views, coupler)
     coupled = coupler.run()
     with until(None):  # keep what was found
         return report.result(coupled, began)
 
 
-def _as_given(given: Given, numbers: PairNumbers, began: float) -> Coupling:
+def _as_given(given: Given, began: float) -> Coupling:
     """The result if time ran out before the coupling was prepared."""
     degree = given.part(range(len(given.graphs))).degree
-    times = np.array([MOVES / degree]) if numbers.times is None else numbers.times
+    times = np.array([MOVES / degree]) if given.times is None else given.times
     return Coupling(
         graphs=tuple(given.graphs),
         originals=tuple(given.graphs),
         functions=tuple(np.zeros((graph.n, 1)) for graph in given.graphs),
         times=tuple(times.tolist()),
-        alpha=numbers.alpha or 1.0,
+        alpha=given.alpha or 1.0,
         cost=np.nan,
         distance=0.0,
         coupling_before=np.full(len(times), np.nan),
@@ -303,7 +303,7 @@ def _as_given(given: Given, numbers: PairNumbers, began: float) -> Coupling:
         status="time limit",
         optimality=np.nan,
         history=(),
-        settings=_settings(given, numbers, np.ones(len(given.graphs))),
+        settings=_settings(given, np.ones(len(given.graphs))),
         versions=versions(),
         seconds=time.perf_counter() - began,
         pairs=PairReport(
@@ -324,13 +324,12 @@ class _Report:
     def __init__(
         self,
         given: Given,
-        numbers: PairNumbers,
         found: Sequence[Relation],
         linked: Sequence[Relation],
         views: LinkedViews,
         coupler: Coupler,
     ) -> None:
-        self._given, self._numbers, self._views, self._coupler = given, numbers, views, coupler
+        self._given, self._views, self._coupler = given, views, coupler
         self._found, self._links = found, [one.views for one in linked]
 
     def result(self, coupled: Coupled, began: float) -> Coupling:
@@ -355,7 +354,7 @@ class _Report:
             status=solved.outcome.status,
             optimality=solved.outcome.optimality,
             history=tuple(solved.outcome.history),
-            settings=_settings(given, self._numbers, units),
+            settings=_settings(given, units),
             versions=versions(),
             seconds=time.perf_counter() - began,
             pairs=PairReport(
@@ -397,12 +396,12 @@ class _Report:
 
     def _agreement(self, coupled: Coupled, graphs: Sequence[Graph]) -> list[Agreement]:
         """Agreement of linked views on pairs kept back, of others on all pairs: no coupling used these."""
-        given, numbers = self._given, self._numbers
+        given = self._given
         others = [one.views for one in self._found if one.views not in self._links]
         measured = Agreed(others)
-        if others and numbers.kept_back and coupled.solved.outcome.status != "time limit":
+        if others and given.kept_back and coupled.solved.outcome.status != "time limit":
             every = np.arange(len(given.pairs.table))
-            part = KeptBack(given.graphs, others, given.pairs, every, numbers.seed, given.engine)
+            part = KeptBack(given.graphs, others, given.pairs, every, given.seed, given.engine)
             before, after = part.agreement(given.graphs), part.agreement(graphs)
             measured.add(part, [before, before, after])
         rows = []
@@ -435,23 +434,10 @@ class _Report:
         return _mismatch(self._coupler.terms(self._views.pairs, self._here()))
 
 
-def _settings(given: Given, numbers: PairNumbers, units: Floats) -> Mapping[str, Any]:
+def _settings(given: Given, units: Floats) -> Mapping[str, Any]:
     """The arguments as understood."""
-    return {
-        "times": "auto" if numbers.times is None else numbers.times.tolist(),
-        "alpha": "auto" if numbers.alpha is None else numbers.alpha,
-        "n_modes": "auto" if numbers.n_modes is None else numbers.n_modes,
-        "borrow": "auto" if numbers.borrow is None else numbers.borrow,
-        "rigidity": "auto" if given.rigidity is None else given.rigidity.tolist(),
-        "include_unrelated": numbers.include_unrelated,
-        "kept_back": numbers.kept_back,
-        "random_state": numbers.seed,
-        "tolerance": numbers.tolerance,
-        "max_iterations": numbers.max_iterations,
-        "max_seconds": numbers.max_seconds,
-        "units": units.tolist(),
-        "engine": given.engine.name,
-    }
+    more = {"max_seconds": given.max_seconds, "units": units.tolist(), "engine": given.engine.name}
+    return {**given.settings(), **more}
 
 
 def _row(relation: Relation, measured: Measured, coupled: bool) -> Agreement:

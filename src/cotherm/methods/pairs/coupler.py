@@ -16,7 +16,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.pairs import choice, rules
 from cotherm.methods.pairs.agreement import Agreed, KeptBack
-from cotherm.methods.pairs.arguments import LinkedViews, PairNumbers
+from cotherm.methods.pairs.arguments import Given, LinkedViews
 from cotherm.methods.pairs.borrow import Borrowing, Support
 from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
 from cotherm.methods.pairs.problem import PairProblem, Term
@@ -83,17 +83,17 @@ class Coupler:
         self,
         views: LinkedViews,
         relations: Sequence[Relation],
-        numbers: PairNumbers,
+        given: Given,
         meter: Meter,
         began: float,
         checkpoint: Checkpoint | None,
     ) -> None:
-        self._views, self._numbers, self._meter = views, numbers, meter
+        self._views, self._given, self._meter = views, given, meter
         self._began, self._checkpoint = began, checkpoint
-        linked = [one for one in relations if one.related or numbers.include_unrelated]
+        linked = [one for one in relations if one.related or given.include_unrelated]
         self._links = [one.views for one in linked]
         self._trial: tuple[Agreed, Solved] | None = None
-        self.n_modes = choice.n_modes(views.pairs, self._links) if numbers.n_modes is None else numbers.n_modes
+        self.n_modes = choice.n_modes(views.pairs, self._links) if given.n_modes is None else given.n_modes
         most = min(graph.n for graph in views.graphs) - 1
         if self.n_modes > most:
             needed = f"at most {most}, one less than the smallest graph has vertices"
@@ -105,8 +105,8 @@ class Coupler:
         self._weights = choice.weights(linked)
         self._strongest = max(self._weights.values(), default=1.0)
         moves = choice.moves(views.pairs, self._links)
-        self._times = np.array([moves / views.degree]) if numbers.times is None else numbers.times
-        support = Support(views.graphs, views.pairs, self._links, numbers.seed, views.engine)
+        self._times = np.array([moves / views.degree]) if given.times is None else given.times
+        support = Support(views.graphs, views.pairs, self._links, given.seed, views.engine)
         held = np.ones(count) if views.rigidity is None else views.rigidity
         self._borrowing = Borrowing(views.graphs, held, trust, support)
 
@@ -130,8 +130,8 @@ class Coupler:
         return self._coupled(solved, agreed, _LAST, np.nan, bool(self._links), _ENDED_BY_TRIAL[status])
 
     def _run(self) -> Coupled:
-        numbers, pairs = self._numbers, self._views.pairs
-        kept = list(choice.parts(pairs, numbers.kept_back, numbers.seed)) if numbers.kept_back and self._links else []
+        given, pairs = self._given, self._views.pairs
+        kept = list(choice.parts(pairs, given.kept_back, given.seed)) if given.kept_back and self._links else []
         agreed, finished = self._agreed(kept)
         # A trial that ran out of time goes on when the same call is repeated; this coupling is not checkpointed.
         checkpoint = self._checkpoint if finished else None
@@ -144,7 +144,7 @@ class Coupler:
 
     def _chosen(self, agreed: Agreed) -> tuple[list[float], int]:
         """The strengths up to the one that agreement chooses, and the stage of that one."""
-        if self._numbers.alpha is not None:
+        if self._given.alpha is not None:
             return list(rules.STRENGTHS), _LAST
         if not agreed:
             return [one for one in rules.STRENGTHS if one <= rules.USUAL_STRENGTH], _LAST
@@ -153,9 +153,9 @@ class Coupler:
         return list(rules.STRENGTHS[: chosen + 1]), BORROWED + 1 + chosen
 
     def _coupled(self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str) -> Coupled:
-        shares = self._borrowing.shares(self._numbers.borrow) if helps else [0.0] * len(self._views.graphs)
+        shares = self._borrowing.shares(self._given.borrow) if helps else [0.0] * len(self._views.graphs)
         notes = [note, "" if solved.has_effect or not helps else _WITHOUT_EFFECT]
-        strength = strength if self._numbers.alpha is None else np.nan
+        strength = strength if self._given.alpha is None else np.nan
         return Coupled(solved, agreed, stage, strength, shares, helps, list(filter(None, notes)))
 
     def _agreed(self, kept: Sequence[Ints]) -> tuple[Agreed, bool]:
@@ -163,12 +163,12 @@ class Coupler:
 
         If time runs out, nothing that was measured counts.
         """
-        views, numbers = self._views, self._numbers
+        views, given = self._views, self._given
         agreed = Agreed(self._links)
         known: dict[str, float] = {}
         for done, rows in enumerate(kept, 1):
             self._meter.advance(f"trial coupling {done} of {len(kept)}", **known)
-            part = KeptBack(views.graphs, self._links, views.pairs, rows, numbers.seed, views.engine)
+            part = KeptBack(views.graphs, self._links, views.pairs, rows, given.seed, views.engine)
             pairs = views.pairs.without(rows)
             solved = self._solved(
                 pairs, rules.STRENGTHS, f"trial {done}", self._checkpoint, final=False, measure=part.agreement
@@ -200,9 +200,9 @@ class Coupler:
         couple: bool = True,
         measure: Callable[[Sequence[Graph]], Any] | None = None,
     ) -> Solved:
-        views, numbers = self._views, self._numbers
+        views, given = self._views, self._given
         links = [link for link in self._links if pairs.count(*link)] if couple else []
-        graphs = self._borrowing.lent(pairs, numbers.borrow) if numbers.borrow != 0.0 and links else views.graphs
+        graphs = self._borrowing.lent(pairs, given.borrow) if given.borrow != 0.0 and links else views.graphs
         problem = PairProblem(graphs, self.terms(pairs, links), self._times, self.rigidity, views.engine)
         size = problem.stiffness() if links else 0.0
         has_effect = size > _NO_EFFECT * float(self._times.max()) ** 2
@@ -216,11 +216,11 @@ class Coupler:
         outcome = descend(
             problem,
             alphas,
-            tolerance=numbers.tolerance if final else ROUGH,
-            max_iterations=numbers.max_iterations if final else _TRIAL_STEPS,
+            tolerance=given.tolerance if final else ROUGH,
+            max_iterations=given.max_iterations if final else _TRIAL_STEPS,
             meter=self._meter,
             deadline=self._deadline(1.0 if final else _TRIALS_PART),
-            callback=numbers.callback if final else None,
+            callback=given.callback if final else None,
             checkpoint=kept,
             name=name,
             balanced=final,
@@ -231,7 +231,7 @@ class Coupler:
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
         """The values of α on the way; ``unit`` is the α of strength 1, None where coupling has no effect."""
-        alpha = self._numbers.alpha
+        alpha = self._given.alpha
         if unit is None:
             return [1.0 if alpha is None else alpha] * (len(strengths) if alpha is None else 1)
         if alpha is None:
@@ -243,7 +243,7 @@ class Coupler:
 
     def _deadline(self, part: float) -> float | None:
         """The time at which the fraction ``part`` of the allowed time is over."""
-        seconds = self._numbers.max_seconds
+        seconds = self._given.max_seconds
         return None if seconds is None else self._began + part * seconds
 
     def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Term]:
