@@ -14,7 +14,8 @@ from cotherm import limits
 from cotherm.engines import default_engine
 from cotherm.engines.gpu import nearest
 from cotherm.engines.gpu.engine import GpuEngine
-from cotherm.graphs.search import candidates, products
+from cotherm.graphs.search import points as candidates
+from cotherm.graphs.search import products
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
 from tests.problems import refused
 
