@@ -12,10 +12,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from cotherm.solve.descent import Status
-from cotherm.solve.gauss_newton import descend
+from cotherm.solve.gauss_newton import Secant, descend
 from cotherm.solve.least_squares import Iterate
 from cotherm.solve.metric import Diagonal, Metric
-from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory
 
 

@@ -7,18 +7,23 @@ its convex part. The loop is that of :mod:`cotherm.solve.descent`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines import default_engine
-from cotherm.solve.active_set import Mask, Pivoting
+from cotherm.engines.interface import Array
 from cotherm.solve.descent import Damping, Proposal, descend
 
 _DAMPING = Damping(first=1e-3, least=1e-12, most=1e14)
 _MOST_EXCHANGES, _PATIENCE = 60, 5
 _ROUNDING = 1e-14
+# Signs below this fraction of the largest entry are rounding.
+_SIGN = 1e-13
+
+Mask = NDArray[np.bool_]
 
 
 class CurvedPoint(Protocol):
@@ -134,3 +139,38 @@ def nearest_bounded(H: Floats, slope: Floats, u: Floats, active: Mask) -> tuple[
             break
         active = exchanged
     return np.maximum(v, 0.0), active
+
+
+class Pivoting:
+    """Which unknowns are fixed at zero, by block principal pivoting (Portugal, Júdice & Vicente 1994).
+
+    All unknowns on the wrong side are exchanged; should that stop helping, one at a time, which always terminates.
+    ``patience`` exchanges may pass without progress before they become single.
+    """
+
+    def __init__(self, size: int, patience: int) -> None:
+        self._fewest, self._patience, self._left = size + 1, patience, patience
+
+    def exchanged(self, active: Mask, v: Any, slope: Any) -> Mask | None:
+        """The next active set, from the solution v and the slope with ``active`` at zero; None once it is right."""
+        wrong = misplaced(active, v, slope) if len(v) else active
+        count = int(wrong.sum())
+        if not count:
+            return None
+        if count < self._fewest:
+            self._fewest, self._left = count, self._patience
+        elif self._left:
+            self._left -= 1
+        else:
+            wrong[: np.flatnonzero(wrong)[-1]] = False
+        return active ^ wrong
+
+
+def misplaced(active: Array, v: Array, slope: Array) -> Array:
+    """The active unknowns with a negative slope, which should grow, and the free ones that are negative."""
+    return np.where(active, _negative(slope), _negative(v))
+
+
+def _negative(x: Array) -> Array:
+    largest = max(-float(x.min()), float(x.max()), 0.0)
+    return x < -_SIGN * largest

@@ -15,14 +15,17 @@ Where residuals are many, steps are those of :mod:`cotherm.solve.quasi_newton`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats
+from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.solve import descent
 from cotherm.solve.descent import Damping, Descent, Progress, Proposal, Status
@@ -30,7 +33,6 @@ from cotherm.solve.least_squares import Iterate, Problem, Slope, Trial, iterate_
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint, Start
 from cotherm.solve.quasi_newton import QuasiNewton
-from cotherm.solve.secant import Secant
 from cotherm.solve.tall_matrix import InMemory
 
 _DAMPING = Damping(first=100.0, least=0.0, most=1e12)
@@ -41,6 +43,9 @@ _CORRECT = 0.5
 # So many quasi-Newton steps are remembered. So many of them count as one of Gauss–Newton where the number of steps is
 # limited, and what they bring is judged over so many.
 _REMEMBERED, _OF_A_STEP, _WINDOW = 40, 25, 10
+# Steps from which curvature is learned. An update whose denominator is smaller than this fraction of its factors says
+# nothing reliable.
+_MEMORY, _SAFE = 6, 1e-8
 
 Watch = Callable[[Iterate], None]
 
@@ -214,3 +219,42 @@ class _Model:
         found = self._points.solve(center, Start(u, residuals), weights[:k], active)
         assert found is not None  # positive weights always make a convex problem
         return *found, False
+
+
+class Secant:
+    """The curvature that Gauss–Newton leaves out, estimated from the steps already taken.
+
+    The Hessian of ‖r(u)‖²/2 is JᵀJ + S, S = Σ_i r_i ∇²r_i. Each step s and the two Jacobians at its ends say what S
+    does to s: Ss ≈ (J₊ − J)ᵀr₊ (Dennis, Gay & Welsch 1981). Symmetric rank-one updates from the last few steps collect
+    it as S ≈ Σ_l ω_l a_l a_lᵀ, of either sign: a few more equations for the nearest-point problem.
+    """
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        self._engine = default_engine() if engine is None else engine
+        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+
+    def learn(self, step: Array, change: Array) -> None:
+        self._pairs.append((step, change))
+
+    def state(self) -> list[list[NDArray[Any]]]:
+        """What was learned, on the host."""
+        return [[self._engine.to_numpy(one) for one in pair] for pair in self._pairs]
+
+    def restore(self, state: Sequence[Sequence[NDArray[Any]]]) -> None:
+        for step, change in state:
+            self.learn(self._engine.asarray(step), self._engine.asarray(change))
+
+    def terms(self, m: int) -> tuple[Array, Floats]:
+        """The a_l as columns (m, terms), of unit length, and the ω_l."""
+        directions: list[Array] = []
+        weights: list[float] = []
+        for step, change in self._pairs:
+            known = sum((w * (a @ step) * a for a, w in zip(directions, weights, strict=True)), 0.0 * step)
+            missing = change - known
+            size, along = float(np.linalg.norm(missing)), float(missing @ step)
+            if abs(along) > _SAFE * size * float(np.linalg.norm(step)):
+                directions.append(missing / size)
+                weights.append(size**2 / along)
+        if not directions:
+            return self._engine.xp.empty((m, 0)), np.empty(0)
+        return np.stack(directions).T, np.array(weights)

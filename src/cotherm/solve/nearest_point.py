@@ -28,7 +28,7 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
-from cotherm.solve.active_set import misplaced
+from cotherm.solve.bounded_newton import misplaced
 from cotherm.solve.metric import Metric, RestrictedGram
 from cotherm.solve.tall_matrix import TallMatrix
 
