@@ -49,6 +49,7 @@ LEFT_OUT: dict[str, str] = {
     "CothermWarning": "a warning, made by the package",
     "Ranks": "the processes of MPI, which have no arguments",
     "Ranks.gather": "takes any value",
+    "Ranks.most": "a number of a rank",
     "Ranks.share": "takes any value",
     "Coupling.view": "opens a browser; make_page has the same arguments",
     **dict.fromkeys(
