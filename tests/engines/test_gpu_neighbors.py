@@ -14,8 +14,7 @@ from cotherm import limits
 from cotherm.engines import default_engine
 from cotherm.engines.gpu import nearest
 from cotherm.engines.gpu.engine import GpuEngine
-from cotherm.graphs.search import points as candidates
-from cotherm.graphs.search import products
+from cotherm.graphs.search import brute_force, products
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
 from tests.problems import refused
 
@@ -112,13 +111,13 @@ def test_zero_rows_have_no_neighbors() -> None:
 def test_equal_distances_are_measured_as_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no others."""
     measured: list[int] = []
-    whole = candidates.measured
+    whole = brute_force.measured
 
     def counted(points: Any, queries: Any, asked: Any, found: Any, own: Any) -> Any:
         measured.append(len(asked))
         return whole(points, queries, asked, found, own)
 
-    monkeypatch.setattr(candidates, "measured", counted)
+    monkeypatch.setattr(brute_force, "measured", counted)
     X = RNG.standard_normal((300, D))
     ct.nearest_neighbors(X, 3, engine=emulated_engine())
     assert sum(measured) == 0
