@@ -14,7 +14,7 @@ from cotherm import limits
 from cotherm.engines import default_engine
 from cotherm.engines.gpu import nearest
 from cotherm.engines.gpu.engine import GpuEngine
-from cotherm.graphs.search import brute_force, products
+from cotherm.graphs.search import brute_force, points, products
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
 from tests.problems import refused
 
@@ -111,7 +111,7 @@ def test_zero_rows_have_no_neighbors() -> None:
 def test_equal_distances_are_measured_as_on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no others."""
     measured: list[int] = []
-    whole = brute_force.measured
+    whole = points.measured
 
     def counted(points: Any, queries: Any, asked: Any, found: Any, own: Any) -> Any:
         measured.append(len(asked))
