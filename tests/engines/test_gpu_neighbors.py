@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 import cotherm as ct
 from cotherm import limits
 from cotherm.engines import default_engine
-from cotherm.engines.gpu import nearest
+from cotherm.engines.gpu import distances
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.graphs.search import brute_force, points, products
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
@@ -138,8 +138,8 @@ def test_what_does_not_pay_is_left_to_the_processor() -> None:
     ct.nearest_neighbors(X, 100, engine=everything)  # many of all points
     ct.nearest_neighbors(sp.csr_array(X), 3, engine=everything)
     assert not device.launches
-    assert everything.compares(10**5, nearest.MOST)
-    assert not everything.compares(10**5, nearest.MOST + 1)
+    assert everything.compares(10**5, distances.MOST)
+    assert not everything.compares(10**5, distances.MOST + 1)
     assert not default_engine().compares(10**6, 8)
     ct.nearest_neighbors(X, 3, engine=everything)
     assert device.launches["nearest_of_rows"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, compiled_in_any_order
-from cotherm.engines.cpu.pattern import Pattern
+from cotherm.engines.cpu.laplacian import Pattern
 from cotherm.engines.cpu.simd import FINGERPRINT, add_outer, clear_square, panels, square, store_square
 from cotherm.engines.cpu.thread_pool import ThreadPool
 

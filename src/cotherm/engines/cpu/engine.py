@@ -19,9 +19,8 @@ from cotherm.engines.cpu.edges import edge_inner_products, edge_products, laplac
 from cotherm.engines.cpu.elimination import eliminate
 from cotherm.engines.cpu.incidence import add_at_vertices, signless_solver, sums_at_edges, sums_at_vertices
 from cotherm.engines.cpu.jacobi import jacobi_sweep
-from cotherm.engines.cpu.laplacian import ReorderedLaplacian, reordered_laplacian
+from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian, reordered_laplacian
 from cotherm.engines.cpu.local_heat import local_kernel_rows, local_nearest, local_self_heat
-from cotherm.engines.cpu.pattern import Pattern
 from cotherm.engines.cpu.thread_pool import side_by_side, thread_count
 from cotherm.engines.cpu.vectors import column_sums, elementwise
 from cotherm.engines.malloc import kept_memory, return_free_memory

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats, Ints
-from cotherm.engines.gpu import chebyshev, distances, edges, incidence, nearest
+from cotherm.engines.gpu import chebyshev, distances, edges, incidence
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, GpuPattern, spectral_bound
 from cotherm.engines.gpu.resident import bytes_of, full_key
@@ -175,7 +175,7 @@ class GpuEngine(OnePlace):
 
     def compares(self, n: int, count: int, /) -> bool:
         least = limits.GPU_PAIRS if self._smallest is None else self._smallest
-        return n * n >= least and count <= nearest.MOST
+        return n * n >= least and count <= distances.MOST
 
     def candidate_search(self, rows: Floats, centered: Floats, count: int, /) -> Callable[[slice], tuple[Ints, Floats]]:
-        return nearest.candidate_search(self.device, rows, centered, count)
+        return distances.candidate_search(self.device, rows, centered, count)

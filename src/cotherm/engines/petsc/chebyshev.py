@@ -14,8 +14,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import WIDEST, step_kernel, terms_due
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.cpu.simd import panels
-from cotherm.engines.petsc.pattern import Laplacian
-from cotherm.engines.petsc.slices import Slices
+from cotherm.engines.petsc.pattern import Laplacian, Slices
 
 
 def chebyshev_sums(matrix: Laplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:

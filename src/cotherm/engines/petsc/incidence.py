@@ -22,8 +22,7 @@ from cotherm.engines.cpu.incidence import (
 )
 from cotherm.engines.cpu.jit import compiled
 from cotherm.engines.petsc.array import DistributedArray
-from cotherm.engines.petsc.pattern import Laplacian, Pattern
-from cotherm.engines.petsc.slices import Slices
+from cotherm.engines.petsc.pattern import Laplacian, Pattern, Slices
 
 
 def sums_at_vertices(pattern: Pattern, d: Floats) -> Floats:
