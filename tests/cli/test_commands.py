@@ -102,9 +102,14 @@ def test_an_interrupted_coupling_is_saved_as_such(
 
     files = [tables / name for name in ("first.csv", "second.csv")]
     more = [] if by_pairs else ["--by", "labels", "--labels", tables / "labels.csv"]
-    with monkeypatch.context() as patch:
-        patch.setattr(Meter, "show", show)
-        answer = run("couple", *files, *more, "--out", tables / "c.npz")
+    # What a shell runs in the background ignores interrupts, and so would this.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(Meter, "show", show)
+            answer = run("couple", *files, *more, "--out", tables / "c.npz")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert answer.code == 130
     assert "Heat kernel coupling of 2 graphs: interrupted" in answer.out
     said = answer.err.splitlines()[-1]

@@ -190,12 +190,15 @@ def _parse_named(text: str, form: Form) -> Graph:
             raise CothermError(where, row, "the names of two vertices")
         if cells[0] == cells[1]:
             raise CothermError(where, f"an edge from {cells[0]!r} to itself", "two different ends for every edge")
-        if form.columns > 2 and not (is_finite(cells[2]) and float(cells[2]) >= 0.0):
+        if form.columns > 2 and not is_finite(cells[2]):
             raise CothermError(where, excerpt(cells[2]), "a finite weight >= 0")
-        i, j = (vertices.setdefault(name, len(vertices)) for name in cells[:2])
-        if (i, j) in edges or (j, i) in edges:
-            _, before = edges.get((i, j)) or edges[j, i]
-            given = f"{cells[0]!r} and {cells[1]!r} again, as in line {before}"
+        if form.columns > 2 and float(cells[2]) < 0.0:
+            given = f"a negative weight between {cells[0]!r} and {cells[1]!r}"
+            raise CothermError(where, given, "a finite weight >= 0")
+        i, j = sorted(vertices.setdefault(name, len(vertices)) for name in cells[:2])
+        if (i, j) in edges:
+            first, second = sorted(cells[:2], key=vertices.__getitem__)
+            given = f"{first!r} and {second!r} again, as in line {edges[i, j][1]}"
             raise CothermError(where, given, "every pair of vertices at most once")
         edges[i, j] = float(cells[2]) if form.columns > 2 else 1.0, line
     ends = np.array(list(edges), dtype=np.int64).reshape(-1, 2)
