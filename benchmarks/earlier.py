@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -43,3 +44,8 @@ def measured(call: str, package: Path | None = None) -> dict[str, Any]:
     if done.returncode:
         raise RuntimeError(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def rarely_given(couple: Callable[..., Any], **options: Any) -> dict[str, Any]:
+    """Options that few need, as this version of ``couple`` takes them: together, or, formerly, each by its name."""
+    return {"options": options} if "options" in inspect.signature(couple).parameters else options

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.earlier import earlier, measured
+from benchmarks.earlier import earlier, measured, rarely_given
 from benchmarks.many import BEFORE
 
 # Data sets, α (None: chosen from the data), couplings in a process, and turns.
@@ -59,7 +59,8 @@ def measure(made: str, alpha: float | None, repeats: int) -> None:
         return getattr(datasets, name)(*([int(size)] if size else []))
 
     small = problem("shortcuts(1000)" if made.startswith("shortcuts") else made)
-    couple(small.graphs, small.functions, small.times, 1e4, options={"max_iterations": 20})  # compiles what is used
+    few_steps = rarely_given(couple, max_iterations=20)
+    couple(small.graphs, small.functions, small.times, 1e4, **few_steps)  # compiles what is used
     views = problem(made)
     times, strength = ("auto", "auto") if alpha is None else (views.times, alpha)
     results = [couple(views.graphs, views.functions, times, strength) for _ in range(repeats)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.earlier import earlier, measured
+from benchmarks.earlier import earlier, measured, rarely_given
 from benchmarks.suite.parts import Data
 
 # The last commit at which derivatives were always formed.
@@ -121,8 +121,9 @@ def measure(problem: str, data: str | None, patience: float) -> None:
     graphs, functions, times = _prepared(given, data)
     forecast = coupling_memory(graphs, functions, times)  # before anything else has taken memory
     small = _prepared(Problem("planted", 250, given.views, given.functions, 1e4), data)
-    couple(*small, 1e4, options={"continuation": "direct"}, max_seconds=5.0)  # compiles what is used
-    result = couple(graphs, functions, times, given.alpha, options={"continuation": "direct"}, max_seconds=patience)
+    direct = rarely_given(couple, continuation="direct")
+    couple(*small, 1e4, **direct, max_seconds=5.0)  # compiles what is used
+    result = couple(graphs, functions, times, given.alpha, **direct, max_seconds=patience)
     way = "recomputed" if "without" in result.settings["memory"]["derivatives"] else "stored"
     report = {
         "seconds": result.seconds,
@@ -130,7 +131,7 @@ def measure(problem: str, data: str | None, patience: float) -> None:
         "steps": len(result.history),
         "status": result.status,
         "memory": memory.peak(),
-        "predicted": forecast.in_use + getattr(forecast, way),
+        "predicted": forecast.in_use + getattr(forecast, way, 0),  # earlier versions have no such two ways
     }
     sys.stdout.write(json.dumps(report) + "\n")
 

@@ -11,7 +11,6 @@ from scipy.spatial import cKDTree
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.datasets.human import far_along, farthest_points, nearest, two_poses
 from cotherm.datasets.views import Views
 from cotherm.errors import CothermError, known_as
 from cotherm.functions import landmark_functions
@@ -59,6 +58,9 @@ def man(n: int = 500, *, data: str | os.PathLike[str] | None = None) -> Views:
     """
     joined, apart = (read_mesh(locate(name, data)).vertices for name in (_JOINED, _APART))
     n = validation.integer("n", n, least=50, most=len(apart))
+    # Here, not above: benchmarks load this module beside earlier versions of the package, which lack some of these.
+    from cotherm.datasets.human import farthest_points, nearest, two_poses
+
     samples = farthest_points(apart, n)
     hands = [nearest(apart[samples], apart[v]) for v in _HANDS]
     return two_poses("man", joined[samples], apart[samples], hands)
@@ -90,6 +92,8 @@ def man_remeshed(n: int = 500, *, data: str | os.PathLike[str] | None = None) ->
     (first_mesh, of_joined), (second_mesh, of_apart) = (read_remeshed(pose, data) for pose in ("michael13", "michael7"))
     joined, apart = first_mesh.vertices, second_mesh.vertices
     n = validation.integer("n", n, least=50, most=min(len(joined), len(apart)))
+    from cotherm.datasets.human import far_along, farthest_points, nearest
+
     first, second = joined[farthest_points(joined, n)], apart[farthest_points(apart, n)]
     graphs = (
         knn_graph(first, 5, scale_neighbor=5, name="hands joined"),
