@@ -43,7 +43,7 @@ OF_BORROWED, COMMON = "common graph of borrowed", "common graph"
 EQUAL, PLAIN = "common graph, equal view weights", "common graph, plain distances"
 STEPS = (GIVEN, SECOND, BORROWED, ONLY_COUPLED, COUPLED, MERGED, SPREAD, OF_BORROWED, EQUAL, PLAIN, COMMON)
 # So weak that nothing is coupled: what is left is what comes before.
-_WEAK = 1e-6
+WEAK = 1e-6
 # Of coupled bases, alignment and co-regularization, as in the paper's experiment with NUS.
 _MODES = 20
 
@@ -144,7 +144,7 @@ def _second(views: Views, _: Limits) -> Answer:
 
 
 def _borrowed(views: Views, _: Limits) -> Answer:
-    result = couple_pairs(views.graphs, views.pairs, alpha=_WEAK, random_state=views.seed)
+    result = couple_pairs(views.graphs, views.pairs, alpha=WEAK, random_state=views.seed)
     return {BORROWED: OfGraphs(result.graphs), OF_BORROWED: OfCommon(result.common_graph(), result.graphs)}
 
 

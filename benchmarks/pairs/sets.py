@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from benchmarks.pairs import omics
 from benchmarks.pairs.planted import NOISES, planted
@@ -30,6 +31,7 @@ QUICK = ("planted-40",)
 PERMUTED = "+permuted"
 _PLANTED = 300
 _SAMPLED, _PERMUTED = 0, 1  # seeds
+_STATISTICS = (slice(10), slice(10, 20), slice(20, 30))
 _DIGITS = ("profiles", "Fourier", "Karhunen-Loeve", "morphology", "pixels", "Zernike")
 
 
@@ -215,6 +217,20 @@ def _measured(views: tuple[str, ...], found: omics.Measured) -> Items:
     return Items(views, found.rows, found.labels, ({"k": 10},) * len(views), features=found.features)
 
 
+def _images(_: Data) -> Items:
+    """Handwritten digits of 8 × 8 pixels, their left and their right halves."""
+    data = load_digits()
+    halves = tuple(data.images[:, :, part].reshape(data.images.shape[0], -1) for part in (slice(4), slice(4, 8)))
+    return Items(("left half", "right half"), halves, _numbers(data.target), ({"k": 10},) * 2)
+
+
+def _columns(load: Callable[[], Any], groups: Sequence[slice], views: tuple[str, ...], _: Data) -> Items:
+    """Groups of the columns of a table, standardized."""
+    data = load()
+    X = omics.standard(np.asarray(data.data, dtype=np.float64))
+    return Items(views, tuple(X[:, group] for group in groups), _numbers(data.target), ({"k": 10},) * len(views))
+
+
 def _numbers(labels: Any) -> Ints:
     return np.asarray(labels).ravel().astype(np.int64)
 
@@ -236,5 +252,9 @@ _SOURCES = {
         Source("tcga", "tcga/train_protein.csv", _tcga),
         Source("tcga-missing", "tcga/test_mirna.csv", partial(_tcga, missing=True), in_all=68.2),
         Source("mop", "mop/GxC1.npz", _mop, 3_600.0),
+        # Those of scikit-learn need no file.
+        Source("images", None, _images, 3_600.0),
+        Source("wine", None, partial(_columns, load_wine, (slice(6), slice(6, 13)), ("acids", "colors"))),
+        Source("cancer", None, partial(_columns, load_breast_cancer, _STATISTICS, ("mean", "error", "worst"))),
     )
 }

@@ -18,12 +18,17 @@ _WORDS = 150
 
 
 class Small(NamedTuple):
-    """Items in several views; ``related`` where there is something in common that can be gained from."""
+    """Items in several views.
+
+    ``related`` where there is something in common that can be gained from, ``measured`` where rows are measurements as
+    they are or parts and transforms of them, not made up.
+    """
 
     name: str
     rows: Sequence[Floats]
     labels: Ints
     related: bool = True
+    measured: bool = False
 
 
 def small_sets(data: Data = None) -> list[Small]:
@@ -50,7 +55,8 @@ def _of_digits() -> list[Small]:
         rng = np.random.default_rng(seed)
         chosen = rng.permutation(len(data.target))[:_ITEMS]
         rows = [view.reshape(len(chosen), -1) for view in make(data.images[chosen] / 16.0, rng)]
-        found.append(Small(f"digits: {name}", rows, data.target[chosen]))
+        real = not name.startswith(("three noisy", "two, one"))
+        found.append(Small(f"digits: {name}", rows, data.target[chosen], measured=real))
     return found
 
 
@@ -74,11 +80,13 @@ def _of_tables() -> list[Small]:
     circles, _ = make_circles(160, noise=0.1, factor=0.5, shuffle=False, random_state=2)
     order = np.argsort(sides, kind="stable")
     return [
-        Small("wine: two parts", [W[:, :6], W[:, 6:]], wine.target),
-        Small("wine: three parts", [W[:, k::3] for k in range(3)], wine.target),
-        Small("cancer: three parts", [C[chosen][:, k : k + 10] for k in (0, 10, 20)], cancer.target[chosen]),
-        Small("cancer: two parts", few, cancer.target[chosen]),
-        Small("iris: two parts", [iris.data[:, :2], iris.data[:, 2:]], iris.target),
+        Small("wine: two parts", [W[:, :6], W[:, 6:]], wine.target, measured=True),
+        Small("wine: three parts", [W[:, k::3] for k in range(3)], wine.target, measured=True),
+        Small(
+            "cancer: three parts", [C[chosen][:, k : k + 10] for k in (0, 10, 20)], cancer.target[chosen], measured=True
+        ),
+        Small("cancer: two parts", few, cancer.target[chosen], measured=True),
+        Small("iris: two parts", [iris.data[:, :2], iris.data[:, 2:]], iris.target, measured=True),
         Small("moons and circles", [moons[order], circles], sides[order]),
     ]
 
@@ -135,12 +143,13 @@ def _of_words() -> list[Small]:
 
 def _of_files(data: Data) -> list[Small]:
     found = []
-    for name in ("3sources", "nus", "scgem"):
+    for name in ("3sources", "nus", "scgem", "tcga", "patchseq-600", "mop-600"):
         items = source(name).make(data)
-        found.append(Small(name, items.rows, items.labels))
+        found.append(Small(name, items.rows, items.labels, measured=True))
     digits = source("digits").make(data)
     for views in (tuple(range(6)), (1, 2), (0, 5), (4, 3), (4, 2)):
         chosen = np.random.default_rng(sum(views)).permutation(digits.n)[:_ITEMS]
         names = "six views" if len(views) == 6 else " and ".join(digits.views[k] for k in views)
-        found.append(Small(f"handwritten: {names}", [digits.rows[k][chosen] for k in views], digits.labels[chosen]))
+        rows = [digits.rows[k][chosen] for k in views]
+        found.append(Small(f"handwritten: {names}", rows, digits.labels[chosen], measured=True))
     return found

@@ -21,9 +21,9 @@ def test_sets_have_a_row_for_each_item_in_every_view() -> None:
 
 
 def test_losses_and_gains_are_counted() -> None:
-    given, way = np.zeros((2, 4)), "way"
+    way = "way"
     gains = [[[2.0, 0.4, 0.0, -3.0], [4.0, 0.4, -1.5, 9.0]], [[6.0, 0.4, 1.0, 0.0], [8.0, 0.4, 1.0, 0.0]]]
-    rows = [{"given": given.tolist(), "ways": {way: gain}} for gain in gains]
+    rows = [{"gains": {way: gain}} for gain in gains]
     one, four, eight, sixteen = defaults.summary(rows, way)
     assert one == {"mean": 5.0, "lost": 0, "worst": 2.0, "without": 0}
     assert (four["lost"], four["without"]) == (0, 2)
@@ -38,7 +38,11 @@ def test_it_runs() -> None:
     assert all(one["mean"] > other["mean"] for one, other in zip(after, before, strict=True))
     text = defaults.table(report)
     assert "digits: halves" in text
-    assert "coupled, half paired" in text
+    assert "coupled, items without a partner" in text
+    adds = [line for line in text.splitlines() if line.startswith("| what coupling adds |")]
+    assert len(adds) == 4  # all paired and half paired, of all sets and of those that were measured
+    borrowed = defaults.summary(report["sets"], defaults._BORROWED)
+    assert adds[0].split("|")[2].strip() == f"{after[0]['mean'] - borrowed[0]['mean']:+.1f}"
 
 
 def test_degrees_become_equal() -> None:
