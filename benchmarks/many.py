@@ -123,14 +123,13 @@ def measure(problem: str, data: str | None, patience: float) -> None:
     small = _prepared(Problem("planted", 250, given.views, given.functions, 1e4), data)
     couple(*small, 1e4, options={"continuation": "direct"}, max_seconds=5.0)  # compiles what is used
     result = couple(graphs, functions, times, given.alpha, options={"continuation": "direct"}, max_seconds=patience)
-    way = "recomputed" if "without" in result.settings["memory"]["derivatives"] else "stored"
     report = {
         "seconds": result.seconds,
         "cost": result.cost,
         "steps": len(result.history),
         "status": result.status,
         "memory": memory.peak(),
-        "predicted": forecast.in_use + getattr(forecast, way),
+        "predicted": forecast.peak,
     }
     sys.stdout.write(json.dumps(report) + "\n")
 

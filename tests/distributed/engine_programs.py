@@ -220,14 +220,6 @@ def shortcuts() -> None:
     both(ct.datasets.shortcuts(2_500))
 
 
-def ways_to_keep() -> None:
-    from cotherm.methods.coupling import memory
-
-    for way in ("recomputed",):
-        with patch.object(memory, "WAYS", (way,)):
-            both(ct.datasets.ring(30), continuation="times")
-
-
 def few_vertices() -> None:
     """Fewer vertices than ranks, and vertices without edges."""
     path = ct.Graph(3, [0, 1], [1, 2], [1.0, 1.0])

@@ -32,7 +32,8 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import column_units, flow
-from cotherm.methods.coupling.continuation import first_horizon, stiffness
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.coupling.continuation import stiffness
 from cotherm.methods.coupling.memory import HEAT_AT_ONCE
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import STRENGTH
@@ -67,7 +68,7 @@ def times_count_for(size: int) -> int:
 
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
     """The times; 1 where no graph has any weight."""
-    move = first_horizon(graphs)
+    move = diffusion_time(1.0, *graphs, without_edges=np.inf)
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return np.ones(1)
     if not move < _LONGEST_MOVE:

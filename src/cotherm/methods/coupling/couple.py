@@ -138,8 +138,8 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
           is below this; 1e-6 by default.
         - max_iterations: maximum number of steps in all, 10000 by default.
         - memory: memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto",
-          the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed.
-          :func:`cotherm.coupling_memory` predicts the amounts.
+          the default, is the memory that is free. What needs more is refused; :func:`cotherm.coupling_memory` predicts
+          how much that is.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def coupling_memory(
     Returns
     -------
     CouplingMemory
-        Bytes for each way of keeping the derivatives.
+        Bytes at the peak, and those that the process uses already.
 
     See Also
     --------
@@ -271,7 +271,7 @@ def coupling_memory(
     >>> import cotherm as ct
     >>> views = ct.datasets.shortcuts(20_000)
     >>> needs = ct.coupling_memory(views.graphs, views.functions)
-    >>> needs.recomputed < needs.stored < 1e9
+    >>> needs.added < 1e9
     True
     """
     graphs, columns = checked_views(graphs, functions)

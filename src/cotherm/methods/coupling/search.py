@@ -15,7 +15,7 @@ from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
 from cotherm.methods.coupling.continuation import HELD, default_route, robust_scale
-from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.problem import Problem
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import descend
@@ -129,7 +129,7 @@ class Search:
 
     def __init__(
         self,
-        problem: CouplingProblem,
+        problem: Problem,
         routes: Sequence[str],
         tolerance: float,
         max_iterations: int,
@@ -144,7 +144,7 @@ class Search:
         self._robust = robust_scale(problem)
         self._current: Array | None = None
         self._holds = HELD in routes
-        self._by_times: tuple[CouplingProblem, Found] | None = None  # the last stage of that route, where it is needed
+        self._by_times: tuple[Problem, Found] | None = None  # the last stage of that route, where it is needed
         self._found: list[Found] = []
         self._checkpoint = checkpoint
         if checkpoint is not None:
@@ -244,7 +244,7 @@ class Search:
             return []
         return [self._descend(self._problem, held.u, HELD, 1, _ROUGH_STEPS, rough=True)]
 
-    def _end_by_times(self) -> tuple[CouplingProblem, Found]:
+    def _end_by_times(self) -> tuple[Problem, Found]:
         assert self._by_times is not None  # that route comes before, and has a stage
         return self._by_times
 
@@ -280,7 +280,7 @@ class Search:
 
     def _descend(
         self,
-        problem: CouplingProblem,
+        problem: Problem,
         u: Array,
         route: str,
         stage: int,
@@ -333,7 +333,7 @@ class Search:
             kept.ended(name, self._stored(found), self._common(self._left))
         return self._noted(problem, found)
 
-    def _noted(self, problem: CouplingProblem, found: Found) -> Found:
+    def _noted(self, problem: Problem, found: Found) -> Found:
         if problem is self._problem:
             self._found.append(found)
         return found
@@ -371,7 +371,7 @@ class Search:
         warm = checkpoint.common["warm"]
         self._problem.restore_warm_starts([None if one is None else to_engine(one) for one in warm])
 
-    def _record(self, problem: CouplingProblem, iterate: Iterate, route: str, stage: int) -> None:
+    def _record(self, problem: Problem, iterate: Iterate, route: str, stage: int) -> None:
         self._current = iterate.u
         row: dict[str, Any] = {
             "route": route,

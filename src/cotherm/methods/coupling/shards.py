@@ -31,7 +31,7 @@ from cotherm.heat.coupling import coupling_terms
 from cotherm.io import atomic
 from cotherm.methods.checkpoint import hashed
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_times, fewer_times, times_count_for
-from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_room
 from cotherm.methods.coupling.options import Numbers, Options
 from cotherm.methods.coupling.result import CouplingOutcome
 from cotherm.methods.coupling.search import Step
@@ -221,12 +221,12 @@ class ShardCoupling:
         times = self._numbers.times
         return times_count_for(max(g.n for g in self._graphs)) if times is None else int(np.sum(times > 0.0))
 
-    def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> MemoryPlan:
+    def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> CouplingMemory:
         """Plan for ``q`` functions and ``count`` times; refuses what does not fit, on all ranks."""
         numbers, engine = self._numbers, self._engine
         needs = predicted(self._sizes, q, count, engine, choosing=choosing, modes=modes)
         needs = replace(needs, in_use=self._in_use)
-        return planned(needs, numbers.budget, engine, free=self._free)
+        return require_room(needs, numbers.budget, engine, free=self._free)
 
     def _function_weights(self, rows: Sequence[Floats]) -> Floats:
         with together(self._world):
@@ -289,7 +289,7 @@ class ShardCoupling:
         views: Sequence[ShardView],
         rows: Sequence[Floats],
         units: Floats,
-        plan: MemoryPlan,
+        plan: CouplingMemory,
         settings: dict[str, Any],
     ) -> ShardedCoupling:
         solution, engine = solve(options, self._began, plan), self._engine
@@ -331,7 +331,7 @@ class ShardCoupling:
             **({} if solution.strength is None else {"strength": solution.strength}),
             "function_weights": options.function_weights.tolist(),
             "warm_start": options.start is not None,
-            "memory": solution.plan.description,
+            "memory": solution.plan.derivatives,
             "forecast": solution.plan.added,  # bytes of a rank, beyond what it had
             "ranks": self._world.size,
             "engine": "petsc",

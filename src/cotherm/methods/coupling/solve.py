@@ -19,11 +19,11 @@ from cotherm.engines import Engine, processor
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
+from cotherm.heat.times import diffusion_time
 from cotherm.memory import words
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, times_count, useful_strength
-from cotherm.methods.coupling.continuation import first_horizon
-from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_room
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
@@ -51,10 +51,10 @@ class Solution:
     optimality: float
     status: str
     history: tuple[Mapping[str, Any], ...]
-    plan: MemoryPlan
+    plan: CouplingMemory
 
 
-def solve(options: Options, began: float, plan: MemoryPlan | None = None) -> Solution:
+def solve(options: Options, began: float, plan: CouplingMemory | None = None) -> Solution:
     """Couple, and free what the search needed before returning.
 
     ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count; ``plan`` was made before
@@ -71,11 +71,12 @@ def solve(options: Options, began: float, plan: MemoryPlan | None = None) -> Sol
             return _as_given(options, plan)
 
 
-def _as_given(options: Options, plan: MemoryPlan) -> Solution:
+def _as_given(options: Options, plan: CouplingMemory) -> Solution:
     """The solution if time ran out before the search was prepared."""
+    first = diffusion_time(LAST_MOVES, *options.graphs, without_edges=np.inf)
     return Solution(
         weights=[graph.w for graph in options.graphs],
-        times=np.array([LAST_MOVES * first_horizon(options.graphs)]) if options.times is None else options.times,
+        times=np.array([first]) if options.times is None else options.times,
         alpha=options.alpha or 1.0,
         strength=None,
         mismatch=np.nan,
@@ -89,7 +90,7 @@ def _as_given(options: Options, plan: MemoryPlan) -> Solution:
 
 
 def _solved(
-    options: Options, plan: MemoryPlan, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter
+    options: Options, plan: CouplingMemory, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter
 ) -> Solution:
     callback = _outside_overflow(options.callback)
     with until(None if options.engine.is_distributed else deadline):
@@ -116,22 +117,22 @@ def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
     return (n, m) if n <= limits.DENSE else (-(-n // engine.ranks.size), -(-m // engine.ranks.size))
 
 
-def _plan(options: Options) -> MemoryPlan:
+def _plan(options: Options) -> CouplingMemory:
     """Plan memory first, since choosing times takes memory too."""
     choosing = options.times is None
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
     sizes = [share_of(options.engine, *size) for size in options.sizes]
     needs = predicted(sizes, q, count, options.engine, choosing=choosing)
-    plan = planned(needs, options.budget, options.engine)
-    log.info("couple: derivatives %s, %s of memory at the peak", plan.description, words(plan.peak))
+    plan = require_room(needs, options.budget, options.engine)
+    log.info("couple: derivatives %s, %s of memory at the peak", plan.derivatives, words(plan.peak))
     return plan
 
 
 def _searched(
     options: Options,
     times: Floats,
-    plan: MemoryPlan,
+    plan: CouplingMemory,
     callback: Any,
     checkpoint: Checkpoint | None,
     deadline: float | None,
@@ -146,7 +147,6 @@ def _searched(
         free=reordering.edges(options.free),
         rigidity=options.rigidity,
         graph_weights=options.graph_weights,
-        plan=plan,
         engine=options.engine,
         patterns=options.patterns,
         first_horizon=options.first_horizon,
@@ -347,6 +347,6 @@ def _settings(options: Options, solution: Solution) -> dict[str, Any]:
         "function_weights": options.function_weights.tolist(),
         "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
         "warm_start": options.start is not None,
-        "memory": {"derivatives": plan.description, "peak": plan.peak},
+        "memory": {"derivatives": plan.derivatives, "peak": plan.peak},
         "engine": options.engine.name,
     }

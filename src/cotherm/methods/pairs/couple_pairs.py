@@ -19,13 +19,13 @@ from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint, checked_place
 from cotherm.methods.coupling.options import Numbers
+from cotherm.methods.coupling.problem import Comparison
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
 from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, Measured, PairReport
 from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews
 from cotherm.methods.pairs.coupler import Coupled, Coupler
-from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.rules import FEWEST, MOVES
 from cotherm.methods.validation import are_shards, is_auto, versions
@@ -384,11 +384,10 @@ class _Report:
     def _errors(self, coupled: Coupled) -> tuple[Floats, Floats]:
         """The coupling errors of the graphs as given, with weight zero on edges that were borrowed, and after."""
         views, solved = self._views, coupled.solved
-        terms = self._coupler.terms(views.pairs, self._here())
-        problem = PairProblem(solved.before, terms, solved.times, self._coupler.rigidity, views.engine)
+        problem = self._coupler.problem(solved.before, views.pairs, self._here())
         grown = zip(views.graphs, solved.before, strict=True)
         given = [np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown]
-        before, after = (problem.errors(problem.on_engine(one)) for one in (given, solved.outcome.weights))
+        before, after = (problem.errors(problem.free_part(one)) for one in (given, solved.outcome.weights))
         return before, after
 
     def _here(self) -> list[Link]:
@@ -490,7 +489,8 @@ def _why_left(relations: Sequence[Relation]) -> str:
     return f"has nothing in common with the others beyond chance (p = {min(known):.2g}) and was left as it is."
 
 
-def _mismatch(terms: Sequence[Term]) -> float:
-    apart = sum(float(np.sum((one.F.T @ one.F - one.G.T @ one.G) ** 2)) for one in terms)
-    size = sum(float(np.sum((one.F.T @ one.F) ** 2) + np.sum((one.G.T @ one.G) ** 2)) for one in terms)
+def _mismatch(terms: Sequence[Comparison]) -> float:
+    Q = [[F.T @ F for F in one.functions] for one in terms]
+    apart = sum(float(np.sum((A - B) ** 2)) for A, B in Q)
+    size = sum(float(np.sum(A**2) + np.sum(B**2)) for A, B in Q)
     return float(np.sqrt(2.0 * apart / size)) if size > 0.0 else 0.0

@@ -14,12 +14,13 @@ from cotherm.errors import CothermError
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
+from cotherm.methods.coupling.continuation import rough_stiffness
+from cotherm.methods.coupling.problem import Comparison, Problem, of_two
 from cotherm.methods.pairs import choice, rules
 from cotherm.methods.pairs.agreement import Agreed, KeptBack
 from cotherm.methods.pairs.arguments import Given, LinkedViews
 from cotherm.methods.pairs.borrow import Borrowing, Support
 from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
-from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation
 from cotherm.pairs import Pairs
 from cotherm.progress import Meter
@@ -46,7 +47,6 @@ _WITHOUT_EFFECT = (
 class Solved:
     """A coupling of the scaled graphs: these with borrowed edges before, and after."""
 
-    problem: PairProblem
     outcome: Outcome
     times: Floats
     alpha: float
@@ -203,11 +203,11 @@ class Coupler:
         views, given = self._views, self._given
         links = [link for link in self._links if pairs.count(*link)] if couple else []
         graphs = self._borrowing.lent(pairs, given.borrow) if given.borrow != 0.0 and links else views.graphs
-        problem = PairProblem(graphs, self.terms(pairs, links), self._times, self.rigidity, views.engine)
-        size = problem.stiffness() if links else 0.0
+        problem = self.problem(graphs, pairs, links)
+        size = rough_stiffness(problem) if links else 0.0
         has_effect = size > _NO_EFFECT * float(self._times.max()) ** 2
         if not has_effect:
-            problem = PairProblem(graphs, [], self._times, self.rigidity, views.engine)
+            problem = self.problem(graphs, pairs, [])
         alphas = self._alphas(strengths, self._strongest / size if has_effect else None)
 
         def with_weights(weights: Sequence[Floats]) -> list[Graph]:
@@ -227,7 +227,7 @@ class Coupler:
             measure=None if measure is None else lambda weights: measure(with_weights(weights)),
         )
         after = with_weights(outcome.weights)
-        return Solved(problem, outcome, self._times, alphas[-1], list(graphs), after, has_effect)
+        return Solved(outcome, self._times, alphas[-1], list(graphs), after, has_effect)
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
         """The values of α on the way; ``unit`` is the α of strength 1, None where coupling has no effect."""
@@ -246,12 +246,16 @@ class Coupler:
         seconds = self._given.max_seconds
         return None if seconds is None else self._began + part * seconds
 
-    def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Term]:
+    def problem(self, graphs: Sequence[Graph], pairs: Pairs, links: Sequence[Link]) -> Problem:
+        terms = self.terms(pairs, links)
+        return Problem(graphs, terms, self._times, 1.0, rigidity=self.rigidity, engine=self._views.engine)
+
+    def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Comparison]:
         """The functions of every two linked views."""
         terms = []
         for (a, b), (F, G) in paired_modes(self.modes, pairs).items():
             if (a, b) in links:
                 more = self._views.functions
                 columns = (F, G) if more is None else (np.hstack([F, more[a]]), np.hstack([G, more[b]]))
-                terms.append(Term(a, b, *columns, weight=self._weights[a, b] / self._strongest))
+                terms.append(of_two(a, b, *columns, self._weights[a, b] / self._strongest))
         return terms
