@@ -75,19 +75,25 @@ def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats
         raise CothermError(
             "graphs", f"a median degree of {1.0 / move:.1e}", "larger weights, or times that are given", "Rescale them."
         )
-    count = times_count(graphs)
-    if count == 1:
-        return np.array([LAST_MOVES * move])
-    if count == _FEWER:
-        return fewer_times(move)
+    known = large_times(max(g.n for g in graphs), move)
+    if known is not None:
+        return known
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)
     return np.geomspace(first, last, _COUNT)
 
 
-def fewer_times(move: float) -> Floats:
-    """The times for large graphs; ``move`` is the time in which heat moves along an edge."""
-    return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
+def large_times(size: int, move: float) -> Floats | None:
+    """The times where the largest graph has ``size`` vertices and heat moves along an edge in the time ``move``.
+
+    None where they depend on the functions.
+    """
+    if not np.isfinite(move):
+        return np.ones(1)
+    count = times_count_for(size)
+    if count == 1:
+        return np.array([LAST_MOVES * move])
+    return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER) if count == _FEWER else None
 
 
 def chosen_alpha(problem: CouplingProblem, strength: float = STRENGTH) -> float:

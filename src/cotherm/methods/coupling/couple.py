@@ -16,7 +16,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import times_count
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
-from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_times, free_edges
+from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_times, common_arguments, free_edges
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import report, solve
@@ -221,14 +221,16 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
         petsc = shard_engine(engine)
         with together(petsc.ranks):
             rare = options_of(options, {**RARE, **OF_SHARDS})
-            numbers = Numbers.checked(len(graphs), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
+            common = common_arguments(times, alpha, max_seconds, callback, checkpoint, petsc, rare)
+            numbers = Numbers.checked(len(graphs), graph_weights, rare, common)
         return ShardCoupling(graphs, petsc, numbers, rare, began).by_functions(functions, frozen, start)
     engine = engine_for_views(engine, functions)
     with together(engine.ranks):
         rare = options_of(options, RARE)
         views, columns = checked_views(graphs, functions)
-        numbers = Numbers.checked(len(views), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
-        given = Options.of_graphs(numbers, views, columns, frozen, start, rare["function_weights"], engine)
+        common = common_arguments(times, alpha, max_seconds, callback, checkpoint, engine, rare)
+        numbers = Numbers.checked(len(views), graph_weights, rare, common)
+        given = Options.of_graphs(numbers, views, columns, frozen, start, rare["function_weights"])
     given.require_equal_ranks()
     with limited_blas(given.largest):  # done once: finding the libraries takes as long as a step of a small problem
         return report(given, solve(given, began), began)

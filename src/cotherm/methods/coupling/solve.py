@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_r
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.search import Search, Step
+from cotherm.methods.coupling.search import Search
 from cotherm.methods.validation import versions
 from cotherm.progress import Meter, shown
 
@@ -61,12 +61,19 @@ def solve(options: Options, began: float, plan: CouplingMemory | None = None) ->
     where graphs had to be read first.
     """
     deadline = None if options.max_seconds is None else began + options.max_seconds
-    checkpoint = options.opened_checkpoint()
+    checkpoint, callback = options.opened_checkpoint(), _outside_overflow(options.callback)
     with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
         plan = _plan(options) if plan is None else plan
         try:
-            return _solved(options, plan, checkpoint, deadline, meter)
+            with until(None if options.engine.is_distributed else deadline):
+                times = options.times
+                times = chosen_times(options.graphs, options.weighted_functions) if times is None else times
+            # If derivatives are only applied, dense algebra runs in our own threads.
+            session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
+            with session, _refused_overflow(options.graphs, times):
+                # A separate function, so that its memory is free before the session returns it to the system.
+                return _searched(options, times, plan, callback, checkpoint, deadline, meter)
         except TimeUp:  # before the first step
             return _as_given(options, plan)
 
@@ -87,19 +94,6 @@ def _as_given(options: Options, plan: CouplingMemory) -> Solution:
         history=(),
         plan=plan,
     )
-
-
-def _solved(
-    options: Options, plan: CouplingMemory, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter
-) -> Solution:
-    callback = _outside_overflow(options.callback)
-    with until(None if options.engine.is_distributed else deadline):
-        times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
-    # If derivatives are only applied, dense algebra runs in our own threads.
-    session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
-    with session, _refused_overflow(options.graphs, times):
-        # A separate function, so that its memory is free before the session returns it to the system.
-        return _searched(options, times, plan, callback, checkpoint, deadline, meter)
 
 
 @contextmanager
@@ -138,13 +132,17 @@ def _searched(
     deadline: float | None,
     meter: Meter,
 ) -> Solution:
-    reordering = Reordering(options.graphs)
+    moved = [reordered(g) if isinstance(g, Graph) and g.n > limits.REORDERED else Reordered(g) for g in options.graphs]
+
+    def in_original_order(weights: Sequence[Floats]) -> tuple[Floats, ...]:
+        return tuple(one.in_original_order(w) for one, w in zip(moved, weights, strict=True))
+
     problem = CouplingProblem(
-        reordering.graphs,
-        reordering.functions(options.weighted_functions),
+        [one.graph for one in moved],
+        [F[one.vertices] for F, one in zip(options.weighted_functions, moved, strict=True)],
         times,
         options.alpha or 1.0,
-        free=reordering.edges(options.free),
+        free=[one.here(edges) for edges, one in zip(options.free, moved, strict=True)],
         rigidity=options.rigidity,
         graph_weights=options.graph_weights,
         engine=options.engine,
@@ -162,16 +160,17 @@ def _searched(
         options.routes,
         options.tolerance,
         options.max_iterations,
-        reordering.wrapped(callback),
+        None if callback is None else lambda step: callback(replace(step, weights=in_original_order(step.weights))),
         deadline,
         meter,
         checkpoint,
     )
-    start = options.start
-    found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
-    weights = problem.weights_on_host(found.u)
+    start = problem.center
+    if options.start is not None:
+        start = problem.free_part([w[one.edges] for w, one in zip(options.start, moved, strict=True)])
+    found = search.run(start)
     return Solution(
-        weights=reordering.in_original_order(weights),
+        weights=in_original_order(problem.weights_on_host(found.u)),
         times=times,
         alpha=problem.alpha,
         strength=strength if options.strength is None else None,
@@ -231,44 +230,15 @@ def _refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
 Edges = NDArray[np.intp]
 
 
-class Reordering:
-    """The renumbered graphs, and the maps from the caller's numbers to theirs and back.
+class Reordered(NamedTuple):
+    """A renumbered graph: vertex v was ``vertices[v]`` of the original graph, edge e was ``edges[e]``.
 
     Small graphs, for which it gains nothing, and parts of graphs keep their numbers.
     """
 
-    def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._moved = [reordered(g) if isinstance(g, Graph) and g.n > limits.REORDERED else None for g in graphs]
-        self.graphs = [g if moved is None else moved.graph for g, moved in zip(graphs, self._moved, strict=True)]
-
-    def functions(self, columns: Sequence[Floats]) -> list[Floats]:
-        return [F if g is None else F[g.vertices] for F, g in zip(columns, self._moved, strict=True)]
-
-    def edges(self, chosen: Sequence[Edges]) -> list[Edges]:
-        """Some edges of each graph, ascending."""
-        return [some if g is None else g.here(some) for some, g in zip(chosen, self._moved, strict=True)]
-
-    def weights(self, weights: Sequence[Floats]) -> list[Floats]:
-        return [w if g is None else w[g.edges] for w, g in zip(weights, self._moved, strict=True)]
-
-    def in_original_order(self, weights: Sequence[Floats]) -> tuple[Floats, ...]:
-        """Weights in the caller's order."""
-        return tuple(w if g is None else g.in_original_order(w) for w, g in zip(weights, self._moved, strict=True))
-
-    def wrapped(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
-        """The callback, called with weights in the caller's order."""
-        if callback is None:
-            return None
-        return lambda step: callback(replace(step, weights=self.in_original_order(step.weights)))
-
-
-@dataclass(frozen=True)
-class Reordered:
-    """A renumbered graph: vertex v was ``vertices[v]`` of the original graph, edge e was ``edges[e]``."""
-
     graph: Graph
-    vertices: NDArray[np.intp]
-    edges: NDArray[np.intp]
+    vertices: NDArray[np.intp] | slice = slice(None)
+    edges: NDArray[np.intp] | slice = slice(None)
 
     def here(self, edges: Edges) -> Edges:
         """Edges of the original graph by their numbers in this one, ascending."""
@@ -296,7 +266,7 @@ def reordered(graph: Graph) -> Reordered:
 
 # Relative error of the heat that judges solutions.
 _EXACT = 1e-12
-# If the search's cost is further off than this, relative to the functions, the search was misled.
+# How far off the search's cost may be, relative to the functions.
 _NOISE = 1e-8
 
 
@@ -305,48 +275,56 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
 
     ``began`` is the reading of ``time.perf_counter`` at the start.
     """
-    columns, times = options.functions, solution.times
+    columns, times, engine = options.functions, solution.times, options.engine
     coupled = tuple(g.with_weights(u) for g, u in zip(options.graphs, solution.weights, strict=True))
-    Q = all_correlations(coupled, columns, times, _EXACT, options.engine)
-    weighted = Q * np.sqrt(np.outer(options.function_weights, options.function_weights))
-    cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
+    before = coupling_error(options.graphs, columns, times, engine=engine)
+    Q = all_correlations(coupled, columns, times, _EXACT, engine)
     size = max(float(np.sum(F**2)) for F in options.weighted_functions)
-    misled = solution.status == "converged" and is_misled(options, solution, cost, size)
+    more = {
+        "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
+        "memory": {"derivatives": solution.plan.derivatives, "peak": solution.plan.peak},
+    }
     return Coupling(
         graphs=coupled,
         originals=tuple(options.graphs),
         functions=tuple(columns),
-        times=tuple(times.tolist()),
-        alpha=solution.alpha,
-        cost=cost,
-        distance=solution.distance,
-        coupling_before=coupling_error(options.graphs, columns, times, engine=options.engine),
-        coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
         mismatch=functions_mismatch(columns),
-        status="stalled" if misled else solution.status,
-        optimality=solution.optimality,
-        history=solution.history,
-        settings=_settings(options, solution),
-        versions=versions(),
+        **judged(options, solution, before, Q, size, more),
         seconds=time.perf_counter() - began,
     )
 
 
-def is_misled(options: Options, solution: Solution, cost: float, size: float) -> bool:
-    """Whether the search's cost differs from the true one by more than rounding; ``size`` is that of the functions."""
-    noise = np.sqrt(solution.alpha) * float(options.graph_weights.sum()) * _NOISE * size
-    return not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
+def judged(
+    options: Options, solution: Solution, before: Floats, Q: Floats, size: float, more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What every result says of a solution, with ``more`` settings.
 
-
-def _settings(options: Options, solution: Solution) -> dict[str, Any]:
-    """The arguments as understood."""
-    plan = solution.plan
+    ``before`` are the errors of the graphs as given, ``Q`` the correlations of the coupled ones, computed anew;
+    ``size`` is that of the functions.
+    """
+    omega, alpha = options.function_weights, solution.alpha
+    weighted = Q * np.sqrt(np.outer(omega, omega))
+    cost = solution.distance + alpha * float(coupling_terms(weighted, options.graph_weights).sum())
+    # The search was misled if its cost differs from the true one by more than rounding.
+    noise = np.sqrt(alpha) * float(options.graph_weights.sum()) * _NOISE * size + _NOISE * np.sqrt(cost)
+    misled = solution.status == "converged" and not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise
     return {
-        **options.settings(),
-        **({} if solution.strength is None else {"strength": solution.strength}),
-        "function_weights": options.function_weights.tolist(),
-        "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
-        "warm_start": options.start is not None,
-        "memory": {"derivatives": plan.derivatives, "peak": plan.peak},
-        "engine": options.engine.name,
+        "times": tuple(solution.times.tolist()),
+        "alpha": alpha,
+        "cost": cost,
+        "distance": solution.distance,
+        "coupling_before": before,
+        "coupling": np.sqrt(coupling_terms(Q, np.ones(len(Q)))),
+        "status": "stalled" if misled else solution.status,
+        "optimality": solution.optimality,
+        "history": solution.history,
+        "settings": {
+            **options.settings(),
+            **({} if solution.strength is None else {"strength": solution.strength}),
+            "function_weights": omega.tolist(),
+            "warm_start": options.start is not None,
+            "engine": options.engine.name,
+            **more,
+        },
+        "versions": versions(),
     }

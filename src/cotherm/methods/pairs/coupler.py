@@ -88,12 +88,12 @@ class Coupler:
         began: float,
         checkpoint: Checkpoint | None,
     ) -> None:
-        self._views, self._given, self._meter = views, given, meter
+        self.views, self._given, self._meter = views, given, meter
         self._began, self._checkpoint = began, checkpoint
         linked = [one for one in relations if one.related or given.include_unrelated]
-        self._links = [one.views for one in linked]
+        self.links = [one.views for one in linked]
         self._trial: tuple[Agreed, Solved] | None = None
-        self.n_modes = choice.n_modes(views.pairs, self._links) if given.n_modes is None else given.n_modes
+        self.n_modes = choice.n_modes(views.pairs, self.links) if given.n_modes is None else given.n_modes
         most = min(graph.n for graph in views.graphs) - 1
         if self.n_modes > most:
             needed = f"at most {most}, one less than the smallest graph has vertices"
@@ -104,9 +104,9 @@ class Coupler:
         self.rigidity = choice.rigidity(relations, count) if views.rigidity is None else views.rigidity
         self._weights = choice.weights(linked)
         self._strongest = max(self._weights.values(), default=1.0)
-        moves = choice.moves(views.pairs, self._links)
+        moves = choice.moves(views.pairs, self.links)
         self._times = np.array([moves / views.degree]) if given.times is None else given.times
-        support = Support(views.graphs, views.pairs, self._links, given.seed, views.engine)
+        support = Support(views.graphs, views.pairs, self.links, given.random_state, given.engine)
         held = np.ones(count) if views.rigidity is None else views.rigidity
         self._borrowing = Borrowing(views.graphs, held, trust, support)
 
@@ -127,11 +127,11 @@ class Coupler:
             status = "time limit" if isinstance(end, TimeUp) else "interrupted"
         agreed, solved = self._trial
         solved = replace(solved, outcome=replace(solved.outcome, status=status))
-        return self._coupled(solved, agreed, _LAST, np.nan, bool(self._links), _ENDED_BY_TRIAL[status])
+        return self._coupled(solved, agreed, _LAST, np.nan, bool(self.links), _ENDED_BY_TRIAL[status])
 
     def _run(self) -> Coupled:
-        given, pairs = self._given, self._views.pairs
-        kept = list(choice.parts(pairs, given.kept_back, given.seed)) if given.kept_back and self._links else []
+        given, pairs = self._given, self.views.pairs
+        kept = list(choice.parts(pairs, given.kept_back, given.random_state)) if given.kept_back and self.links else []
         agreed, finished = self._agreed(kept)
         # A trial that ran out of time goes on when the same call is repeated; this coupling is not checkpointed.
         checkpoint = self._checkpoint if finished else None
@@ -153,7 +153,7 @@ class Coupler:
         return list(rules.STRENGTHS[: chosen + 1]), BORROWED + 1 + chosen
 
     def _coupled(self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str) -> Coupled:
-        shares = self._borrowing.shares(self._given.borrow) if helps else [0.0] * len(self._views.graphs)
+        shares = self._borrowing.shares(self._given.borrow) if helps else [0.0] * len(self.views.graphs)
         notes = [note, "" if solved.has_effect or not helps else _WITHOUT_EFFECT]
         strength = strength if self._given.alpha is None else np.nan
         return Coupled(solved, agreed, stage, strength, shares, helps, list(filter(None, notes)))
@@ -163,12 +163,12 @@ class Coupler:
 
         If time runs out, nothing that was measured counts.
         """
-        views, given = self._views, self._given
-        agreed = Agreed(self._links)
+        views, given = self.views, self._given
+        agreed = Agreed(self.links)
         known: dict[str, float] = {}
         for done, rows in enumerate(kept, 1):
             self._meter.advance(f"trial coupling {done} of {len(kept)}", **known)
-            part = KeptBack(views.graphs, self._links, views.pairs, rows, given.seed, views.engine)
+            part = KeptBack(views.graphs, self.links, views.pairs, rows, given.random_state, given.engine)
             pairs = views.pairs.without(rows)
             solved = self._solved(
                 pairs, rules.STRENGTHS, f"trial {done}", self._checkpoint, final=False, measure=part.agreement
@@ -179,7 +179,7 @@ class Coupler:
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status == "time limit":
-                return Agreed(self._links), False
+                return Agreed(self.links), False
             agreed.add(part, [part.agreement(views.graphs), *solved.outcome.measured])
             known = {"agreement": agreed.mean(-1)}
         return agreed, True
@@ -187,7 +187,7 @@ class Coupler:
     def _helps(self, agreed: Agreed, stage: int) -> bool:
         """Whether to couple at all: not if agreement on the pairs kept back falls."""
         gain, error = agreed.gains(stage)
-        return bool(self._links) and not gain < -rules.WORSE * error
+        return bool(self.links) and not gain < -rules.WORSE * error
 
     def _solved(
         self,
@@ -200,8 +200,8 @@ class Coupler:
         couple: bool = True,
         measure: Callable[[Sequence[Graph]], Any] | None = None,
     ) -> Solved:
-        views, given = self._views, self._given
-        links = [link for link in self._links if pairs.count(*link)] if couple else []
+        views, given = self.views, self._given
+        links = [link for link in self.links if pairs.count(*link)] if couple else []
         graphs = self._borrowing.lent(pairs, given.borrow) if given.borrow != 0.0 and links else views.graphs
         problem = self.problem(graphs, pairs, links)
         size = rough_stiffness(problem) if links else 0.0
@@ -248,14 +248,14 @@ class Coupler:
 
     def problem(self, graphs: Sequence[Graph], pairs: Pairs, links: Sequence[Link]) -> Problem:
         terms = self.terms(pairs, links)
-        return Problem(graphs, terms, self._times, 1.0, rigidity=self.rigidity, engine=self._views.engine)
+        return Problem(graphs, terms, self._times, 1.0, rigidity=self.rigidity, engine=self._given.engine)
 
     def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Comparison]:
         """The functions of every two linked views."""
         terms = []
         for (a, b), (F, G) in paired_modes(self.modes, pairs).items():
             if (a, b) in links:
-                more = self._views.functions
+                more = self.views.functions
                 columns = (F, G) if more is None else (np.hstack([F, more[a]]), np.hstack([G, more[b]]))
                 terms.append(of_two(a, b, *columns, self._weights[a, b] / self._strongest))
         return terms
