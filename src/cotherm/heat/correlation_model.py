@@ -36,7 +36,7 @@ class CorrelationModel:
     ) -> None:
         self.engine = default_engine() if engine is None else engine
         self.graph, self.F, self.times = graph, F, times
-        self._pattern = pattern
+        self.pattern = self.engine.pattern(graph.n, graph.i, graph.j) if pattern is None else pattern
         a, b = pairs(F.shape[1])
         self.pairs = (a, b)
         self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
@@ -46,17 +46,6 @@ class CorrelationModel:
         """The length of :meth:`Correlation.values`."""
         return len(self.times) * len(self.scale)
 
-    def at_times(self, times: Floats) -> CorrelationModel:
-        """The same graph and functions at other times."""
-        pattern = self.pattern if self.graph.n > limits.SPECTRAL_CORRELATION else self._pattern
-        return CorrelationModel(self.graph, self.F, times, self.engine, pattern=pattern)
-
-    @property
-    def pattern(self) -> Pattern:
-        if self._pattern is None:
-            self._pattern = self.engine.pattern(self.graph.n, self.graph.i, self.graph.j)
-        return self._pattern
-
     @lazy
     def engine_functions(self) -> Array:
         """F with the engine."""
@@ -64,7 +53,7 @@ class CorrelationModel:
 
     def at(self, u: Array, *, gradient: bool = False) -> Correlation:
         """``gradient``: it will be asked for, too."""
-        if self.graph.n <= limits.SPECTRAL_CORRELATION:
+        if self.graph.n <= limits.SPECTRAL_CORRELATION and not self.engine.is_distributed:
             return _SpectralCorrelation(self, u)
         return (_BothByChebyshev if gradient else _ChebyshevCorrelation)(self, u)
 

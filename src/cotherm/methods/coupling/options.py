@@ -239,7 +239,8 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
     return None if is_auto("times", times) else validation.times("times", times)
 
 
-def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:
+def free_edges(frozen: Sequence[Any] | None, graphs: Sequence[Any]) -> list[Edges]:
+    """Edges whose weights may change, of graphs or of parts of them."""
     if frozen is None:
         return [np.arange(g.m) for g in graphs]
     if isinstance(frozen, str | np.ndarray) or not isinstance(frozen, Sequence) or len(frozen) != len(graphs):
@@ -251,7 +252,7 @@ def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]
     return [_free_of(f"frozen[{k}]", fixed, g) for k, (fixed, g) in enumerate(zip(frozen, graphs, strict=True))]
 
 
-def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
+def _free_of(argument: str, frozen: Any, graph: Any) -> Edges:
     if frozen is None or frozen is False:
         return np.arange(graph.m)
     if frozen is True:

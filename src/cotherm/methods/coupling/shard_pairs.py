@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm import ranks as processes
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.petsc.communicator import Communicator
@@ -26,7 +27,6 @@ from cotherm.engines.petsc.halo import Halo
 from cotherm.engines.petsc.part import owners_of
 from cotherm.errors import CothermError
 from cotherm.functions import not_converged, smooth_modes
-from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import require_bound
 from cotherm.methods.coupling.shard_views import ShardView, median_degree
 from cotherm.pairs import MISSING, checked_pairs, require_shared, require_word, same_sizes
@@ -218,10 +218,9 @@ def pair_rows(
 
 def _modes(ranks: Ranks, engine: PetscEngine, view: ShardView, k: int) -> Floats:
     """As :func:`cotherm.functions.smooth_modes`: the rows of this rank's part."""
-    if isinstance(view.graph, Graph):
+    if view.sharded.n <= limits.DENSE:
         with together(ranks):
-            whole = smooth_modes(view.graph, k)
-        return view.own_rows(whole)
+            return smooth_modes(view.sharded.to_graph(), k)[view.part.start : view.part.stop]
     matrix = require_bound(engine.laplacian(view.pattern, engine.edge_rows(view.pattern, view.graph.w)))
     vertices = np.arange(view.part.start, view.part.stop, dtype=np.int64)
     modes: Floats | None = None
@@ -238,9 +237,5 @@ def same_units(engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Sh
     degrees = np.array([median_degree(engine, [view]) or 1.0 for view in views])
     common = float(np.exp(np.mean(np.log(degrees))))
     units = degrees / common
-    return [_scaled(view, unit) for view, unit in zip(views, units.tolist(), strict=True)], units, common
-
-
-def _scaled(view: ShardView, unit: float) -> ShardView:
-    graph, w = view.graph, view.graph.w / unit
-    return replace(view, graph=graph.with_weights(w) if isinstance(graph, Graph) else replace(graph, w=w))
+    scaled = [replace(one.graph, w=one.graph.w / unit) for one, unit in zip(views, units.tolist(), strict=True)]
+    return [replace(view, graph=graph) for view, graph in zip(views, scaled, strict=True)], units, common

@@ -33,13 +33,12 @@ from cotherm.io import atomic
 from cotherm.methods.checkpoint import hashed
 from cotherm.methods.coupling.auto import chosen_times, large_times, times_count_for
 from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_room
-from cotherm.methods.coupling.options import RARE, Numbers, Options
+from cotherm.methods.coupling.options import RARE, Numbers, Options, free_edges
 from cotherm.methods.coupling.result import CouplingOutcome
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.shard_pairs import checked_shard_pairs, pair_rows, same_units
 from cotherm.methods.coupling.shard_views import (
     ShardView,
-    free_edges,
     label_rows,
     landmark_rows,
     median_degree,
@@ -202,10 +201,7 @@ class ShardCoupling:
     def _read(self) -> list[ShardView]:
         """Read the parts of this rank; from now on they count in the forecast, with what is adjacent on other ranks."""
         views = [read_view(self._world, self._engine, one) for one in self._graphs]
-        self._sizes = [
-            size if view.is_whole else (view.rows + view.pattern.halo.count, max(len(view.part.w), 1))
-            for size, view in zip(self._sizes, views, strict=True)
-        ]
+        self._sizes = [(view.rows + view.pattern.halo.count, max(len(view.part.w), 1)) for view in views]
         return views
 
     def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> CouplingMemory:
@@ -233,13 +229,15 @@ class ShardCoupling:
         """Couple in the units of the views, with ``changed`` options; a checkpoint compares what is ``compared``."""
         world, engine = self._world, self._engine
         scales = np.ones(len(views)).tolist() if units is None else units.tolist()
-        free, begin = free_edges(world, engine, views, frozen), start_weights(world, engine, views, start)
+        begin = start_weights(world, views, start)
+        with together(world):
+            free = free_edges(frozen, [view.graph for view in views])
         omega = self._function_weights(rows)
         arrays = {**compared, "functions": rows, "function_weights": [omega], "free": free, "start": begin or []}
         options = Options(
             **{**vars(self._numbers), "callback": _in_units(self._numbers.callback, scales), **changed},
             graphs=[view.graph for view in views],  # type: ignore[misc]
-            functions=[view.functions(engine, F) for view, F in zip(views, rows, strict=True)],
+            functions=list(rows),
             function_weights=omega,
             free=free,
             start=None if begin is None else [w / scale for w, scale in zip(begin, scales, strict=True)],
@@ -256,9 +254,7 @@ class ShardCoupling:
         result = ShardedCoupling(
             graphs=tuple(self._graphs),
             parts=tuple(view.part for view in views),
-            weights=tuple(
-                v.own_weights(w) * scale for v, w, scale in zip(views, solution.weights, scales, strict=True)
-            ),
+            weights=tuple(w * one for w, one in zip(solution.weights, scales, strict=True)),
             functions=tuple(rows),
             mismatch=solution.mismatch,
             **judged(options, solution, errors, after, size, more),

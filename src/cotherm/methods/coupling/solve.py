@@ -80,10 +80,12 @@ def solve(options: Options, began: float, plan: CouplingMemory | None = None) ->
 
 def _as_given(options: Options, plan: CouplingMemory) -> Solution:
     """The solution if time ran out before the search was prepared."""
-    first = diffusion_time(LAST_MOVES, *options.graphs, without_edges=np.inf)
+    times = options.times
+    if times is None:
+        times = np.array([diffusion_time(LAST_MOVES, *options.graphs, without_edges=np.inf)])
     return Solution(
         weights=[graph.w for graph in options.graphs],
-        times=np.array([first]) if options.times is None else options.times,
+        times=times,
         alpha=options.alpha or 1.0,
         strength=None,
         mismatch=np.nan,
