@@ -52,8 +52,8 @@ class CorrelationModel:
         return self.engine.vertex_rows(self.pattern, self.F)
 
     def at(self, u: Array, *, gradient: bool = False) -> Correlation:
-        """``gradient``: it will be asked for, too."""
-        if self.graph.n <= limits.SPECTRAL_CORRELATION and not self.engine.is_distributed:
+        """``gradient``: it will be asked for, too. Of a part of a graph there is no decomposition."""
+        if isinstance(self.graph, Graph) and self.graph.n <= limits.SPECTRAL_CORRELATION:
             return _SpectralCorrelation(self, u)
         return (_BothByChebyshev if gradient else _ChebyshevCorrelation)(self, u)
 

@@ -61,6 +61,8 @@ class Problem:
     """
 
     robust: float | None = None
+    # Whether the gradient is asked for at every point.
+    always_by_gradients = True
 
     def __init__(
         self,
@@ -232,10 +234,10 @@ class Problem:
         return Diagonal(self.engine.elementwise(form, self._rho, u, self.center), self.engine)
 
     def at(self, u: Array) -> Point:
-        weights, gradient = self.weights(u), not self.is_formed
+        weights = self.weights(u)
 
         def evaluated(model: CorrelationModel, k: int) -> Correlation:
-            return model.at(weights[k], gradient=gradient)
+            return model.at(weights[k], gradient=self.always_by_gradients)
 
         return Point(self, self.engine.for_each(evaluated, self.largest, self._models, self._owners))
 
@@ -252,6 +254,8 @@ class Problem:
 
 class CouplingProblem(Problem):
     """The paper's: the same functions on all graphs, which count by ``graph_weights``."""
+
+    always_by_gradients = False
 
     def __init__(
         self,

@@ -130,7 +130,7 @@ class Search:
     ) -> None:
         self._problem, self._routes, self._tolerance = problem, routes, tolerance
         self._left, self._meter = max_iterations, meter
-        self._watch = Watch(problem.engine, callback, deadline, meter)
+        self.watch = Watch(problem.engine, callback, deadline, meter)
         self._robust = robust_scale(problem)
         self._current: Array | None = None
         self._holds = HELD in routes
@@ -319,7 +319,7 @@ class Search:
     def _common(self, left: int) -> State:
         """What a checkpoint keeps beside the descents; ``left`` are the steps that were left when the last began."""
         warm = [None if one is None else self._problem.engine.to_numpy(one) for one in self._problem.warm_starts()]
-        return {"history": list(self.history), "left": left, "warm": warm}
+        return {"history": list(self.watch.history), "left": left, "warm": warm}
 
     def _copied(self, iterate: Iterate) -> float:
         """Bytes that it takes to take the state."""
@@ -330,7 +330,7 @@ class Search:
     def _take_up(self, checkpoint: Checkpoint) -> None:
         common = checkpoint.common
         if common:
-            self._watch.history, self._left = common["history"], common["left"]
+            self.watch.history, self._left = common["history"], common["left"]
             if checkpoint.is_caught_up:
                 self._warm_up(checkpoint)
 
@@ -350,13 +350,9 @@ class Search:
             "optimality": iterate.optimality,
         }
         self._left -= bool(iterate.iteration)
-        self._watch.tell(row, lambda: problem.weights_on_host(iterate.u))
+        self.watch.tell(row, lambda: problem.weights_on_host(iterate.u))
         if iterate.iteration and self._left <= 0:
             raise Stop("out of budget")
-
-    @property
-    def history(self) -> list[dict[str, Any]]:
-        return self._watch.history
 
     def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]

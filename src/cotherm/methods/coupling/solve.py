@@ -181,7 +181,7 @@ def _searched(
         distance=problem.distance(found.u),
         optimality=found.optimality,
         status=found.status,
-        history=tuple(search.history),
+        history=tuple(search.watch.history),
         plan=plan,
     )
 
