@@ -154,8 +154,8 @@ def landmark_rows(engine: PetscEngine, view: ShardView, vertices: Ints) -> Float
     return bumps / np.sqrt(engine.ranks.sum(np.sum(bumps**2, axis=0)))
 
 
-def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Floats], list[Any]]:
-    """Indicators of the classes that all views have, of unit norm, and the classes; labels are those of the shards."""
+def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> list[Floats]:
+    """Indicators of the classes that all views have, of unit norm; labels are those of the shards."""
     with together(ranks):
         for view in views:
             if view.part.labels is None:
@@ -170,7 +170,7 @@ def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) ->
     for view in views:
         F = (np.asarray(view.part.labels)[:, np.newaxis] == np.array(classes)).astype(np.float64)
         rows.append(F / np.sqrt(engine.ranks.sum(F.sum(axis=0))))
-    return rows, classes
+    return rows
 
 
 def find_vertices(ranks: Ranks, graph: ShardedGraph, wanted: Sequence[str], source: str) -> Ints:

@@ -199,9 +199,14 @@ class ShardCoupling:
         return self._coupled(views, rows, plan, frozen, start, changed, units, {"pairs": found.items}, settings)
 
     def _read(self) -> list[ShardView]:
-        """Read the parts of this rank; from now on they count in the forecast, with what is adjacent on other ranks."""
+        """Read the parts of this rank; from now on they count in the forecast, with what is adjacent on other ranks.
+
+        Of small graphs dense modes and times are computed from the whole.
+        """
         views = [read_view(self._world, self._engine, one) for one in self._graphs]
-        self._sizes = [(view.rows + view.pattern.halo.count, max(len(view.part.w), 1)) for view in views]
+        for k, view in enumerate(views):
+            if view.sharded.n > limits.DENSE:
+                self._sizes[k] = view.rows + view.pattern.halo.count, max(len(view.part.w), 1)
         return views
 
     def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> CouplingMemory:
@@ -334,7 +339,7 @@ def _function_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]
         processes.require_equal(ranks, "landmarks", table.tolist())
         return [landmark_rows(engine, view, table[:, k]) for k, view in enumerate(views)]
     if isinstance(functions, str) and functions == "labels":
-        return label_rows(ranks, engine, views)[0]
+        return label_rows(ranks, engine, views)
     with together(ranks):
         if isinstance(functions, str | np.ndarray) or not hasattr(functions, "__len__") or len(functions) != len(views):
             needed = f'one array or .npy file for each of {len(views)} graphs, "labels", or {{"landmarks": vertices}}'

@@ -27,7 +27,7 @@ from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_r
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.search import Search
+from cotherm.methods.coupling.search import Found, Search
 from cotherm.methods.validation import versions
 from cotherm.progress import Meter, shown
 
@@ -44,14 +44,13 @@ class Solution:
     weights: Sequence[Floats]
     times: Floats
     alpha: float
-    strength: float | None
-    mismatch: float  # with functions weighted
-    cost: float
-    distance: float
-    optimality: float
-    status: str
-    history: tuple[Mapping[str, Any], ...]
     plan: CouplingMemory
+    found: Found
+    cost: float = np.nan  # with what weights cannot change
+    distance: float = 0.0
+    mismatch: float = np.nan  # with functions weighted
+    strength: float | None = None
+    history: Sequence[Mapping[str, Any]] = ()
 
 
 def solve(options: Options, began: float, plan: CouplingMemory | None = None) -> Solution:
@@ -83,19 +82,8 @@ def _as_given(options: Options, plan: CouplingMemory) -> Solution:
     times = options.times
     if times is None:
         times = np.array([diffusion_time(LAST_MOVES, *options.graphs, without_edges=np.inf)])
-    return Solution(
-        weights=[graph.w for graph in options.graphs],
-        times=times,
-        alpha=options.alpha or 1.0,
-        strength=None,
-        mismatch=np.nan,
-        cost=np.nan,
-        distance=0.0,
-        optimality=np.nan,
-        status="time limit",
-        history=(),
-        plan=plan,
-    )
+    found = Found(None, np.nan, np.nan, "time limit")
+    return Solution([graph.w for graph in options.graphs], times, options.alpha or 1.0, plan, found)
 
 
 @contextmanager
@@ -109,7 +97,7 @@ def shown_once(engine: Engine) -> Iterator[None]:
 
 
 def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
-    """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small and held whole."""
+    """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small."""
     return (n, m) if n <= limits.DENSE else (-(-n // engine.ranks.size), -(-m // engine.ranks.size))
 
 
@@ -175,14 +163,13 @@ def _searched(
         weights=in_original_order(problem.weights_on_host(found.u)),
         times=times,
         alpha=problem.alpha,
-        strength=strength if options.strength is None else None,
-        mismatch=problem.mismatch,
+        plan=plan,
+        found=found,
         cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
-        optimality=found.optimality,
-        status=found.status,
-        history=tuple(search.watch.history),
-        plan=plan,
+        mismatch=problem.mismatch,
+        strength=strength if options.strength is None else None,
+        history=search.watch.history,
     )
 
 
@@ -309,7 +296,7 @@ def judged(
     cost = solution.distance + alpha * float(coupling_terms(weighted, options.graph_weights).sum())
     # The search was misled if its cost differs from the true one by more than rounding.
     noise = np.sqrt(alpha) * float(options.graph_weights.sum()) * _NOISE * size + _NOISE * np.sqrt(cost)
-    misled = solution.status == "converged" and not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise
+    misled = solution.found.status == "converged" and not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise
     return {
         "times": tuple(solution.times.tolist()),
         "alpha": alpha,
@@ -317,9 +304,9 @@ def judged(
         "distance": solution.distance,
         "coupling_before": before,
         "coupling": np.sqrt(coupling_terms(Q, np.ones(len(Q)))),
-        "status": "stalled" if misled else solution.status,
-        "optimality": solution.optimality,
-        "history": solution.history,
+        "status": "stalled" if misled else solution.found.status,
+        "optimality": solution.found.optimality,
+        "history": tuple(solution.history),
         "settings": {
             **options.settings(),
             **({} if solution.strength is None else {"strength": solution.strength}),

@@ -348,7 +348,7 @@ class _Report:
         )
         distance = float(sum(map(_distance, given.graphs, graphs, report.rigidity)))
         terms = [] if given.functions is None else coupler.terms(self._views.pairs, coupler.links)
-        found = (solved.times, solved.alpha, distance, *self._errors(), _mismatch(terms), solved.outcome)
+        found = (coupler.times, solved.alpha, distance, *self._errors(), _mismatch(terms), solved.outcome)
         return _result(given, began, graphs, self._functions(), *found, units, report)
 
     def _graphs(self) -> list[Graph]:

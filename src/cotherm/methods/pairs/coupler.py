@@ -48,7 +48,6 @@ class Solved:
     """A coupling of the scaled graphs: these with borrowed edges before, and after."""
 
     outcome: Outcome
-    times: Floats
     alpha: float
     before: list[Graph]
     after: list[Graph]
@@ -105,7 +104,7 @@ class Coupler:
         self._weights = choice.weights(linked)
         self._strongest = max(self._weights.values(), default=1.0)
         moves = choice.moves(views.pairs, self.links)
-        self._times = np.array([moves / views.degree]) if given.times is None else given.times
+        self.times = np.array([moves / views.degree]) if given.times is None else given.times
         support = Support(views.graphs, views.pairs, self.links, given.random_state, given.engine)
         held = np.ones(count) if views.rigidity is None else views.rigidity
         self._borrowing = Borrowing(views.graphs, held, trust, support)
@@ -205,7 +204,7 @@ class Coupler:
         graphs = self._borrowing.lent(pairs, given.borrow) if given.borrow != 0.0 and links else views.graphs
         problem = self.problem(graphs, pairs, links)
         size = rough_stiffness(problem) if links else 0.0
-        has_effect = size > _NO_EFFECT * float(self._times.max()) ** 2
+        has_effect = size > _NO_EFFECT * float(self.times.max()) ** 2
         if not has_effect:
             problem = self.problem(graphs, pairs, [])
         alphas = self._alphas(strengths, self._strongest / size if has_effect else None)
@@ -227,7 +226,7 @@ class Coupler:
             measure=None if measure is None else lambda weights: measure(with_weights(weights)),
         )
         after = with_weights(outcome.weights)
-        return Solved(outcome, self._times, alphas[-1], list(graphs), after, has_effect)
+        return Solved(outcome, alphas[-1], list(graphs), after, has_effect)
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
         """The values of α on the way; ``unit`` is the α of strength 1, None where coupling has no effect."""
@@ -248,7 +247,7 @@ class Coupler:
 
     def problem(self, graphs: Sequence[Graph], pairs: Pairs, links: Sequence[Link]) -> Problem:
         terms = self.terms(pairs, links)
-        return Problem(graphs, terms, self._times, 1.0, rigidity=self.rigidity, engine=self._given.engine)
+        return Problem(graphs, terms, self.times, 1.0, rigidity=self.rigidity, engine=self._given.engine)
 
     def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Comparison]:
         """The functions of every two linked views."""
