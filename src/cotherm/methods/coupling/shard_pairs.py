@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -124,9 +125,7 @@ def _named(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> Sha
     comm, size = engine.communicator.comm, ranks.size
     asked = [_sent(np.asarray(view.part.vertex_names).tolist(), size) for view in views]
     brought = [comm.alltoall([names for names, _ in one]) for one in asked]
-    seen: dict[Any, int] = {}
-    for names in (name for one in brought for part in one for name in part):
-        seen[names] = seen.get(names, 0) + 1
+    seen = Counter(name for one in brought for part in one for name in part)
     kept = [name for name, count in seen.items() if count == len(views)]
     partly = sum(1 < count < len(views) for count in seen.values())
     counts = engine.communicator.counts(len(kept))
