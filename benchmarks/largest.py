@@ -116,7 +116,7 @@ def _forecast(room: int, ranks: int) -> int:
     def fits(k: int) -> bool:
         n = size(k)
         share = [(n // ranks, _edges(n) // 2 // ranks)] * 2
-        return predicted(share, _LANDMARKS, 1, engine, choosing=True).recomputed <= _PART * room
+        return predicted(share, _LANDMARKS, 1, engine, choosing=True).added <= _PART * room
 
     return max([k for k in range(_MOST) if fits(k)], default=0)
 

@@ -124,14 +124,13 @@ def measure(problem: str, data: str | None, patience: float) -> None:
     direct = rarely_given(couple, continuation="direct")
     couple(*small, 1e4, **direct, max_seconds=5.0)  # compiles what is used
     result = couple(graphs, functions, times, given.alpha, **direct, max_seconds=patience)
-    way = "recomputed" if "without" in result.settings["memory"]["derivatives"] else "stored"
     report = {
         "seconds": result.seconds,
         "cost": result.cost,
         "steps": len(result.history),
         "status": result.status,
         "memory": memory.peak(),
-        "predicted": forecast.in_use + getattr(forecast, way, 0),  # earlier versions have no such two ways
+        "predicted": getattr(forecast, "peak", 0),  # earlier versions have other forecasts
     }
     sys.stdout.write(json.dumps(report) + "\n")
 

@@ -1,8 +1,7 @@
 """Coupling at size: planted short cuts, and a body in two poses.
 
 Short cuts: a strip of 10⁴ to 10⁶ points, six bumps, ten neighbors. Poses: hands joined and apart, all 52,565 vertices
-of a scanned body, a bump on each hand, five neighbors; without its data a modeled body of 5,000 points. Derivatives
-are stored and recomputed: what each way takes, and how far its answer is off. And
+of a scanned body, a bump on each hand, five neighbors; without its data a modeled body of 5,000 points. And
 couplings that start where the planted edges are cut already: about what coupling smaller graphs first could save.
 
 Every size runs in a process of its own, so that its peak of memory is its own; compiling is not counted.
@@ -14,9 +13,7 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +31,7 @@ _GROWTH = 1.15
 # Vertices of the scanned body, and of the modeled one: where the data are, where they are not, and to be quick.
 SCANNED, MODELED, QUICK_BODY = 52_565, 5_000, 1_000
 _BODY_SECONDS, _BODY_LEFT = 180.0, 0.02
-WAYS_SIZE = 100_000
-_WAYS = ("stored", "recomputed")
+STARTS_SIZE = 100_000
 
 
 def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -49,8 +45,7 @@ def run(*, quick: bool = False, data: str | os.PathLike[str] | None = None) -> d
         "sizes": rows,
         "growth": growth,
         "poses": _two_poses(data, quick=quick),
-        "derivatives": _ways(QUICK[-1] if quick else WAYS_SIZE),
-        "starts": _measured(f"measure_starts({QUICK[-1] if quick else WAYS_SIZE})"),
+        "starts": _measured(f"measure_starts({QUICK[-1] if quick else STARTS_SIZE})"),
     }
 
 
@@ -73,7 +68,6 @@ def table(report: dict[str, Any]) -> str:
         [
             *lines,
             *_poses_lines(report["poses"]),
-            *_derivatives_lines(report["derivatives"]),
             *_starts_lines(report["starts"]),
         ]
     )
@@ -92,19 +86,6 @@ def _poses_lines(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def _derivatives_lines(rows: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        f"how derivatives are kept, {rows[0]['vertices']:,} vertices",
-        f"  {'way':<24}{'seconds':>10}{'GB':>8}{'predicted':>10}{'cost differs by':>18}{'weights by up to':>18}",
-    ]
-    for row in rows:
-        lines.append(
-            f"  {row['way']:<24}{row['seconds']:>10.1f}{row['memory'] / 1e9:>8.2f}"
-            f"{row['predicted'] / 1e9:>10.2f}{row['cost_differs']:>18.1e}{row['weights_differ']:>18.1e}"
-        )
-    return lines
-
-
 def _starts_lines(row: dict[str, Any]) -> list[str]:
     return [
         f"where coupling starts, {row['vertices']:,} vertices",
@@ -114,20 +95,6 @@ def _starts_lines(row: dict[str, Any]) -> list[str]:
             for start, key in (("the graphs as given", "given"), ("short cuts cut", "cut"))
         ),
     ]
-
-
-def _ways(n: int) -> list[dict[str, Any]]:
-    """Each way to keep derivatives against the first one: how do answers differ?"""
-    rows, weights = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for way in _WAYS:
-            place = Path(folder, f"{way}.npy")
-            rows.append(_measured(f"measure_derivatives({n}, {way!r}, {os.fspath(place)!r})"))
-            weights.append(np.load(place, allow_pickle=False))
-    for row, w in zip(rows, weights, strict=True):
-        row["cost_differs"] = abs(row["cost"] / rows[0]["cost"] - 1.0)
-        row["weights_differ"] = float(np.abs(w - weights[0]).max())
-    return rows
 
 
 def _two_poses(data: str | os.PathLike[str] | None, *, quick: bool) -> dict[str, Any]:
@@ -174,30 +141,6 @@ def measure_shortcuts(n: int) -> None:
         "times": result.times,
         "alpha": result.alpha,
         "steps": len(result.history),
-        "status": result.status,
-    }
-    sys.stdout.write(json.dumps(report) + "\n")
-
-
-def measure_derivatives(n: int, way: str, place: str) -> None:
-    """Couple with just as much memory as one way to keep derivatives takes; weights go to a file."""
-    from cotherm.datasets.shortcuts import shortcuts
-    from cotherm.methods.coupling.couple import couple, coupling_memory
-
-    small = shortcuts(1_000)
-    couple(small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2})
-    views = shortcuts(n)
-    needs = coupling_memory(views.graphs, views.functions)
-    budget = needs.in_use + 1.02 * getattr(needs, way) + 2e6  # copies of the functions come first
-    result = couple(views.graphs, views.functions, "auto", "auto", options={"memory": budget})
-    np.save(place, np.concatenate([graph.w for graph in result.graphs]), allow_pickle=False)
-    report = {
-        "vertices": n,
-        "way": result.settings["memory"]["derivatives"],
-        "seconds": result.seconds,
-        "memory": peak(),
-        "predicted": result.settings["memory"]["peak"],
-        "cost": result.cost,
         "status": result.status,
     }
     sys.stdout.write(json.dumps(report) + "\n")

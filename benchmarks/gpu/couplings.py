@@ -178,7 +178,7 @@ def _short_cuts(engine: Any, n: int, pool: Any, until: float) -> dict[str, Any]:
         "edges": sum(g.m for g in views.graphs),
         "seconds": took,
         "memory": peak.bytes,
-        "predicted": needs.in_use + needs.stored,
+        "predicted": needs.in_use + needs.added,
         "recall": float((cut & wrong).sum() / wrong.sum()),
         "precision": float((cut & wrong).sum() / max(1, cut.sum())),
         "status": result.status,
@@ -203,7 +203,7 @@ def _many(engine: Any, problem: Problem, data: Any, pool: Any) -> dict[str, Any]
         "status": result.status,
         "cost": result.cost,
         "memory": peak.bytes,
-        "predicted": needs.in_use + needs.stored,
+        "predicted": needs.in_use + needs.added,
     }
 
 

@@ -413,9 +413,7 @@ def paired_modes(modes: Sequence[Floats], pairs: Pairs) -> dict[tuple[int, int],
     for a, b in combinations(range(len(modes)), 2):
         mine, theirs = pairs.shared(a, b)
         if len(mine):
-            columns = np.hstack([modes[a][mine], modes[b][theirs]])
-            size = np.linalg.norm(columns, axis=0)
-            columns = columns / np.where(size > 0.0, size, 1.0)
+            columns = _of_unit_norm(np.hstack([modes[a][mine], modes[b][theirs]]))
             F, G = np.zeros((len(modes[a]), columns.shape[1])), np.zeros((len(modes[b]), columns.shape[1]))
             F[mine], G[theirs] = columns, columns
             found[a, b] = F, G

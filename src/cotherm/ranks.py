@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
 from cotherm.optional import require
@@ -123,38 +122,6 @@ class Ranks(ABC):
             The largest, the same on every rank.
         """
         return max(self.gather(number))
-
-    def rows(self, mine: NDArray[Any]) -> NDArray[Any]:
-        """Return the rows of all ranks, one rank's after the other's.
-
-        Parameters
-        ----------
-        mine : ndarray
-            The rows of this rank.
-
-        Returns
-        -------
-        ndarray
-            All rows, on every rank.
-        """
-        parts = self.gather(mine)
-        return mine if len(parts) == 1 else np.concatenate(parts)
-
-    def place(self, count: int) -> slice:
-        """Return where the rows of this rank are among those of :meth:`rows`.
-
-        Parameters
-        ----------
-        count : int
-            How many rows this rank has.
-
-        Returns
-        -------
-        slice
-            Their places.
-        """
-        first = int(sum(self.gather(count)[: self.rank]))
-        return slice(first, first + count)
 
 
 class _One(Ranks):

@@ -22,9 +22,6 @@ def test_planted_short_cuts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     assert poses["left"] < 0.02
     assert poses["others"][0] < 0.01 * poses["edges"]
     assert "precision" in scale.table(report)
-    assert len(report["derivatives"]) == 2
-    assert all(row["cost_differs"] < 1e-6 for row in report["derivatives"])
-    assert report["derivatives"][1]["way"] in scale.table(report)
     assert f"{poses['wrong']} edges between the hands" in scale.table(report)
     starts = report["starts"]
     assert starts["cut"]["cost"] == pytest.approx(starts["given"]["cost"], rel=1e-6)

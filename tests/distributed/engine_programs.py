@@ -63,18 +63,19 @@ def arrays() -> None:
     rng = np.random.default_rng(0)
     X, Y, x = rng.standard_normal((23, 3)), rng.standard_normal((23, 4)), rng.standard_normal(23)
     count = 23 // WORLD.size if WORLD.rank < WORLD.size - 1 else 23 - (WORLD.size - 1) * (23 // WORLD.size)
-    A, B, a = (engine.asarray(whole[engine.ranks.place(count)]) for whole in (X, Y, x))
+    first = sum(WORLD.allgather(count)[: WORLD.rank])
+    A, B, a = (engine.asarray(whole[first : first + count]) for whole in (X, Y, x))
     same = assert_allclose
     same(A.T @ B, X.T @ Y, atol=1e-13)
     same(a @ a, x @ x)
     same(np.linalg.norm(a), np.linalg.norm(x))
     same([a.sum(), a.max(), a.min(), a.mean()], [x.sum(), x.max(), x.min(), x.mean()])
     same(A.sum(axis=0), X.sum(axis=0), atol=1e-13)
-    same(engine.ranks.rows(engine.to_numpy(A.sum(axis=1))), X.sum(axis=1), atol=1e-13)
-    same(engine.ranks.rows(engine.to_numpy(np.where(a > 0.0, a, -2.0 * a))), np.where(x > 0.0, x, -2.0 * x))
-    same(engine.ranks.rows(engine.to_numpy(A * a[:, np.newaxis])), X * x[:, np.newaxis])
-    same(engine.ranks.rows(engine.to_numpy(A @ np.ones((3, 2)))), X @ np.ones((3, 2)))
-    same(engine.ranks.rows(engine.to_numpy(np.stack([a, a]).T)), np.stack([x, x]).T)
+    same(engine.communicator.rows(engine.to_numpy(A.sum(axis=1))), X.sum(axis=1), atol=1e-13)
+    same(engine.communicator.rows(engine.to_numpy(np.where(a > 0.0, a, -2.0 * a))), np.where(x > 0.0, x, -2.0 * x))
+    same(engine.communicator.rows(engine.to_numpy(A * a[:, np.newaxis])), X * x[:, np.newaxis])
+    same(engine.communicator.rows(engine.to_numpy(A @ np.ones((3, 2)))), X @ np.ones((3, 2)))
+    same(engine.communicator.rows(engine.to_numpy(np.stack([a, a]).T)), np.stack([x, x]).T)
     block = DistributedArray(np.stack([A.values, A.values]), engine.communicator, axis=1)
     same(block.transpose(0, 2, 1) @ block, np.stack([X.T @ X, X.T @ X]), atol=1e-13)
     assert (a > x.max() - 1e-12).any()
@@ -218,14 +219,6 @@ def frozen_ring() -> None:
 def shortcuts() -> None:
     """Chebyshev series, renumbered vertices and conjugate gradients."""
     both(ct.datasets.shortcuts(2_500))
-
-
-def ways_to_keep() -> None:
-    from cotherm.methods.coupling import memory
-
-    for way in ("recomputed",):
-        with patch.object(memory, "WAYS", (way,)):
-            both(ct.datasets.ring(30), continuation="times")
 
 
 def few_vertices() -> None:
@@ -463,9 +456,10 @@ def pairs_in_other_ways() -> None:
         for k in range(3)
     ]
     paths = [folder / f"{k}.shards" for k in range(3)]
+    petsc()  # which all ranks begin together, before one alone partitions
     if WORLD.rank == 0:
         for path, graph in zip(paths, graphs, strict=True):
-            ct.shard_graph(graph, path, parts=3, order="curve")
+            ct.shard_graph(graph, path, parts=3, order="partition")
     WORLD.Barrier()
     table = np.tile(np.arange(130)[:, np.newaxis], 3)
     ways: list[Any] = ["same", "names", table]
@@ -478,7 +472,10 @@ def pairs_in_other_ways() -> None:
         assert one.settings["items"] == 130
         for mine, theirs in zip(one.functions, results[0].functions, strict=True):
             assert_allclose(mine, theirs, atol=1e-12)
-    original = [petsc().communicator.rows(np.asarray(part.original)) for part in results[0].parts]
+    numbers = [
+        np.arange(part.start, part.stop) if part.original is None else part.original for part in results[0].parts
+    ]
+    original = [petsc().communicator.rows(own) for own in numbers]
     columns = []
     for F, order in zip(_whole_functions(results[0]), original, strict=True):
         columns.append(np.empty_like(F))

@@ -24,7 +24,6 @@ CHECKS = [
     "heat",
     "ring",
     "frozen_ring",
-    "ways_to_keep",
     "few_vertices",
     "isolated_vertices",
     "shortcuts",

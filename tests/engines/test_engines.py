@@ -205,14 +205,6 @@ def test_coupling_of_larger_graphs_is_the_same_on_both_engines(other: Engine) ->
     same_on_both(other, ct.datasets.shortcuts(700))
 
 
-@pytest.mark.parametrize("way", ["recomputed"])
-def test_every_way_to_keep_derivatives_runs_on_both_engines(
-    way: str, other: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cotherm.methods.coupling.memory.WAYS", (way,))
-    same_on_both(other, ct.datasets.ring(30), continuation="times", frozen=[[0, 3], None])
-
-
 def test_heat_flow_on_both_engines(other: Engine) -> None:
     found = ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="chebyshev", engine=other)
     assert_allclose(found, ct.heat_flow(GRAPH, F, [0.0, 0.5, 3.0], method="exact"), atol=1e-8)

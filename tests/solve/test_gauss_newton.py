@@ -15,7 +15,7 @@ from cotherm.solve.descent import Status
 from cotherm.solve.gauss_newton import Secant, descend
 from cotherm.solve.least_squares import Iterate
 from cotherm.solve.metric import Diagonal, Metric
-from cotherm.solve.tall_matrix import InMemory
+from cotherm.solve.tall_matrix import TallMatrix
 
 
 class Point:
@@ -25,8 +25,8 @@ class Point:
         self.residuals, self._jacobian = residuals, jacobian
 
     @cached_property
-    def jacobian(self) -> InMemory:
-        return InMemory(self._jacobian())
+    def jacobian(self) -> TallMatrix:
+        return TallMatrix(self._jacobian())
 
     @property
     def pull(self) -> np.ndarray:

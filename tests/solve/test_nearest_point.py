@@ -13,7 +13,7 @@ from cotherm import limits
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.nearest_point import Closest, NearestPoint, Start
-from cotherm.solve.tall_matrix import InMemory
+from cotherm.solve.tall_matrix import TallMatrix
 
 
 def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:
@@ -54,7 +54,7 @@ def test_restricted_is_the_dense_inverse(
     held = np.zeros(m, dtype=bool)
     held[: 9 if many_held else 2] = True
     F, P = ~held, held
-    part = metric.prepared(InMemory(E)).restricted(held)
+    part = metric.prepared(TallMatrix(E)).restricted(held)
     inverse = np.linalg.inv(A[np.ix_(F, F)])
     assert_allclose(part.gram, E[F].T @ inverse @ E[F], rtol=1e-10)
     y, c = rng.standard_normal((2, m))
@@ -69,7 +69,7 @@ def nearest(
 ) -> Closest | None:
     """With nothing known: from zero, where the equations leave −b."""
     m = len(c)
-    return NearestPoint(metric, InMemory(E), definite).solve(
+    return NearestPoint(metric, TallMatrix(E), definite).solve(
         c, Start(np.zeros(m), -b), weights, np.zeros(m, dtype=bool)
     )
 

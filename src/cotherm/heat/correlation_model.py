@@ -6,7 +6,6 @@ Small graphs keep the eigendecomposition of L(u), from which both follow; large 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,14 +14,11 @@ from cotherm.arrays import Floats
 from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
-from cotherm.heat.chebyshev import chebyshev_flow, require_bound
+from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, require_bound, tail_tolerances
 from cotherm.heat.correlation import Batch, derivative_batches, filtered, pairs
 from cotherm.heat.correlation_map import CorrelationMap, Filtered
 from cotherm.heat.spectrum import fit_spectrum
 from cotherm.lazy import lazy
-
-# Writes the derivatives by the weights of some edges, by their numbers among those asked for, into an array.
-RowWriter = Callable[[Array, Array], None]
 
 # Relative errors of Q, which judges steps, and of its derivative by filters, which only proposes them.
 EXACT, DERIVATIVE = 1e-12, 1e-10
@@ -40,7 +36,7 @@ class CorrelationModel:
     ) -> None:
         self.engine = default_engine() if engine is None else engine
         self.graph, self.F, self.times = graph, F, times
-        self._pattern = pattern
+        self.pattern = self.engine.pattern(graph.n, graph.i, graph.j) if pattern is None else pattern
         a, b = pairs(F.shape[1])
         self.pairs = (a, b)
         self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
@@ -50,28 +46,16 @@ class CorrelationModel:
         """The length of :meth:`Correlation.values`."""
         return len(self.times) * len(self.scale)
 
-    def at_times(self, times: Floats) -> CorrelationModel:
-        """The same graph and functions at other times."""
-        pattern = self.pattern if self.graph.n > limits.SPECTRAL_CORRELATION else self._pattern
-        return CorrelationModel(self.graph, self.F, times, self.engine, pattern=pattern)
-
-    @property
-    def pattern(self) -> Pattern:
-        if self._pattern is None:
-            self._pattern = self.engine.pattern(self.graph.n, self.graph.i, self.graph.j)
-        return self._pattern
-
     @lazy
     def engine_functions(self) -> Array:
         """F with the engine."""
         return self.engine.vertex_rows(self.pattern, self.F)
 
-    def at(self, u: Array) -> Correlation:
-        return (
-            _SpectralCorrelation(self, u)
-            if self.graph.n <= limits.SPECTRAL_CORRELATION
-            else _ChebyshevCorrelation(self, u)
-        )
+    def at(self, u: Array, *, gradient: bool = False) -> Correlation:
+        """``gradient``: it will be asked for, too. Of a part of a graph there is no decomposition."""
+        if isinstance(self.graph, Graph) and self.graph.n <= limits.SPECTRAL_CORRELATION:
+            return _SpectralCorrelation(self, u)
+        return (_BothByChebyshev if gradient else _ChebyshevCorrelation)(self, u)
 
 
 class Correlation(ABC):
@@ -103,18 +87,6 @@ class Correlation(ABC):
         i, j = model.pattern.i[edges], model.pattern.j[edges]
         for batch in self._batches():
             batch.write(model.engine, self._terms(batch), i, j, model.scale, out)
-
-    def row_writer(self, edges: Array) -> RowWriter:
-        """The derivative, row by row on demand; its inputs are computed now and kept."""
-        model = self._model
-        i, j = model.pattern.i[edges], model.pattern.j[edges]
-        applied = [(batch, self._terms(batch)) for batch in self._batches()]
-
-        def write(numbers: Array, out: Array) -> None:
-            for batch, x in applied:
-                batch.write(model.engine, x, i[numbers], j[numbers], model.scale, out)
-
-        return write
 
     def derivative_map(self, edges: Array) -> CorrelationMap:
         """The derivative as a linear map that is not formed; its inputs are computed now and kept."""
@@ -188,6 +160,32 @@ class _ChebyshevCorrelation(Correlation):
 
     def _terms(self, batch: Batch) -> Array:
         return filtered(self._matrix, self._model.engine_functions, batch)
+
+
+class _BothByChebyshev(_ChebyshevCorrelation):
+    """Q and the terms of its derivative by one recurrence, where the terms are one batch."""
+
+    def __init__(self, model: CorrelationModel, u: Array) -> None:
+        super().__init__(model, u)
+        self._kept: Array = None
+
+    def values(self) -> Floats:
+        batches = self._batches()
+        if len(batches) != 1:
+            return super().values()
+        (batch,), model, matrix = batches, self._model, self._matrix
+        F, times, (a, b) = model.engine_functions, 0.5 * model.times, model.pairs
+        tails = tail_tolerances(matrix, F, times, EXACT)
+        heat, terms = exponential_coefficients(times, batch.bound, tails), batch.series()
+        table = np.zeros((max(len(heat), len(terms)), len(times) + batch.terms))
+        table[: len(heat), : len(times)], table[: len(terms), len(times) :] = heat, terms
+        x = model.engine.chebyshev_sums(matrix, F, table, batch.bound)
+        half, self._kept = x[:, : len(times)].transpose(1, 0, 2), x[:, len(times) :]
+        Q = model.engine.to_numpy(half.transpose(0, 2, 1) @ half)
+        return np.ravel(Q[:, a, b] * model.scale)
+
+    def _terms(self, batch: Batch) -> Array:
+        return super()._terms(batch) if self._kept is None else self._kept
 
 
 def _decay(a: Floats, b: Floats) -> Floats:

@@ -2,11 +2,10 @@
 
 A run is a sequence of descents. The file holds the answers of those that have ended, the state of the one under way
 after some step, and the result once there is one. A call that finds it makes its preparations again, takes the answers
-from it, and goes on within the descent: nothing is decided differently, so everything that follows is the same.
+from it, and goes on within the descent. What the run was given is in it by argument; anything else is refused.
 
-The file is replaced as a whole, by time: never more often than every few seconds, and so seldom that writing takes at
-most a hundredth of the run. Copies of states in memory take no more than that either. The file is of use to the run
-that wrote it alone. What that run was given is in it, argument by argument, and anything else is refused.
+The file is replaced as a whole, every few seconds at most, and so seldom that writing takes at most a hundredth of the
+run. Copies of states in memory take no more than that either.
 
 Of several ranks each writes its part. The parts of two generations alternate, and the file of rank 0, which names the
 generation, is written when all parts are there: whenever the ranks end, one generation is whole.
@@ -122,11 +121,6 @@ class Checkpoint:
             raise CothermError(str(self._path), given, "a run that decides as the one did that wrote it", _ADVICE)
         return {key: value for key, value in state.items() if key != "name"}
 
-    @property
-    def common(self) -> State:
-        """What was stored beside the descents; empty at first."""
-        return self._common
-
     def _load(self) -> None:
         with together(self._world):
             target = atomic.require_free(self._path, overwrite=True)
@@ -136,13 +130,13 @@ class Checkpoint:
                 self._require_same(state)
                 if self._world.rank:
                     state = self._read_part(state)
-        self._common: State = {}
+        self.common: State = {}  # what was stored beside the descents
         if state is None:
             return
         self._generation, self._run = state["generation"], state["run"]
         self._answers, self._begun, self.result = state["answers"], state["begun"], state["result"]
-        self._common = state["common"]
-        steps = len(self._common.get("history", ()))
+        self.common = state["common"]
+        steps = len(self.common.get("history", ()))
         log.info("checkpoint %s: going on after %d descents and %d steps", self._path, len(self._answers), steps)
 
     def _read(self, path: Path) -> State:

@@ -185,9 +185,7 @@ class JointResult(Shown, ABC):
         .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss, "On spectral clustering: analysis and an algorithm", Advances in
            Neural Information Processing Systems 14, 2002.
         """
-        k = validation.integer("k", k, least=1, most=self._most_modes())
-        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
-        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        rows, seed = self._rows(k, random_state)
         if not self.common:
             return once_each(rows, lambda X: k_means(X, k, seed))
         different = list({id(X): X for X in rows}.values())
@@ -222,13 +220,17 @@ class JointResult(Shown, ABC):
         --------
         clusters : A clustering for each view.
         """
-        k = validation.integer("k", k, least=1, most=self._most_modes())
-        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
-        rows = once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows)
+        rows, seed = self._rows(k, random_state)
         different = list({id(X): X for X in rows}.values())
         if len({len(X) for X in different}) > 1:
             raise CothermError("graphs", f"views of {[len(X) for X in rows]} vertices", "views of the same vertices")
         return k_means(np.hstack(different), k, seed)
+
+    def _rows(self, k: int, random_state: int) -> tuple[tuple[Floats, ...], int]:
+        """What is clustered in every view, and the seed, checked."""
+        k = validation.integer("k", k, least=1, most=self._most_modes())
+        seed = validation.integer("random_state", random_state, least=0, most=2**32 - 1)
+        return once_each([modes.vectors for modes in self._cluster_modes(k)], _unit_rows), seed
 
     def _cluster_modes(self, k: int) -> tuple[Spectrum, ...]:
         return self.modes(k)

@@ -33,7 +33,7 @@ from cotherm.solve.least_squares import Iterate, Problem, Slope, Trial, iterate_
 from cotherm.solve.metric import Metric
 from cotherm.solve.nearest_point import NearestPoint, Start
 from cotherm.solve.quasi_newton import QuasiNewton
-from cotherm.solve.tall_matrix import InMemory
+from cotherm.solve.tall_matrix import TallMatrix
 
 _DAMPING = Damping(first=100.0, least=0.0, most=1e12)
 # Steps that are taken where rounding hides the cost.
@@ -175,7 +175,7 @@ class _Model:
         self._bends, self._curvatures = secant.terms(len(here.u))
         rows = self._J
         if len(self._curvatures):
-            rows = InMemory(np.concatenate([rows.to_array(), self._bends], axis=1), self._engine)
+            rows = TallMatrix(np.concatenate([rows.array, self._bends], axis=1), self._engine)
         self._points = NearestPoint(metric, rows, self._J.shape[1])
 
     def step(self, damping: float) -> Proposal[Trial]:

@@ -1,13 +1,8 @@
-"""Tall matrices, with a row for every unknown and few columns: kept in memory, or recomputed on every pass.
-
-The Jacobian of a coupling has a row for every edge. Where it does not fit in memory it is computed again whenever it is
-used. Callers see blocks of rows and need not know.
-"""
+"""Tall matrices, with a row for every unknown and few columns, worked on in blocks of rows."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,49 +11,39 @@ from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
 
-# Writes the rows with given numbers into an array.
-RowWriter = Callable[[Array, Array], None]
 
-
-def rows_per_block(columns: int, engine: Engine) -> int:
-    """How many rows make a block."""
-    return max(1, engine.block_size // max(1, columns))
-
-
-class TallMatrix(ABC):
+class TallMatrix:
     """A matrix E (rows, columns).
 
     Vectors over the rows live with the engine, vectors over the columns on the host.
     """
 
-    shape: tuple[int, int]
-    engine: Engine
+    def __init__(self, array: Array, engine: Engine | None = None) -> None:
+        self.array = array
+        self.engine = default_engine() if engine is None else engine
+        self.shape = (array.shape[0], array.shape[1])
 
-    @abstractmethod
-    def row_range(self, first: int, last: int) -> Array:
-        """Rows first to last."""
+    @property
+    def _step(self) -> int:
+        """How many rows make a block."""
+        return max(1, self.engine.block_size // max(1, self.shape[1]))
 
-    @abstractmethod
-    def rows(self, numbers: Array) -> Array:
-        """Some rows, by ascending number."""
-
-    @abstractmethod
     def row_slice(self, first: int, last: int) -> TallMatrix:
-        """Rows first to last as a matrix of the same kind."""
+        """Rows first to last."""
+        return TallMatrix(self.array[first:last], self.engine)
 
     def row_blocks(self, numbers: Array) -> Iterator[tuple[Array, Array]]:
         """Some rows, by ascending number, block by block, each with its numbers."""
-        step = rows_per_block(self.shape[1], self.engine)
-        for first in range(0, int(self.engine.ranks.most(len(numbers))), step):
-            part = numbers[first : first + step]
-            yield part, self.rows(part)
+        for first in range(0, int(self.engine.ranks.most(len(numbers))), self._step):
+            part = numbers[first : first + self._step]
+            yield part, self.array[part]
 
     def blocks(self) -> Iterator[tuple[int, Array]]:
         """All rows, block by block, each with the number of its first."""
-        step = rows_per_block(self.shape[1], self.engine)
         rows = self.shape[0]
-        for first in range(0, int(self.engine.ranks.most(rows)), step):
-            yield min(first, rows), self.row_range(min(first, rows), min(first + step, rows))
+        for start in range(0, int(self.engine.ranks.most(rows)), self._step):
+            first = min(start, rows)
+            yield first, self.array[first : start + self._step]
 
     def matvec(self, x: Floats) -> Array:
         """E x."""
@@ -87,49 +72,6 @@ class TallMatrix(ABC):
         """‖E‖_F."""
         return float(np.sqrt(self.row_squares.sum()))
 
-    def to_array(self) -> Array:
-        """All rows at once."""
-        return self.row_range(0, self.shape[0])
-
     def first_columns(self, count: int) -> TallMatrix:
         """The matrix of the first columns."""
-        return self if count == self.shape[1] else InMemory(self.to_array()[:, :count], self.engine)
-
-
-class InMemory(TallMatrix):
-    """Rows in memory."""
-
-    def __init__(self, array: Array, engine: Engine | None = None) -> None:
-        self.array = array
-        self.engine = default_engine() if engine is None else engine
-        self.shape = (array.shape[0], array.shape[1])
-
-    def row_range(self, first: int, last: int) -> Array:
-        return self.array[first:last]
-
-    def rows(self, numbers: Array) -> Array:
-        return self.array[numbers]
-
-    def row_slice(self, first: int, last: int) -> InMemory:
-        return InMemory(self.array[first:last], self.engine)
-
-
-class Recomputed(TallMatrix):
-    """Rows that are not kept: ``write`` computes the rows with given numbers whenever they are needed."""
-
-    def __init__(
-        self, shape: tuple[int, int], write: RowWriter, engine: Engine | None = None, *, start: int = 0
-    ) -> None:
-        self.shape, self._write, self._start = shape, write, start
-        self.engine = default_engine() if engine is None else engine
-
-    def row_range(self, first: int, last: int) -> Array:
-        return self.rows(self.engine.xp.arange(first, last))
-
-    def rows(self, numbers: Array) -> Array:
-        out = self.engine.xp.empty((len(numbers), self.shape[1]))
-        self._write(numbers + self._start, out)
-        return out
-
-    def row_slice(self, first: int, last: int) -> Recomputed:
-        return Recomputed((last - first, self.shape[1]), self._write, self.engine, start=self._start + first)
+        return self if count == self.shape[1] else TallMatrix(self.array[:, :count], self.engine)

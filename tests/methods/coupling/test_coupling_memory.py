@@ -1,4 +1,4 @@
-"""Derivatives stored or recomputed lead to one answer; the peak of memory is known beforehand."""
+"""The peak of memory is known beforehand, and what cannot fit is refused."""
 
 from __future__ import annotations
 
@@ -9,67 +9,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import cotherm as ct
 from cotherm import memory
 from cotherm.engines import default_engine
 from cotherm.methods.coupling import memory as plan
-from cotherm.methods.coupling.memory import WAYS, MemoryPlan
 from cotherm.solve.filtered_eigenpairs import block_width
 from tests.problems import refused
 
 ROOT = Path(__file__).parents[3]
 
 
-def coupled(way: str, n_graphs: int = 2) -> ct.Coupling:
-    views = ct.datasets.ring(n=40)
-    graphs, functions = list(views.graphs), list(views.functions)
-    while len(graphs) < n_graphs:
-        graphs.append(graphs[1])
-        functions.append(functions[1])
-    frozen = [[0, 5], *[None] * (n_graphs - 1)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "WAYS", (way,))
-        return ct.couple(
-            graphs,
-            functions,
-            views.times,
-            1e6,
-            options={"continuation": "times"},
-            frozen=frozen,
-        )
-
-
-@pytest.mark.parametrize("n_graphs", [2, 3])
-@pytest.mark.parametrize("way", WAYS[1:])
-def test_every_way_leads_to_the_same_answer(way: str, n_graphs: int) -> None:
-    expected, found = coupled("stored", n_graphs=n_graphs), coupled(way, n_graphs=n_graphs)
-    assert found.settings["memory"]["derivatives"] == way
-    assert_allclose(found.cost, expected.cost, rtol=1e-7)
-    for a, b in zip(found.graphs, expected.graphs, strict=True):
-        assert_allclose(a.w, b.w, atol=1e-5)
-
-
-CASES = [("stored", 10, 6, 1), ("recomputed", 10, 8, 1)]
-
-
-@pytest.mark.parametrize(("way", "k", "q", "p"), CASES)
-def test_the_peak_is_known_beforehand(way: str, k: int, q: int, p: int) -> None:
-    views = ct.datasets.shortcuts(31_000, k=k, functions=q)
-    times = np.geomspace(views.times[0], views.times[1], p) if p > 1 else views.times[1:]
-    small = ct.datasets.shortcuts(1_000, functions=q)
+def test_the_peak_is_known_beforehand() -> None:
+    views = ct.datasets.shortcuts(31_000, k=10, functions=6)
+    times = views.times[1:]
+    small = ct.datasets.shortcuts(1_000, functions=6)
     ct.couple(
         small.graphs, small.functions, small.times, "auto", options={"max_iterations": 2}
     )  # compiling is not counted
     # Compiled code and threads take something too, which is not traced.
-    predicted = getattr(ct.coupling_memory(views.graphs, views.functions, times), way) - plan._FIXED
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "WAYS", (way,))
-        tracemalloc.start()
-        ct.couple(views.graphs, views.functions, times, "auto", options={"continuation": "direct", "tolerance": 0.3})
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+    predicted = ct.coupling_memory(views.graphs, views.functions, times).added - plan._FIXED
+    tracemalloc.start()
+    ct.couple(views.graphs, views.functions, times, "auto", options={"continuation": "direct", "tolerance": 0.3})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert 0.75 < predicted / peak < 1.25
 
 
@@ -86,18 +49,15 @@ def clouds(n: int, q: int, n_graphs: int = 2) -> tuple[list[ct.Graph], list[np.n
 SHAPES = [(100, 40, 2), (3_000, 5, 2), (60, 25, 3), (1_000, 6, 3), (600, 20, 2)]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(("n", "q", "n_graphs"), SHAPES)
-def test_choosing_times_and_alpha_is_within_the_forecast(n: int, q: int, n_graphs: int, way: str) -> None:
+def test_choosing_times_and_alpha_is_within_the_forecast(n: int, q: int, n_graphs: int) -> None:
     graphs, functions = clouds(n, q, n_graphs)
     ct.couple(*clouds(min(n, 300), 3, n_graphs), options={"max_iterations": 2})  # compiling is not counted
-    predicted = getattr(ct.coupling_memory(graphs, functions), way)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "WAYS", (way,))
-        tracemalloc.start()
-        result = ct.couple(graphs, functions, options={"max_iterations": 3})
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+    predicted = ct.coupling_memory(graphs, functions).added
+    tracemalloc.start()
+    result = ct.couple(graphs, functions, options={"max_iterations": 3})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert result.settings["times"] == result.settings["alpha"] == "auto"
     assert peak <= predicted
 
@@ -107,14 +67,12 @@ import sys
 import numpy as np
 import cotherm as ct
 from cotherm import memory
-from cotherm.methods.coupling import memory as plan
 from tests.methods.coupling.test_coupling_memory import clouds
 
-n, q, n_graphs, way = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+n, q, n_graphs = map(int, sys.argv[1:])
 ct.couple(*clouds(min(n, 700), 3, n_graphs), options={"max_iterations": 2})
 graphs, functions = clouds(n, q, n_graphs)
-predicted = getattr(ct.coupling_memory(graphs, functions), way)
-plan.WAYS = (way,)
+predicted = ct.coupling_memory(graphs, functions).added
 before = memory.in_use()
 ct.couple(graphs, functions, options={"max_iterations": 4})
 print(memory.peak() - before, predicted)
@@ -122,10 +80,10 @@ print(memory.peak() - before, predicted)
 
 
 @pytest.mark.skipif(memory.in_use() is None, reason="needs /proc")
-@pytest.mark.parametrize(("n", "q", "n_graphs", "way"), [(3_000, 12, 3, "stored"), (100, 50, 2, "recomputed")])
-def test_the_process_itself_stays_within_the_forecast(n: int, q: int, n_graphs: int, way: str) -> None:
+@pytest.mark.parametrize(("n", "q", "n_graphs"), [(3_000, 12, 3), (100, 50, 2)])
+def test_the_process_itself_stays_within_the_forecast(n: int, q: int, n_graphs: int) -> None:
     """Freed blocks of one stage must not lie beside larger ones of the next."""
-    command = [sys.executable, "-c", RSS, str(n), str(q), str(n_graphs), way]
+    command = [sys.executable, "-c", RSS, str(n), str(q), str(n_graphs)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     grown, predicted = map(float, done.stdout.split())
     assert grown <= predicted
@@ -134,32 +92,17 @@ def test_the_process_itself_stays_within_the_forecast(n: int, q: int, n_graphs: 
 def test_the_limit_holds_where_times_and_alpha_are_chosen() -> None:
     graphs, functions = clouds(100, 40)
     needs = ct.coupling_memory(graphs, functions)
-    least = needs.in_use + min(needs.stored, needs.recomputed)
-    assert refused(lambda: ct.couple(graphs, functions, options={"memory": 0.8 * least})) == "memory"
+    assert refused(lambda: ct.couple(graphs, functions, options={"memory": 0.8 * needs.peak})) == "memory"
 
 
-def test_alpha_is_the_same_however_derivatives_are_kept() -> None:
-    graphs, functions = clouds(60, 25, 3)  # more residuals than edges
-    found = {}
-    for way in WAYS:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(plan, "WAYS", (way,))
-            found[way] = ct.couple(graphs, functions, options={"max_iterations": 1})
-    assert_allclose([found[way].alpha for way in WAYS], found["stored"].alpha, rtol=1e-9)
-    for way in WAYS:
-        assert_allclose(found[way].times, found["stored"].times)
-
-
-def test_the_fastest_way_that_fits_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = plan.CouplingMemory(stored=900, recomputed=500, in_use=100)
-    assert plan.planned(needs, 1_000).way == "stored"
-    assert plan.planned(needs, 999).way == "recomputed"
-    assert plan.planned(needs, 650) == MemoryPlan("recomputed", 500, 100)
-    assert refused(lambda: plan.planned(needs, 599)) == "memory"
+def test_what_fits_the_budget_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = plan.CouplingMemory(added=500, in_use=100)
+    assert plan.require_room(needs, 600) == needs
+    assert refused(lambda: plan.require_room(needs, 599)) == "memory"
     monkeypatch.setattr(memory, "available", lambda *_: 600)
-    assert plan.planned(needs, None).way == "recomputed"
+    assert plan.require_room(needs, None) == needs
     monkeypatch.setattr(memory, "available", lambda *_: 500)
-    assert refused(lambda: plan.planned(needs, None)) == "memory"
+    assert refused(lambda: plan.require_room(needs, None)) == "memory"
 
 
 def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
@@ -167,20 +110,19 @@ def test_what_cannot_fit_is_refused_at_once_with_what_would() -> None:
     with pytest.raises(ct.CothermError) as caught:
         ct.couple(views.graphs, views.functions, options={"memory": "1MB"})
     needs = ct.coupling_memory(views.graphs, views.functions)
-    least = min(needs.stored, needs.recomputed)
     assert caught.value.argument == "memory"
     assert "1 MB" in str(caught.value)
-    assert memory.words(needs.in_use + least).split()[0][:2] in str(caught.value)
+    assert memory.words(needs.peak).split()[0][:2] in str(caught.value)
 
 
 def test_modes_that_ranks_make_are_within_the_forecast() -> None:
     """The block of the mode iteration is counted, where it is more than the coupling takes afterwards."""
     sizes, engine = [(50_000, 300_000)] * 2, default_engine()
-    few, many = (plan.predicted(sizes, 2, 1, engine, choosing=False, modes=k).stored for k in (0, 200))
+    few, many = (plan.predicted(sizes, 2, 1, engine, choosing=False, modes=k).added for k in (0, 200))
     columns = block_width(200)
     assert columns == 300
     assert many - few > 8 * 50_000 * 5 * columns
-    usual = [plan.predicted(sizes, 48, 1, engine, choosing=False, modes=k).stored for k in (0, 24)]
+    usual = [plan.predicted(sizes, 48, 1, engine, choosing=False, modes=k).added for k in (0, 24)]
     assert usual[0] == usual[1]  # less than derivatives take
 
 
@@ -191,7 +133,7 @@ def test_bad_words() -> None:
 
 
 def test_needs_in_words() -> None:
-    text = str(plan.CouplingMemory(stored=9 * 10**9, recomputed=5 * 10**9, in_use=10**8))
+    text = str(plan.CouplingMemory(added=9 * 10**9, in_use=10**8))
     assert "stored" in text
     assert "9 GB" in text
     assert "100 MB" in text

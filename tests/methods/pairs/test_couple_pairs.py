@@ -257,7 +257,7 @@ def test_an_interrupt_before_the_first_step_ends_the_call(monkeypatch: pytest.Mo
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cotherm.methods.pairs.problem.PairProblem.at", interrupted)
+    monkeypatch.setattr("cotherm.methods.coupling.problem.Problem.at", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ct.couple_pairs([clustered(1), clustered(2)])
 

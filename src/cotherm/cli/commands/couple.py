@@ -130,7 +130,7 @@ _COUPLING: Options = {
     "--memory": value(
         str,
         "SIZE",
-        "memory limit, such as 8GiB: derivatives that do not fit are recomputed; auto (the default) is the free memory",
+        "memory limit, such as 8GiB: what needs more is refused; auto (the default) is the free memory",
         default="auto",
     ),
     "--checkpoint": value(

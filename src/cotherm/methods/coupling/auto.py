@@ -1,24 +1,19 @@
 """Times and α from the data: ``couple(..., times="auto", alpha="auto")``.
 
-*Times*: four, evenly spaced in log t. The first is when heat has made about two moves along edges, 2/d, d the median
-degree. The last is when the functions have lost four fifths of their variation: with x(t) = e^{−tL}f, and x(∞) its mean
-over each component, the first t at which the mean over the functions of ‖x(t) − x(∞)‖² / ‖f − x(∞)‖² has fallen to 0.2
-in every view. Before the first nothing has happened, and after the last little is left to compare. On graphs of more
-than 5,000 vertices, where heat from wide functions takes ever longer to spread, there are two times, eight moves being
-the last, and on more than 50,000 vertices that last one alone: short cuts show at once, and long times cost more than
-they tell. For structure on a larger scale give times.
+*Times*: four, evenly spaced in log t, from two moves along edges, 2/d with d the median degree, to when the
+functions have lost four fifths of their variation: with x(t) = e^{−tL}f and x(∞) its mean over each component, the
+first t at which the mean over the functions of ‖x(t) − x(∞)‖² / ‖f − x(∞)‖² has fallen to 0.2 in every view. On graphs
+of more than 5,000 vertices, where heat from wide functions takes ever longer to spread, two times, eight moves being
+the last, and on more than 50,000 that last one alone: short cuts show at once, and long times cost more than they tell.
 
-*α*: 10⁴ times the α at which coupling and distance have equal weight. With J the derivative of the residuals at α = 1
-and A the metric of the distance, both at the given weights, it is 10⁴ / ‖J A⁻¹ Jᵀ‖₂.
+*α*: s / ‖J A⁻¹ Jᵀ‖₂, J the derivative of the residuals at α = 1 and A the metric of the distance, both at the given
+weights: s times the α at which coupling and distance have equal weight. s is 10⁴, less where the functions differ at
+t = 0: no weights can mend that part of the residuals. In the linear problem a residual r along a singular value σ of
+A^{−½}Jᵀ moves the weights by ασr / (1 + ασ²), at most ½√α r, so a relative mismatch ε moves them by √s ε, in units of
+what the functions themselves could move at equal weight. s keeps that below 0.03, but is at least 1, where no residual
+is mended by more than half.
 
-It is less where the functions differ at t = 0. No weights can mend that part of the residuals, and coupling that tries
-bends the graphs. In the linear problem a residual r along a singular value σ of A^{−½}Jᵀ moves the weights by
-ασr / (1 + ασ²), at most ½√α r. So at s times the α of equal weight a relative mismatch ε moves them by √s ε, in units
-of what the functions themselves could move at equal weight. The strength s is 10⁴ or what keeps √s ε below 0.03, but
-not below 1, where no residual is mended by more than half. A mismatch below 0.0003 changes nothing.
-
-Neither depends on units. Weights times c are times divided by c and α times c²; functions times c are α divided by c⁴.
-Nothing here forms an n × n matrix: heat flows for a few functions, and one Jacobian, as in every step of the search.
+Neither depends on units, and nothing here forms an n × n matrix.
 """
 
 from __future__ import annotations
@@ -32,7 +27,8 @@ from cotherm.arrays import Floats
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import column_units, flow
-from cotherm.methods.coupling.continuation import first_horizon, stiffness
+from cotherm.heat.times import diffusion_time
+from cotherm.methods.coupling.continuation import stiffness
 from cotherm.methods.coupling.memory import HEAT_AT_ONCE
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import STRENGTH
@@ -67,26 +63,32 @@ def times_count_for(size: int) -> int:
 
 def chosen_times(graphs: Sequence[Graph], functions: Sequence[Floats]) -> Floats:
     """The times; 1 where no graph has any weight."""
-    move = first_horizon(graphs)
+    move = diffusion_time(1.0, *graphs, without_edges=np.inf)
     if not any(g.m and g.w.max() > 0.0 for g in graphs):
         return np.ones(1)
     if not move < _LONGEST_MOVE:
         raise CothermError(
             "graphs", f"a median degree of {1.0 / move:.1e}", "larger weights, or times that are given", "Rescale them."
         )
-    count = times_count(graphs)
-    if count == 1:
-        return np.array([LAST_MOVES * move])
-    if count == _FEWER:
-        return fewer_times(move)
+    known = large_times(max(g.n for g in graphs), move)
+    if known is not None:
+        return known
     last = _spreading_time(graphs, functions, move)
     first = min(_MOVES * move, last / _LEAST_SPAN)
     return np.geomspace(first, last, _COUNT)
 
 
-def fewer_times(move: float) -> Floats:
-    """The times for large graphs; ``move`` is the time in which heat moves along an edge."""
-    return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER)
+def large_times(size: int, move: float) -> Floats | None:
+    """The times where the largest graph has ``size`` vertices and heat moves along an edge in the time ``move``.
+
+    None where they depend on the functions.
+    """
+    if not np.isfinite(move):
+        return np.ones(1)
+    count = times_count_for(size)
+    if count == 1:
+        return np.array([LAST_MOVES * move])
+    return np.geomspace(_MOVES * move, LAST_MOVES * move, _FEWER) if count == _FEWER else None
 
 
 def chosen_alpha(problem: CouplingProblem, strength: float = STRENGTH) -> float:

@@ -21,7 +21,6 @@ leads to far better minima: of sixty hard rings (benchmark routes) *times* found
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +29,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cotherm import deadline
 from cotherm.arrays import Floats
-from cotherm.graphs.graph import Graph
-from cotherm.heat.times import diffusion_time
-from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.problem import Problem
 
 ROUTES = ("direct", "times", "alpha")
 HELD = "held"
@@ -44,6 +41,8 @@ _ROBUST_FRACTION = 0.3
 _MOST_STAGES = 40
 # Relative error of an eigenvalue by iterations.
 _EIGENVALUE = 1e-9
+# Power iteration ends when a step changes its result by less than this part.
+_POWER_STEPS, _POWER_CHANGE = 100, 3e-3
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Stage:
     robust: bool = True
 
 
-def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
+def default_route(name: str, problem: Problem) -> list[Stage]:
     """The stages of a named route before the problem itself."""
     if name == "direct":
         return []
@@ -65,15 +64,10 @@ def default_route(name: str, problem: CouplingProblem) -> list[Stage]:
     return [Stage(times, alpha) for alpha in _decades(problem)]
 
 
-def robust_scale(problem: CouplingProblem) -> float:
+def robust_scale(problem: Problem) -> float:
     """The change of weight beyond which the robust distance grows like |d|."""
     weights = problem.center[problem.center > 0.0]
     return _ROBUST_FRACTION * float(weights.mean()) if problem.engine.ranks.sum(len(weights)) else 1.0
-
-
-def first_horizon(graphs: Sequence[Graph]) -> float:
-    """One over the median degree: about one move along an edge. Infinite without weight."""
-    return diffusion_time(1.0, *graphs, without_edges=np.inf)
 
 
 def _horizons(times: tuple[float, ...], first: float) -> list[tuple[float, ...]]:
@@ -97,7 +91,7 @@ def _ladder(first: float, last: float, step: float) -> list[float]:
     return rungs
 
 
-def stiffness(problem: CouplingProblem) -> float:
+def stiffness(problem: Problem) -> float:
     """‖J A⁻¹ Jᵀ‖₂ at the given weights: the coupling's part of the Hessian at α = 1 in units of the distance's."""
     unit = problem.restated(problem.times, 1.0, None)
     unit.restore_warm_starts([None] * len(problem.graphs))  # the answer must not depend on earlier solves
@@ -114,19 +108,14 @@ def stiffness(problem: CouplingProblem) -> float:
     return max(float(largest[0]), 0.0)
 
 
-def _applied_stiffness(problem: CouplingProblem) -> float:
+def _applied_stiffness(problem: Problem) -> float:
     """By Lanczos iterations: the derivative is applied, not formed."""
-    engine, H = problem.engine, problem.contrasts
-    maps = problem.at(problem.center).derivative_maps()
-    part = problem.metric(problem.center).restricted(engine.xp.zeros(len(problem.center), dtype=bool))
+    here = problem.at(problem.center)
+    part = problem.metric(problem.center).restricted(problem.engine.xp.zeros(len(problem.center), dtype=bool))
 
     def product(x: Floats) -> Floats:
         deadline.check()
-        slopes = H.T @ x.reshape(len(H), -1)
-        pulled = np.concatenate([one.gradient(slope) for one, slope in zip(maps, slopes, strict=True)])
-        moved = part.inverse(pulled)
-        cuts = zip(maps, problem.cuts[:-1], problem.cuts[1:], strict=True)
-        return np.ravel(H @ np.array([one.derivative(moved[lo:hi]) for one, lo, hi in cuts]))
+        return here.derivative(part.inverse(here.gradient(x)))
 
     size = problem.residuals
     products = LinearOperator((size, size), matvec=product, dtype=np.float64)
@@ -137,7 +126,24 @@ def _applied_stiffness(problem: CouplingProblem) -> float:
     return max(float(values[0]), 0.0)
 
 
-def _decades(problem: CouplingProblem) -> list[float]:
+def rough_stiffness(problem: Problem) -> float:
+    """The same within a percent or so, by power iteration."""
+    here = problem.restated(problem.times, 1.0, None).at(problem.center)
+    part = problem.metric(problem.center).restricted(problem.engine.xp.zeros(len(problem.center), dtype=bool))
+    random = np.random.default_rng(0)
+    v = problem.free_part([random.random(graph.m) for graph in problem.graphs])
+    v, size = v / float(np.linalg.norm(v)), 0.0
+    for _ in range(_POWER_STEPS):
+        deadline.check()
+        v = part.inverse(here.gradient(here.derivative(v)))
+        before, size = size, float(np.linalg.norm(v))
+        if size == 0.0 or abs(size - before) < _POWER_CHANGE * size:
+            break
+        v = v / size
+    return size
+
+
+def _decades(problem: Problem) -> list[float]:
     """α by decades, from where the coupling's part of the Hessian equals the distance's to the α asked for."""
     size = stiffness(problem)
     if size == 0.0:

@@ -16,7 +16,7 @@ from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import checked_views
 from cotherm.methods.coupling.auto import times_count
 from cotherm.methods.coupling.memory import CouplingMemory, predicted
-from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_times, free_edges
+from cotherm.methods.coupling.options import RARE, Numbers, Options, checked_times, common_arguments, free_edges
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import report, solve
@@ -138,8 +138,8 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
           is below this; 1e-6 by default.
         - max_iterations: maximum number of steps in all, 10000 by default.
         - memory: memory that the whole process may use at its peak, in bytes or as a string such as "8GiB". "auto",
-          the default, is the memory that is free. Derivatives are stored if they fit, otherwise recomputed when needed.
-          :func:`cotherm.coupling_memory` predicts the amounts.
+          the default, is the memory that is free. What needs more is refused; :func:`cotherm.coupling_memory` predicts
+          how much that is.
 
     Returns
     -------
@@ -221,14 +221,16 @@ def couple(  # type: ignore[misc] # other arguments of sharded graphs are checke
         petsc = shard_engine(engine)
         with together(petsc.ranks):
             rare = options_of(options, {**RARE, **OF_SHARDS})
-            numbers = Numbers.checked(len(graphs), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
+            common = common_arguments(times, alpha, max_seconds, callback, checkpoint, petsc, rare)
+            numbers = Numbers.checked(len(graphs), graph_weights, rare, common)
         return ShardCoupling(graphs, petsc, numbers, rare, began).by_functions(functions, frozen, start)
     engine = engine_for_views(engine, functions)
     with together(engine.ranks):
         rare = options_of(options, RARE)
         views, columns = checked_views(graphs, functions)
-        numbers = Numbers.checked(len(views), times, alpha, graph_weights, max_seconds, callback, checkpoint, rare)
-        given = Options.of_graphs(numbers, views, columns, frozen, start, rare["function_weights"], engine)
+        common = common_arguments(times, alpha, max_seconds, callback, checkpoint, engine, rare)
+        numbers = Numbers.checked(len(views), graph_weights, rare, common)
+        given = Options.of_graphs(numbers, views, columns, frozen, start, rare["function_weights"])
     given.require_equal_ranks()
     with limited_blas(given.largest):  # done once: finding the libraries takes as long as a step of a small problem
         return report(given, solve(given, began), began)
@@ -260,7 +262,7 @@ def coupling_memory(
     Returns
     -------
     CouplingMemory
-        Bytes for each way of keeping the derivatives.
+        Bytes at the peak, and those that the process uses already.
 
     See Also
     --------
@@ -271,7 +273,7 @@ def coupling_memory(
     >>> import cotherm as ct
     >>> views = ct.datasets.shortcuts(20_000)
     >>> needs = ct.coupling_memory(views.graphs, views.functions)
-    >>> needs.recomputed < needs.stored < 1e9
+    >>> needs.added < 1e9
     True
     """
     graphs, columns = checked_views(graphs, functions)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,9 +37,8 @@ _VERSION = 4
 _NUMBERS = ("cost", "distance", "mismatch", "optimality", "seconds")
 _PLAIN = ("alpha", "status", "history", "settings", "versions")
 _VECTORS = ("times", "coupling_before", "coupling")
-# The numbers in a row of the history, beside the name of its route.
-_COUNTS = ("stage", "iteration")
-_MEASURES = ("cost", "coupling", "optimality")
+# Checks a value that has this name.
+Check = Callable[[str, Any], Any]
 _NAME = re.compile(r"header|pairs|(0|[1-9][0-9]{0,8})\.(i|j|w|u|new|functions|coordinates|labels|vertex_names)")
 
 
@@ -118,16 +118,12 @@ def parse(data: bytes) -> Coupling:
         coupling_before=before,
         coupling=after,
         alpha=validation.real("alpha", head["alpha"], positive=True),
-        cost=archive.number("cost", head["cost"]),
-        distance=archive.number("distance", head["distance"]),
-        mismatch=archive.number("mismatch", head["mismatch"]),
-        optimality=archive.number("optimality", head["optimality"]),
-        seconds=archive.number("seconds", head["seconds"]),
         status=validation.choice("status", head["status"], STATUSES),
-        history=tuple(_step(k, row) for k, row in enumerate(head["history"])),
+        history=tuple(_checked(f"history[{k}]", row, _STEP) for k, row in enumerate(head["history"])),
         settings=head["settings"],
         versions=head["versions"],
         pairs=pairs,
+        **{field: archive.number(field, head[field]) for field in _NUMBERS},
     )
 
 
@@ -153,62 +149,58 @@ def _pairs(about: object, arrays: dict[str, NDArray[Any]], sizes: list[int]) -> 
     """The report of a coupling by pairs; None for one by functions."""
     if about is None and "pairs" not in arrays:
         return None
-    known = {"n_modes", "strength", "shares", "rigidity", "agreement", "notes"}
-    if not isinstance(about, dict) or set(about) != known or "pairs" not in arrays:
-        raise CothermError(
-            "pairs", validation.describe(about), "a table and what was found, as Coupling.save stores it"
-        )
-    notes = about["notes"]
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise CothermError("pairs: notes", validation.describe(notes), "a list of sentences")
-    if not isinstance(about["agreement"], list):
-        raise CothermError("pairs: agreement", validation.describe(about["agreement"]), "a list")
-    return PairReport(
-        table=checked_pairs(arrays.pop("pairs"), sizes).table,
-        n_modes=validation.integer("pairs: n_modes", about["n_modes"], least=1),
-        strength=archive.number("pairs: strength", about["strength"]),
-        shares=_for_views("shares", about, len(sizes)),
-        rigidity=_for_views("rigidity", about, len(sizes)),
-        agreement=tuple(_agreement(k, row, len(sizes)) for k, row in enumerate(about["agreement"])),
-        notes=tuple(notes),
-    )
+    if "pairs" not in arrays:
+        raise CothermError("pairs", "no table", "a table and what was found, as Coupling.save stores it")
+    last = len(sizes) - 1
+    views = _list_of(partial(validation.integer, least=0, most=last), 2)
+    agreement = _list_of(lambda where, row: Agreement(**_checked(where, row, {**_AGREEMENT, "views": views})))
+    kinds: dict[str, Check] = {
+        "n_modes": partial(validation.integer, least=1),
+        "strength": archive.number,
+        "shares": _list_of(validation.real, len(sizes)),
+        "rigidity": _list_of(validation.real, len(sizes)),
+        "agreement": agreement,
+        "notes": _list_of(_text),
+    }
+    return PairReport(table=checked_pairs(arrays.pop("pairs"), sizes).table, **_checked("pairs", about, kinds))
 
 
-def _for_views(name: str, about: dict[str, Any], views: int) -> tuple[float, ...]:
-    """A number for each view."""
-    values = about[name]
-    if not isinstance(values, list) or len(values) != views:
-        raise CothermError(f"pairs: {name}", validation.describe(values), f"a list of {views} numbers")
-    return tuple(validation.real(f"pairs: {name}", value) for value in values)
+def _checked(where: str, about: object, kinds: Mapping[str, Check]) -> dict[str, Any]:
+    """An object of JSON with just these fields, each of its kind."""
+    if not isinstance(about, dict) or set(about) != set(kinds):
+        raise CothermError(where, validation.describe(about), ", ".join(kinds))
+    return {field: check(f"{where}: {field}", about[field]) for field, check in kinds.items()}
 
 
-def _agreement(k: int, row: object, graphs: int) -> Agreement:
-    where = f"pairs: agreement[{k}]"
-    names = [field.name for field in fields(Agreement)]
-    if not isinstance(row, dict) or set(row) != set(names):
-        raise CothermError(where, validation.describe(row), ", ".join(names))
-    views = row["views"]
-    if not isinstance(views, list) or len(views) != 2:
-        raise CothermError(f"{where}: views", validation.describe(views), "two views")
-    a, b = (validation.integer(f"{where}: views", view, least=0, most=graphs - 1) for view in views)
-    measures = ("before", "borrowed", "after", "chance", "correlation", "deviations", "p_value")
-    return Agreement(
-        views=(a, b),
-        shared=validation.integer(f"{where}: shared", row["shared"], least=0),
-        kept_back=validation.integer(f"{where}: kept_back", row["kept_back"], least=0),
-        coupled=validation.boolean(f"{where}: coupled", row["coupled"]),
-        **{field: archive.number(f"{where}: {field}", row[field]) for field in measures},
-    )
+def _text(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise CothermError(where, validation.describe(value), "text")
+    return value
 
 
-def _step(k: int, row: object) -> dict[str, Any]:
-    """A row of the history, as the search wrote it."""
-    where = f"history[{k}]"
-    if not isinstance(row, dict) or set(row) != {"route", *_COUNTS, *_MEASURES} or not isinstance(row["route"], str):
-        raise CothermError(where, validation.describe(row), "the route, " + ", ".join((*_COUNTS, *_MEASURES)))
-    counts = {field: validation.integer(f"{where}: {field}", row[field], least=0) for field in _COUNTS}
-    measures = {field: archive.number(f"{where}: {field}", row[field]) for field in _MEASURES}
-    return {"route": row["route"], **counts, **measures}
+def _list_of(check: Check, count: int | None = None) -> Check:
+    def checked(where: str, values: object) -> tuple[Any, ...]:
+        if not isinstance(values, list) or count not in (None, len(values)):
+            raise CothermError(
+                where, validation.describe(values), f"a list of {'any length' if count is None else count}"
+            )
+        return tuple(check(f"{where}[{k}]", value) for k, value in enumerate(values))
+
+    return checked
+
+
+# What a step of the history and an agreement say.
+_WHOLE = partial(validation.integer, least=0)
+_STEP: Mapping[str, Check] = {
+    "route": _text,
+    **dict.fromkeys(("stage", "iteration"), _WHOLE),
+    **dict.fromkeys(("cost", "coupling", "optimality"), archive.number),
+}
+_AGREEMENT: Mapping[str, Check] = {
+    **{field.name: archive.number for field in fields(Agreement)},
+    **dict.fromkeys(("shared", "kept_back"), _WHOLE),
+    "coupled": validation.boolean,
+}
 
 
 def _view(k: int, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[Graph, Graph, Floats]:

@@ -1,4 +1,4 @@
-"""The arguments of :func:`cotherm.couple`, checked."""
+"""The checked arguments of couplings: those of all, and those of :func:`cotherm.couple`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,77 +41,104 @@ _LARGEST_COST = 1e140
 _WEIGHTS = (1e-152, 1e100)
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """Checked arguments beside the graphs and what is given for them; None is "auto"."""
+def common_arguments(
+    times: ArrayLike | str,
+    alpha: float | str,
+    max_seconds: float | None,
+    callback: Callable[[Step], Any] | None,
+    checkpoint: str | os.PathLike[str] | None,
+    engine: Engine,
+    rare: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Those of every coupling, checked."""
+    if callback is not None and not callable(callback):
+        raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
+    if max_seconds is not None:
+        max_seconds = validation.real("max_seconds", max_seconds, positive=True)
+    return {
+        "times": checked_times(times),
+        "alpha": None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
+        "tolerance": validation.real("tolerance", rare["tolerance"], positive=True),
+        "max_iterations": validation.integer("max_iterations", rare["max_iterations"], least=1),
+        "max_seconds": max_seconds,
+        "callback": callback,
+        "checkpoint": None if checkpoint is None else checked_place(checkpoint),
+        "engine": engine,
+    }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Arguments:
+    """What every coupling takes; None is "auto"."""
+
+    # What decides about the result, and is told in its settings.
+    told: ClassVar[Sequence[str]]
 
     times: Floats | None
     alpha: float | None
-    rigidity: Floats
-    graph_weights: Floats
-    continuation: str
     tolerance: float
     max_iterations: int
     max_seconds: float | None
-    budget: int | None
     callback: Callable[[Step], Any] | None
     checkpoint: Path | None
-
-    @classmethod
-    def checked(
-        cls,
-        count: int,
-        times: ArrayLike | str,
-        alpha: float | str,
-        graph_weights: ArrayLike | None,
-        max_seconds: float | None,
-        callback: Callable[[Step], Any] | None,
-        checkpoint: str | os.PathLike[str] | None,
-        rare: Mapping[str, Any],
-    ) -> Numbers:
-        """Those for ``count`` graphs."""
-        return cls(
-            times=checked_times(times),
-            alpha=None if is_auto("alpha", alpha) else validation.real("alpha", alpha, positive=True),
-            rigidity=positive("rigidity", rare["rigidity"], count, "graphs"),
-            graph_weights=positive("graph_weights", graph_weights, count, "graphs"),
-            continuation=validation.choice("continuation", rare["continuation"], ("auto", *ROUTES)),
-            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
-            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
-            max_seconds=checked_seconds(max_seconds),
-            budget=_checked_budget(rare["memory"]),
-            callback=checked_callback(callback),
-            checkpoint=None if checkpoint is None else checked_place(checkpoint),
-        )
-
-    def in_words(self) -> dict[str, str]:
-        """What decides about the result, by name: it is compared between ranks, and with a checkpoint."""
-        return {
-            "times": "auto" if self.times is None else repr(self.times.tolist()),
-            "alpha": "auto" if self.alpha is None else repr(self.alpha),
-            "rigidity": repr(self.rigidity.tolist()),
-            "graph_weights": repr(self.graph_weights.tolist()),
-            "continuation": self.continuation,
-            "tolerance": repr(self.tolerance),
-            "max_iterations": repr(self.max_iterations),
-            "memory": "auto" if self.budget is None else repr(self.budget),
-        }
+    engine: Engine
 
     def settings(self) -> dict[str, Any]:
         """What a result says about them."""
-        return {
-            "times": "auto" if self.times is None else self.times.tolist(),
-            "alpha": "auto" if self.alpha is None else self.alpha,
-            "rigidity": self.rigidity.tolist(),
-            "graph_weights": self.graph_weights.tolist(),
-            "continuation": self.continuation,
-            "tolerance": self.tolerance,
-            "max_iterations": self.max_iterations,
-            "max_seconds": self.max_seconds,
-        }
+        return {**{name: _in_short(getattr(self, name)) for name in self.told}, "max_seconds": self.max_seconds}
+
+    def in_words(self) -> dict[str, str]:
+        """What decides about the result, by name: it is compared between ranks, and with a checkpoint."""
+        values = {name: _in_short(getattr(self, name)) for name in self.told}
+        return {name: value if isinstance(value, str) else repr(value) for name, value in values.items()}
+
+    def given(self) -> dict[str, str]:
+        """The same with the graphs and all else, in words and digests."""
+        raise NotImplementedError
+
+    def opened_checkpoint(self) -> Checkpoint | None:
+        """The checkpoint of this run, with what the file holds already."""
+        if self.checkpoint is None:
+            return None
+        return Checkpoint(self.checkpoint, self.given(), self.engine, self.engine.ranks)
 
 
-@dataclass(frozen=True, eq=False)
+def _in_short(value: Any) -> Any:
+    if value is None:
+        return "auto"
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Numbers(Arguments):
+    """Beside the graphs and what is given for them."""
+
+    told: ClassVar = ("times", "alpha", "graph_weights", "rigidity", "continuation", "tolerance", "max_iterations")
+
+    rigidity: Floats
+    graph_weights: Floats
+    continuation: str
+    budget: int | None
+
+    @classmethod
+    def checked(
+        cls, count: int, graph_weights: ArrayLike | None, rare: Mapping[str, Any], common: Mapping[str, Any]
+    ) -> Numbers:
+        """Those for ``count`` graphs; ``common`` are those of every coupling."""
+        budget = rare["memory"]
+        return cls(
+            **common,
+            rigidity=positive("rigidity", rare["rigidity"], count, "graphs"),
+            graph_weights=positive("graph_weights", graph_weights, count, "graphs"),
+            continuation=validation.choice("continuation", rare["continuation"], ("auto", *ROUTES)),
+            budget=None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget),
+        )
+
+    def in_words(self) -> dict[str, str]:
+        return {**super().in_words(), "memory": "auto" if self.budget is None else repr(self.budget)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Options(Numbers):
     """All of them, and the graphs, of which several ranks may each have a part.
 
@@ -125,7 +152,6 @@ class Options(Numbers):
     function_weights: Floats
     free: list[Edges]
     start: list[Floats] | None
-    engine: Engine
     patterns: Sequence[Pattern] | None = None
     first_horizon: float | None = None
     fingerprint: Mapping[str, str] | None = None
@@ -140,7 +166,6 @@ class Options(Numbers):
         frozen: Sequence[Any] | None,
         start: Sequence[Graph] | Coupling | None,
         function_weights: ArrayLike | None,
-        engine: Engine,
     ) -> Options:
         """Check what is given for whole graphs."""
         checked = cls(
@@ -150,7 +175,6 @@ class Options(Numbers):
             function_weights=positive("function_weights", function_weights, columns[0].shape[1], "functions"),
             free=free_edges(frozen, graphs),
             start=_start_weights(start, graphs),
-            engine=engine,
         )
         require_squares(graphs)
         checked.require_finite(checked.alpha or 1.0)
@@ -181,7 +205,6 @@ class Options(Numbers):
         return [(g.n, len(edges)) for g, edges in zip(self.graphs, self.free, strict=True)]
 
     def given(self) -> dict[str, str]:
-        """What decides about the result, in words and digests."""
         arrays = self.fingerprint or {
             "method": "couple",
             **fingerprint_of_graphs(self.graphs),
@@ -197,12 +220,6 @@ class Options(Numbers):
         if self.engine.is_distributed:
             for name, text in {**self.given(), "max_seconds": repr(self.max_seconds)}.items():
                 require_equal_content(self.engine.ranks, name, text)
-
-    def opened_checkpoint(self) -> Checkpoint | None:
-        """The checkpoint of this run, with what the file holds already."""
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(self.checkpoint, self.given(), self.engine, self.engine.ranks)
 
     def require_finite(self, alpha: float) -> None:
         """α‖Q‖² and its square must be finite; say whether F or α makes them overflow."""
@@ -222,23 +239,8 @@ def checked_times(times: ArrayLike | str) -> Floats | None:
     return None if is_auto("times", times) else validation.times("times", times)
 
 
-def _checked_budget(budget: Any) -> int | None:
-    """The bytes of memory that may be used; None for "auto", those that are free."""
-    return None if isinstance(budget, str) and budget == "auto" else memory.amount("memory", budget)
-
-
-def checked_callback(callback: Any) -> Callable[[Step], Any] | None:
-    if callback is not None and not callable(callback):
-        raise CothermError("callback", validation.describe(callback), "a function of one argument, or None")
-    return callback
-
-
-def checked_seconds(max_seconds: object) -> float | None:
-    """The seconds that a search may take; None for any number."""
-    return None if max_seconds is None else validation.real("max_seconds", max_seconds, positive=True)
-
-
-def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]:
+def free_edges(frozen: Sequence[Any] | None, graphs: Sequence[Any]) -> list[Edges]:
+    """Edges whose weights may change, of graphs or of parts of them."""
     if frozen is None:
         return [np.arange(g.m) for g in graphs]
     if isinstance(frozen, str | np.ndarray) or not isinstance(frozen, Sequence) or len(frozen) != len(graphs):
@@ -250,7 +252,7 @@ def free_edges(frozen: Sequence[Any] | None, graphs: list[Graph]) -> list[Edges]
     return [_free_of(f"frozen[{k}]", fixed, g) for k, (fixed, g) in enumerate(zip(frozen, graphs, strict=True))]
 
 
-def _free_of(argument: str, frozen: Any, graph: Graph) -> Edges:
+def _free_of(argument: str, frozen: Any, graph: Any) -> Edges:
     if frozen is None or frozen is False:
         return np.arange(graph.m)
     if frozen is True:

@@ -1,18 +1,21 @@
-"""The paper's problem (hkc1) in the solver's terms, for N graphs.
+"""The cost of coupling N graphs, in the solver's terms.
 
 Over the edge weights u ≥ 0 of all graphs,
 
-    Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_t Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖_F²,    Q_k(t) = F_kᵀ e^{−tL(u_k)} F_k.
+    Σ_k ρ_k ‖L(u_k) − L(w_k)‖_F² + α Σ_c Σ_t ‖Σ_k H_ck Q_ck(t)‖²,    Q_ck(t) = F_ckᵀ e^{−tL(u_k)} F_ck.
 
 Distance: with d = u − w, ‖L(u) − L(w)‖_F² = ‖|B|d‖² + 2‖d‖², |B| the unsigned incidence matrix: no n × n matrix is
-needed. Coupling: the sum over pairs is that over N − 1 contrasts, each graph against the weighted mean of those before
-it.
+needed. Coupling: a sum of comparisons c, each of the same functions on some graphs in some contrasts H_c. The paper's
+(hkc1) is one comparison of all graphs, Σ_{k<l} π_k π_l ‖Q_k − Q_l‖² in N − 1 contrasts, each graph against the weighted
+mean of those before it. Coupling by pairs has a comparison for every two graphs, by functions of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +29,7 @@ from cotherm.heat.correlation_model import Correlation, CorrelationModel
 from cotherm.heat.coupling import relative_mismatch
 from cotherm.heat.times import diffusion_time
 from cotherm.lazy import lazy
-from cotherm.methods.coupling.jacobian import Jacobian
-from cotherm.methods.coupling.memory import MemoryPlan, is_formed
+from cotherm.methods.coupling.memory import is_formed
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.tall_matrix import TallMatrix
@@ -38,63 +40,86 @@ Edges = NDArray[np.intp]
 _ROUNDING = 1e-14
 
 
-class CouplingProblem:
+class Comparison(NamedTuple):
+    """Functions that correspond on some graphs, and the contrasts of their correlations: (rows, graphs)."""
+
+    views: Sequence[int]
+    functions: Sequence[Floats]
+    contrasts: Floats
+
+
+def of_two(a: int, b: int, F: Floats, G: Floats, weight: float = 1.0) -> Comparison:
+    """Columns of F on graph a and of G on graph b."""
+    return Comparison((a, b), (F, G), np.sqrt(weight) * np.array([[1.0, -1.0]]))
+
+
+class Problem:
     """The cost for given times and α, over the weights of the edges that may change, of all graphs in one vector.
 
     ``robust`` replaces the distance by one that grows like |d| beyond that many units of weight: it prefers a few edges
-    cut to many edges bent. Weights ``u`` live with the engine.
+    cut to many edges bent. Weights ``u`` live with the engine; of several ranks each has those of its own edges.
     """
+
+    robust: float | None = None
+    # Whether the gradient is asked for at every point.
+    always_by_gradients = True
 
     def __init__(
         self,
         graphs: Sequence[Graph],
-        functions: Sequence[Floats],
+        comparisons: Sequence[Comparison],
         times: Floats,
         alpha: float,
         *,
-        free: Sequence[Edges],
         rigidity: Floats,
-        graph_weights: Floats,
-        robust: float | None = None,
-        plan: MemoryPlan = MemoryPlan(),  # noqa: B008, it is frozen
+        free: Sequence[Edges] | None = None,
         engine: Engine | None = None,
         patterns: Sequence[Pattern] | None = None,
         first_horizon: float | None = None,
     ) -> None:
         """``patterns`` and ``first_horizon`` belong to the whole graphs, of which this rank may have only a part."""
-        self.engine = default_engine() if engine is None else engine
-        self.graphs, self.functions, self.times, self.alpha = graphs, functions, times, alpha
-        self.graph_weights, self.robust, self.plan = graph_weights, robust, plan
-        live = times[times > 0.0]
-        layouts = [None] * len(graphs) if patterns is None else patterns
-        self._models = [
-            CorrelationModel(g, F, live, self.engine, pattern=pattern)
-            for g, F, pattern in zip(graphs, functions, layouts, strict=True)
-        ]
+        self.engine = engine = default_engine() if engine is None else engine
+        self.graphs, self.comparisons, self.times, self.alpha = graphs, comparisons, times, alpha
         self._first_horizon = first_horizon
-        numbers, rows = self.engine.edge_numbers, self.engine.edge_rows
-        self.free = [numbers(model.pattern, edges) for model, edges in zip(self._models, free, strict=True)]
+        self._patterns = [engine.pattern(g.n, g.i, g.j) for g in graphs] if patterns is None else patterns
+        free = [np.arange(g.m) for g in graphs] if free is None else free
+        layouts = list(zip(self._patterns, graphs, free, strict=True))
+        self.free = [engine.edge_numbers(pattern, edges) for pattern, _, edges in layouts]
         self.cuts = np.cumsum([0, *map(len, self.free)]).tolist()
-        self.contrasts = np.sqrt(alpha) * _contrasts(graph_weights)
-        self._given = [rows(model.pattern, g.w) for model, g in zip(self._models, graphs, strict=True)]
+        self._given = [engine.edge_rows(pattern, g.w) for pattern, g, _ in layouts]
         self.center = self._free_part(self._given)
-        incidences = [_incidence(model, edges) for model, edges in zip(self._models, self.free, strict=True)]
-        self._measure(incidences, rigidity)
+        self._set_times(times)
+        self._measure([self._incidence(k) for k in range(len(graphs))], rigidity)
+
+    def _set_times(self, times: Floats) -> None:
+        live = times[times > 0.0]
+        self._owners = [k for one in self.comparisons for k in one.views]
+        columns = (F for one in self.comparisons for F in one.functions)
+        self._models = [
+            CorrelationModel(self.graphs[k], F, live, self.engine, pattern=self._patterns[k])
+            for k, F in zip(self._owners, columns, strict=True)
+        ]
+
+    def _incidence(self, k: int) -> Incidence:
+        engine, graph, pattern = self.engine, self.graphs[k], self._patterns[k]
+        if engine.ranks.sum(len(self.free[k])) < engine.ranks.sum(len(pattern.i)):
+            pattern = engine.restricted_pattern(pattern, self.free[k])
+        return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
 
     def _measure(self, incidences: Sequence[Incidence], rigidity: Floats) -> None:
         self.rigidity = rigidity
         self._rho = self.engine.asarray(np.repeat(rigidity, np.diff(self.cuts)))
         self._gram = Gram(incidences, rigidity.tolist())
 
-    def restated(self, times: Floats, alpha: float, robust: float | None) -> CouplingProblem:
+    def restated(self, times: Floats, alpha: float, robust: float | None) -> Self:
         """The same graphs and functions at other times, with another α or another distance."""
         problem = copy(self)
         problem.times, problem.alpha, problem.robust = times, alpha, robust
-        problem.contrasts = np.sqrt(alpha) * _contrasts(self.graph_weights)
-        problem._models = [model.at_times(times[times > 0.0]) for model in self._models]
+        if times is not self.times:
+            problem._set_times(times)
         return problem
 
-    def with_rigidity(self, rigidity: Floats) -> CouplingProblem:
+    def with_rigidity(self, rigidity: Floats) -> Self:
         """The same problem with other rigidities of the graphs."""
         problem = copy(self)
         problem._measure([block.C for block in self._gram.blocks], rigidity)
@@ -120,37 +145,43 @@ class CouplingProblem:
         return self._first_horizon
 
     @property
+    def contrasts(self) -> list[Floats]:
+        """Those of every comparison, times √α."""
+        return [np.sqrt(self.alpha) * one.contrasts for one in self.comparisons]
+
+    @property
     def residuals(self) -> int:
-        """The number of residuals: entries of all graphs' Q but one's."""
-        return len(self.contrasts) * self._models[0].size
+        """The number of residuals."""
+        sizes = self._grouped([model.size for model in self._models])
+        return sum(len(one.contrasts) * size[0] for one, size in zip(self.comparisons, sizes, strict=True))
 
     @property
     def is_formed(self) -> bool:
         """Whether residuals are so few that their derivative is formed."""
-        return is_formed(self.residuals, len(self.center), self.engine)
+        return False
 
-    @property
-    def constant(self) -> float:
-        """The part of the cost that weights cannot change: that of t = 0."""
-        count = int(np.sum(self.times == 0.0))
-        if not count:
-            return 0.0
-        return count * float(np.sum((self.contrasts @ self._at_the_start()) ** 2))
+    def _grouped(self, items: Sequence[Any]) -> list[Sequence[Any]]:
+        """What belongs to the functions of every graph, comparison by comparison."""
+        cuts = np.cumsum([0, *(len(one.views) for one in self.comparisons)]).tolist()
+        return [items[lo:hi] for lo, hi in pairwise(cuts)]
 
-    @property
-    def mismatch(self) -> float:
-        """How much the functions differ at t = 0, relative to their size."""
-        return relative_mismatch(self._at_the_start())
+    def contrasted(self, values: Sequence[Floats]) -> Floats:
+        """Residuals from values, or changes of values, of every graph's correlations."""
+        parts = zip(self.contrasts, self._grouped(values), strict=True)
+        return np.concatenate([np.zeros(0), *(np.ravel(H @ np.array(Q)) for H, Q in parts)])
 
-    def _at_the_start(self) -> Floats:
-        """Q(0) = FᵀF, a row for each graph."""
-        functions = [model.engine_functions for model in self._models]
-        return np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
+    def slopes(self, residuals: Floats) -> list[Floats]:
+        """The transposed map."""
+        found: list[Floats] = []
+        for H, group in zip(self.contrasts, self._grouped(self._models), strict=True):
+            size = len(H) * group[0].size
+            found += list(H.T @ residuals[:size].reshape(len(H), -1))
+            residuals = residuals[size:]
+        return found
 
     def free_part(self, weights: Sequence[Floats]) -> Array:
         """Those of all edge weights on the host, graph by graph, that may change."""
-        models = zip(self._models, weights, strict=True)
-        return self._free_part([self.engine.edge_rows(model.pattern, w) for model, w in models])
+        return self._free_part([self.engine.edge_rows(*one) for one in zip(self._patterns, weights, strict=True)])
 
     def _free_part(self, weights: Sequence[Array]) -> Array:
         return np.concatenate([w[edges] for w, edges in zip(weights, self.free, strict=True)])
@@ -158,16 +189,15 @@ class CouplingProblem:
     def weights(self, u: Array) -> list[Array]:
         """All edge weights, graph by graph."""
         result = []
-        for given, edges, lo, hi in zip(self._given, self.free, self.cuts[:-1], self.cuts[1:], strict=True):
+        for given, edges, (lo, hi) in zip(self._given, self.free, pairwise(self.cuts), strict=True):
             w = given.copy()
             w[edges] = u[lo:hi]
             result.append(w)
         return result
 
     def weights_on_host(self, u: Array) -> list[Floats]:
-        """The same on the host."""
-        models = zip(self._models, self.weights(u), strict=True)
-        return [self.engine.edges_to_numpy(model.pattern, w) for model, w in models]
+        """The same on the host; of several ranks each gets all of them."""
+        return [self.engine.edges_to_numpy(*one) for one in zip(self._patterns, self.weights(u), strict=True)]
 
     def distance(self, u: Array) -> float:
         if self.robust is None:
@@ -203,11 +233,63 @@ class CouplingProblem:
 
         return Diagonal(self.engine.elementwise(form, self._rho, u, self.center), self.engine)
 
-    def at(self, u: Array) -> CouplingPoint:
-        def evaluated(model: CorrelationModel, w: Array) -> Correlation:
-            return model.at(w)
+    def at(self, u: Array) -> Point:
+        weights = self.weights(u)
 
-        return CouplingPoint(self, self.engine.for_each(evaluated, self.largest, self._models, self.weights(u)))
+        def evaluated(model: CorrelationModel, k: int) -> Correlation:
+            return model.at(weights[k], gradient=self.always_by_gradients)
+
+        return Point(self, self.engine.for_each(evaluated, self.largest, self._models, self._owners))
+
+    def errors(self, u: Array) -> Floats:
+        """(Σ_c ‖Σ_k H_ck Q_ck(t)‖²)^½ for every time t > 0."""
+        problem = self.restated(self.times, 1.0, None)
+        squares, total = problem.at(u).residuals ** 2, np.zeros(np.count_nonzero(self.times > 0.0))
+        for H, group in zip(problem.contrasts, problem._grouped(self._models), strict=True):
+            size = len(H) * group[0].size
+            total += squares[:size].reshape(len(H), len(total), -1).sum(axis=(0, 2))
+            squares = squares[size:]
+        return np.sqrt(total)
+
+
+class CouplingProblem(Problem):
+    """The paper's: the same functions on all graphs, which count by ``graph_weights``."""
+
+    always_by_gradients = False
+
+    def __init__(
+        self,
+        graphs: Sequence[Graph],
+        functions: Sequence[Floats],
+        times: Floats,
+        alpha: float,
+        *,
+        graph_weights: Floats,
+        **others: Any,
+    ) -> None:
+        self.functions = functions
+        whole = Comparison(range(len(graphs)), functions, _contrasts(graph_weights))
+        super().__init__(graphs, [whole], times, alpha, **others)
+
+    @property
+    def is_formed(self) -> bool:
+        return is_formed(self.residuals, len(self.center), self.engine)
+
+    @property
+    def constant(self) -> float:
+        """The part of the cost that weights cannot change: that of t = 0."""
+        count = int(np.sum(self.times == 0.0))
+        return count * float(np.sum((self.contrasts[0] @ self._at_the_start()) ** 2)) if count else 0.0
+
+    @property
+    def mismatch(self) -> float:
+        """How much the functions differ at t = 0, relative to their size."""
+        return relative_mismatch(self._at_the_start())
+
+    def _at_the_start(self) -> Floats:
+        """Q(0) = FᵀF, a row for each graph."""
+        functions = [model.engine_functions for model in self._models]
+        return np.array([np.ravel(self.engine.to_numpy(F.T @ F)) for F in functions])
 
     def cost_and_gradient(self, u: Array) -> tuple[float, Array]:
         """The cost and its gradient by every free weight, for general-purpose optimizers."""
@@ -217,15 +299,17 @@ class CouplingProblem:
         return cost, 2.0 * (self.metric(u).apply(d) + point.coupling_gradient())
 
 
-class CouplingPoint:
+class Point:
     """The residuals √α · contrasts of Q at some weights."""
 
-    def __init__(self, problem: CouplingProblem, states: list[Correlation]) -> None:
+    def __init__(self, problem: Problem, states: list[Correlation]) -> None:
         self._problem = problem
         self._states = states
-        Q = np.array([one.values() for one in states])
-        self.residuals = np.ravel(problem.contrasts @ Q)
-        self.noise = _ROUNDING * float(np.linalg.norm(problem.contrasts)) * float(np.linalg.norm(Q))
+        Q = [one.values() for one in states]
+        self.residuals = problem.contrasted(Q)
+        parts = zip(problem.contrasts, problem._grouped(Q), strict=True)
+        norm = np.linalg.norm
+        self.noise = sum(_ROUNDING * float(norm(H)) * float(norm(np.array(group))) for H, group in parts)
 
     @property
     def pull(self) -> Array:
@@ -234,36 +318,66 @@ class CouplingPoint:
     def coupling_gradient(self) -> Array:
         """Jᵀr, half the gradient of ‖r‖², without the Jacobian."""
         problem = self._problem
-        slopes = problem.contrasts.T @ self.residuals.reshape(len(problem.contrasts), -1)
 
-        def gradient(state: Correlation, slope: Floats, edges: Array) -> Array:
-            return state.derivative_map(edges).gradient(slope)
+        def gradient(state: Correlation, slope: Floats, k: int) -> Array:
+            return state.derivative_map(problem.free[k]).gradient(slope)
 
-        arguments = (self._states, list(slopes), problem.free)
-        return np.concatenate(problem.engine.for_each(gradient, problem.largest, *arguments))
+        arguments = (self._states, problem.slopes(self.residuals), problem._owners)
+        return self._summed(problem.engine.for_each(gradient, problem.largest, *arguments))
 
-    def derivative_maps(self) -> list[CorrelationMap]:
-        """The derivatives of every graph's Q, applied."""
+    def _summed(self, gradients: Sequence[Array]) -> Array:
+        """The gradients by the weights of every graph, added up over comparisons."""
+        problem = self._problem
+        parts: list[Array | None] = [None] * len(problem.graphs)
+        for k, one in zip(problem._owners, gradients, strict=True):
+            parts[k] = one if parts[k] is None else parts[k] + one
+        zeros = problem.engine.xp.zeros
+        return np.concatenate(
+            [zeros(len(free)) if one is None else one for one, free in zip(parts, problem.free, strict=True)]
+        )
+
+    @lazy
+    def _maps(self) -> list[CorrelationMap]:
         problem = self._problem
 
-        def applied(state: Correlation, edges: Array) -> CorrelationMap:
-            return state.derivative_map(edges)
+        def applied(state: Correlation, k: int) -> CorrelationMap:
+            return state.derivative_map(problem.free[k])
 
-        return problem.engine.for_each(applied, problem.largest, self._states, problem.free)
+        return problem.engine.for_each(applied, problem.largest, self._states, problem._owners)
+
+    def derivative(self, v: Array) -> Floats:
+        """Jv, by derivatives that are kept for the next one."""
+        cuts, owners = self._problem.cuts, self._problem._owners
+        changes = [one.derivative(v[cuts[k] : cuts[k + 1]]) for one, k in zip(self._maps, owners, strict=True)]
+        return self._problem.contrasted(changes)
+
+    def gradient(self, x: Floats) -> Array:
+        """Jᵀx, by the same."""
+        slopes = self._problem.slopes(x)
+        return self._summed([one.gradient(slope) for one, slope in zip(self._maps, slopes, strict=True)])
 
     @lazy
     def jacobian(self) -> TallMatrix:
-        """Of the residuals by every free weight, kept as the memory plan says."""
-        problem = self._problem
-        jacobian = Jacobian(problem.engine, self._states, problem.free, problem.contrasts, self.residuals.size)
-        return jacobian.kept(problem.plan, problem.largest)
+        """Jᵀ of one comparison of all graphs: a row for every free weight, a column for every residual."""
+        problem, engine = self._problem, self._problem.engine
+        J = engine.xp.empty((problem.cuts[-1], len(self.residuals)))
+        parts = [J[lo:hi] for lo, hi in pairwise(problem.cuts)]
+
+        def write(state: Correlation, edges: Array, part: Array, factors: Floats) -> None:
+            state.write_derivative(edges, part)
+            _expand(part, factors)
+
+        (H,) = problem.contrasts
+        engine.for_each(write, problem.largest, self._states, problem.free, parts, list(H.T))
+        return TallMatrix(J, engine)
 
 
-def _incidence(model: CorrelationModel, free: Array) -> Incidence:
-    engine, graph, pattern = model.engine, model.graph, model.pattern
-    if engine.ranks.sum(len(free)) < engine.ranks.sum(len(pattern.i)):
-        pattern = engine.restricted_pattern(pattern, free)
-    return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
+def _expand(part: Array, factors: Floats) -> None:
+    """Turn the derivatives of Q in the first columns into those of every contrast, in columns of its own."""
+    size = part.shape[1] // len(factors)
+    for c in range(1, len(factors)):
+        np.multiply(part[:, :size], factors[c], out=part[:, c * size : (c + 1) * size])
+    part[:, :size] *= factors[0]
 
 
 def _contrasts(graph_weights: Floats) -> Floats:

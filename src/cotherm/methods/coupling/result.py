@@ -455,11 +455,7 @@ class Coupling(CouplingOutcome, JointGraphs):
 
     def _tables(self) -> Sequence[Table]:
         titles = ("view", "vertices", "edges", "changed", "cut", "weakened", "strengthened")
-        rows = []
-        for name, graph, change in zip(self._names(), self.graphs, self.changes(), strict=True):
-            count = change.counts()
-            strong = count["strengthened"] + count["switched on"]
-            rows.append([name, graph.n, graph.m, _changed(change), count["cut"], count["weakened"], strong])
+        rows = [[name, *row] for name, row in zip(self._names(), self._rows_of_graphs(), strict=True)]
         errors = ["coupling error", f"{_sum(self.coupling_before):.4g}", f"{_sum(self.coupling):.4g}"]
         tables: list[Table] = [(titles, rows), (("", "before", "after"), [errors])]
         if self.pairs is not None:
@@ -484,13 +480,24 @@ class Coupling(CouplingOutcome, JointGraphs):
         names = [shortened(graph.name or f"view {k + 1}", _WIDEST) for k, graph in enumerate(self.originals)]
         width = max(20, *(len(name) + 2 for name in names))
         lines = [f"  {'graph':<{width}}{'vertices':>9}{'edges':>9}{'cut':>7}{'weakened':>10}{'strengthened':>14}"]
-        for name, graph, changes in zip(names, self.graphs, self.changes(), strict=True):
-            count = changes.counts()
-            lines.append(
-                f"  {name:<{width}}{graph.n:>9}{graph.m:>9}{count['cut']:>7}{count['weakened']:>10}"
-                f"{count['strengthened'] + count['switched on']:>14}"
-            )
+        for name, (n, m, _, cut, weak, strong) in zip(names, self._rows_of_graphs(), strict=True):
+            lines.append(f"  {name:<{width}}{n:>9}{m:>9}{cut:>7}{weak:>10}{strong:>14}")
         return lines
+
+    def _rows_of_graphs(self) -> list[tuple[int, ...]]:
+        """Vertices, edges, and how many changed, were cut, weakened and strengthened."""
+        counts = [change.counts() for change in self.changes()]
+        return [
+            (
+                graph.n,
+                graph.m,
+                graph.m - one["kept"],
+                one["cut"],
+                one["weakened"],
+                one["strengthened"] + one["switched on"],
+            )
+            for graph, one in zip(self.graphs, counts, strict=True)
+        ]
 
 
 def mismatch_note(mismatch: float, strength: float | None) -> str:

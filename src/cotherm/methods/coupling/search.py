@@ -15,7 +15,7 @@ from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
 from cotherm.methods.coupling.continuation import HELD, default_route, robust_scale
-from cotherm.methods.coupling.problem import CouplingProblem
+from cotherm.methods.coupling.problem import Problem
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import Meter
 from cotherm.solve.gauss_newton import descend
@@ -34,13 +34,11 @@ _NEAR = 1.05
 _BESIDE = 0.2
 # With one graph alone to change, the others are so many times as rigid, for so many steps. That is tried where the
 # others have more than this part of the distance. It is given up if it costs so many times what it costs where all may
-# change: then more than one graph is wrong. It is given up before its end where, at the pace of its last few steps, it
-# would end that many times beyond.
+# change: then more than one graph is wrong.
 _HELD = 100.0
 _HELD_STEPS = 12
 _SHARED = 0.05
 _HOPELESS = 100.0
-_PACE, _TOO_SLOW = 3, 4.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,20 +114,12 @@ class Watch:
             raise Stop("time limit")
 
 
-class _TooSlow(Exception):  # noqa: N818 (an end, not an error)
-    """Raised from within a descent that will not reach its goal, with its last point."""
-
-    def __init__(self, last: Iterate) -> None:
-        super().__init__(last.cost)
-        self.last = last
-
-
 class Search:
     """One run. ``history`` grows with every step; ``deadline`` is a reading of ``time.perf_counter``."""
 
     def __init__(
         self,
-        problem: CouplingProblem,
+        problem: Problem,
         routes: Sequence[str],
         tolerance: float,
         max_iterations: int,
@@ -140,11 +130,11 @@ class Search:
     ) -> None:
         self._problem, self._routes, self._tolerance = problem, routes, tolerance
         self._left, self._meter = max_iterations, meter
-        self._watch = Watch(problem.engine, callback, deadline, meter)
+        self.watch = Watch(problem.engine, callback, deadline, meter)
         self._robust = robust_scale(problem)
         self._current: Array | None = None
         self._holds = HELD in routes
-        self._by_times: tuple[CouplingProblem, Found] | None = None  # the last stage of that route, where it is needed
+        self._by_times: tuple[Problem, Found] | None = None  # the last stage of that route, where it is needed
         self._found: list[Found] = []
         self._checkpoint = checkpoint
         if checkpoint is not None:
@@ -170,7 +160,7 @@ class Search:
             u = self._problem.center  # nothing may change, or changes have no effect
             return Found(u, self._cost(u), 0.0, "converged")
         try:
-            best = self._straight(start) if self._is_straight else self._polished(self._rough(start))
+            best = self._best(start)
             if best.cost > self._cost(start):  # every route led away; from the start it only goes down
                 best = self._descend(self._problem, start, "direct", 0, self._left, rough=False)
             return best
@@ -183,19 +173,16 @@ class Search:
         # Only here is the memory of the search, its Jacobian above all, free again.
         return self._best_so_far(start, status)
 
-    @property
-    def _is_straight(self) -> bool:
-        """Whether there is one route, whose end need not be compared, and steps for which much has been learned.
+    def _best(self, start: Array) -> Found:
+        """The best end of all routes.
 
-        Where little is, because functions are few, to begin the last descent anew amplifies rounding less.
+        That of a single one need not be compared, and where many functions taught its last stage much, it goes on to
+        the end. Where little was learned, to begin the last descent anew amplifies rounding less.
         """
-        return len(self._routes) == 1 and not self._problem.is_formed
-
-    def _straight(self, start: Array) -> Found:
-        """The end of the only route: what it has learned on the last stage serves to the end."""
-        (name,) = self._routes
-        u, stages = self._through_stages(name, start)
-        return self._descend(self._problem, u, name, stages, self._left, rough=False)
+        if len(self._routes) > 1 or self._problem.is_formed:
+            return self._polished(self._rough(start))
+        u, stages = self._through_stages(self._routes[0], start)
+        return self._descend(self._problem, u, self._routes[0], stages, self._left, rough=False)
 
     def _rough(self, start: Array) -> list[Found]:
         rough: list[Found] = []
@@ -226,7 +213,8 @@ class Search:
 
     def _most_changed(self) -> int | None:
         """The graph that changed most on the route by times; None if the others, or all weights, changed little."""
-        problem, end = self._end_by_times()
+        assert self._by_times is not None  # that route comes before, and has a stage
+        problem, end = self._by_times
         distances = problem.distances(end.u)
         graph = int(np.argmax(distances))
         others = float(np.sum(np.delete(distances, graph)))
@@ -235,18 +223,14 @@ class Search:
 
     def _change_first(self, graph: int, start: Array) -> list[Found]:
         """The route on which one graph changes before the others; none if it cannot do it alone."""
-        problem, all_free = self._end_by_times()
+        assert self._by_times is not None
+        problem, all_free = self._by_times
         rigidity = _HELD * problem.rigidity
         rigidity[graph] /= _HELD
-        goal = _HOPELESS * all_free.cost
-        held = self._descend(problem.with_rigidity(rigidity), start, HELD, 0, _HELD_STEPS, rough=True, goal=goal)
-        if held.cost > goal:
+        held = self._descend(problem.with_rigidity(rigidity), start, HELD, 0, _HELD_STEPS, rough=True)
+        if held.cost > _HOPELESS * all_free.cost:
             return []
         return [self._descend(self._problem, held.u, HELD, 1, _ROUGH_STEPS, rough=True)]
-
-    def _end_by_times(self) -> tuple[CouplingProblem, Found]:
-        assert self._by_times is not None  # that route comes before, and has a stage
-        return self._by_times
 
     def _polished(self, rough: list[Found]) -> Found:
         """The rough solutions that may be the best, each brought to its minimum; the first where they tie.
@@ -257,17 +241,8 @@ class Search:
         minima: list[Found] = []
         for candidate in sorted(rough, key=lambda candidate: candidate.stage):
             if candidate.cost <= limit and not any(self._is_beside(candidate.u, minimum.u) for minimum in minima):
-                minima.append(
-                    self._descend(
-                        self._problem,
-                        candidate.u,
-                        candidate.route,
-                        candidate.stage,
-                        self._left,
-                        rough=False,
-                        damping=candidate.damping,
-                    )
-                )
+                begin = self._problem, candidate.u, candidate.route, candidate.stage, self._left
+                minima.append(self._descend(*begin, rough=False, damping=candidate.damping))
         best = minima[0]
         for minimum in minima[1:]:
             if minimum.cost < best.cost * (1.0 - 1e-7):
@@ -280,7 +255,7 @@ class Search:
 
     def _descend(
         self,
-        problem: CouplingProblem,
+        problem: Problem,
         u: Array,
         route: str,
         stage: int,
@@ -288,9 +263,8 @@ class Search:
         *,
         rough: bool,
         damping: float = np.inf,
-        goal: float = np.inf,
     ) -> Found:
-        """Down from u; given up where after so many steps the cost would be far beyond the goal."""
+        """Down from u."""
         kept, begun, name = self._checkpoint, None, f"{route}, stage {stage}, {'rough' if rough else 'last'}"
         if kept is not None:
             answer = kept.answer(name)
@@ -311,29 +285,23 @@ class Search:
             if kept is not None:
                 kept.step(name, lambda: self._begun(iterate), lambda: self._common(at_start), self._copied(iterate))
             self._record(problem, iterate, route, stage)
-            if iterate.cost > goal and self._foreseen(route, stage, steps) > _TOO_SLOW * goal:
-                raise _TooSlow(iterate)
 
-        try:
-            end = descend(
-                problem,
-                u,
-                tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
-                iterations=steps,
-                least_gain=_ROUGH_GAIN if rough else 0.0,
-                damping=damping,
-                watch=watch,
-                begun=None if begun is None else begun["descent"],
-            )
-            found = Found(end.u, end.cost, end.optimality, end.status.value, end.damping, route, stage)
-        except _TooSlow as slow:
-            last = slow.last
-            found = Found(last.u, last.cost, last.optimality, "given up", route=route, stage=stage)
+        end = descend(
+            problem,
+            u,
+            tolerance=max(_ROUGH_TOLERANCE, self._tolerance) if rough else self._tolerance,
+            iterations=steps,
+            least_gain=_ROUGH_GAIN if rough else 0.0,
+            damping=damping,
+            watch=watch,
+            begun=None if begun is None else begun["descent"],
+        )
+        found = Found(end.u, end.cost, end.optimality, end.status.value, end.damping, route, stage)
         if kept is not None:
             kept.ended(name, self._stored(found), self._common(self._left))
         return self._noted(problem, found)
 
-    def _noted(self, problem: CouplingProblem, found: Found) -> Found:
+    def _noted(self, problem: Problem, found: Found) -> Found:
         if problem is self._problem:
             self._found.append(found)
         return found
@@ -351,7 +319,7 @@ class Search:
     def _common(self, left: int) -> State:
         """What a checkpoint keeps beside the descents; ``left`` are the steps that were left when the last began."""
         warm = [None if one is None else self._problem.engine.to_numpy(one) for one in self._problem.warm_starts()]
-        return {"history": list(self.history), "left": left, "warm": warm}
+        return {"history": list(self.watch.history), "left": left, "warm": warm}
 
     def _copied(self, iterate: Iterate) -> float:
         """Bytes that it takes to take the state."""
@@ -362,7 +330,7 @@ class Search:
     def _take_up(self, checkpoint: Checkpoint) -> None:
         common = checkpoint.common
         if common:
-            self._watch.history, self._left = common["history"], common["left"]
+            self.watch.history, self._left = common["history"], common["left"]
             if checkpoint.is_caught_up:
                 self._warm_up(checkpoint)
 
@@ -371,7 +339,7 @@ class Search:
         warm = checkpoint.common["warm"]
         self._problem.restore_warm_starts([None if one is None else to_engine(one) for one in warm])
 
-    def _record(self, problem: CouplingProblem, iterate: Iterate, route: str, stage: int) -> None:
+    def _record(self, problem: Problem, iterate: Iterate, route: str, stage: int) -> None:
         self._current = iterate.u
         row: dict[str, Any] = {
             "route": route,
@@ -382,21 +350,9 @@ class Search:
             "optimality": iterate.optimality,
         }
         self._left -= bool(iterate.iteration)
-        self._watch.tell(row, lambda: problem.weights_on_host(iterate.u))
+        self.watch.tell(row, lambda: problem.weights_on_host(iterate.u))
         if iterate.iteration and self._left <= 0:
             raise Stop("out of budget")
-
-    @property
-    def history(self) -> list[dict[str, Any]]:
-        return self._watch.history
-
-    def _foreseen(self, route: str, stage: int, steps: int) -> float:
-        """The cost after so many steps at the pace of the last ones; 0 where they are too few to tell."""
-        costs = [row["cost"] for row in self.history if (row["route"], row["stage"]) == (route, stage)]
-        done = len(costs) - 1
-        if done <= _PACE:  # the first step is no measure
-            return 0.0
-        return float(costs[-1] * (costs[-1] / costs[-1 - _PACE]) ** (max(steps - done, 0) / _PACE))
 
     def _best_so_far(self, start: Array, status: str) -> Found:
         candidates = [Found(u, self._cost(u), np.nan, status) for u in (start, self._current) if u is not None]

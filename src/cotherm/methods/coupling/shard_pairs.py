@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cotherm import limits
 from cotherm import ranks as processes
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.petsc.communicator import Communicator
@@ -26,7 +28,6 @@ from cotherm.engines.petsc.halo import Halo
 from cotherm.engines.petsc.part import owners_of
 from cotherm.errors import CothermError
 from cotherm.functions import not_converged, smooth_modes
-from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import require_bound
 from cotherm.methods.coupling.shard_views import ShardView, median_degree
 from cotherm.pairs import MISSING, checked_pairs, require_shared, require_word, same_sizes
@@ -124,9 +125,7 @@ def _named(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> Sha
     comm, size = engine.communicator.comm, ranks.size
     asked = [_sent(np.asarray(view.part.vertex_names).tolist(), size) for view in views]
     brought = [comm.alltoall([names for names, _ in one]) for one in asked]
-    seen: dict[Any, int] = {}
-    for names in (name for one in brought for part in one for name in part):
-        seen[names] = seen.get(names, 0) + 1
+    seen = Counter(name for one in brought for part in one for name in part)
     kept = [name for name, count in seen.items() if count == len(views)]
     partly = sum(1 < count < len(views) for count in seen.values())
     counts = engine.communicator.counts(len(kept))
@@ -218,10 +217,9 @@ def pair_rows(
 
 def _modes(ranks: Ranks, engine: PetscEngine, view: ShardView, k: int) -> Floats:
     """As :func:`cotherm.functions.smooth_modes`: the rows of this rank's part."""
-    if isinstance(view.graph, Graph):
+    if view.sharded.n <= limits.DENSE:
         with together(ranks):
-            whole = smooth_modes(view.graph, k)
-        return view.own_rows(whole)
+            return smooth_modes(view.sharded.to_graph(), k)[view.part.start : view.part.stop]
     matrix = require_bound(engine.laplacian(view.pattern, engine.edge_rows(view.pattern, view.graph.w)))
     vertices = np.arange(view.part.start, view.part.stop, dtype=np.int64)
     modes: Floats | None = None
@@ -238,9 +236,5 @@ def same_units(engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Sh
     degrees = np.array([median_degree(engine, [view]) or 1.0 for view in views])
     common = float(np.exp(np.mean(np.log(degrees))))
     units = degrees / common
-    return [_scaled(view, unit) for view, unit in zip(views, units.tolist(), strict=True)], units, common
-
-
-def _scaled(view: ShardView, unit: float) -> ShardView:
-    graph, w = view.graph, view.graph.w / unit
-    return replace(view, graph=graph.with_weights(w) if isinstance(graph, Graph) else replace(graph, w=w))
+    scaled = [replace(one.graph, w=one.graph.w / unit) for one, unit in zip(views, units.tolist(), strict=True)]
+    return [replace(view, graph=graph) for view, graph in zip(views, scaled, strict=True)], units, common

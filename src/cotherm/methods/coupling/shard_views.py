@@ -1,7 +1,4 @@
-"""Sharded graphs as the solver sees them: each rank has its part, laid out with the engine, and rows of functions.
-
-Graphs that are small enough for dense algebra are held whole by every rank, as :func:`cotherm.couple` does.
-"""
+"""Sharded graphs as the solver sees them: each rank has its part, laid out with the engine, and rows of functions."""
 
 from __future__ import annotations
 
@@ -13,20 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cotherm import limits, validation
 from cotherm import ranks as processes
+from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines.petsc.engine import PetscEngine
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Pattern
 from cotherm.errors import CothermError
-from cotherm.functions import landmark_functions
-from cotherm.graphs.graph import Graph
 from cotherm.graphs.sharded.staging import COUPLED
 from cotherm.graphs.sharded.store import GraphPart, ShardedGraph
 from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.io import atomic
-from cotherm.methods.coupling import options
 from cotherm.ranks import Ranks, together
 
 # Moves along edges that make a bump of a landmark, as in cotherm.functions.
@@ -54,31 +48,13 @@ class ShardView:
 
     sharded: ShardedGraph
     part: GraphPart
-    graph: Graph | PartOfGraph
+    graph: PartOfGraph
     pattern: Pattern
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every rank has all of it."""
-        return isinstance(self.graph, Graph)
 
     @property
     def rows(self) -> int:
         """Vertices of this rank's part."""
         return self.part.stop - self.part.start
-
-    def own_weights(self, w: Floats) -> Floats:
-        """The weights of this rank's part, from weights as the solver has them."""
-        first = self.part.first_edge
-        return w[first : first + len(self.part.w)] if self.is_whole else w
-
-    def functions(self, engine: PetscEngine, rows: Floats) -> Floats:
-        """Functions as the solver takes them, from the rows of this rank's part."""
-        return engine.communicator.rows(rows) if self.is_whole else rows
-
-    def own_rows(self, X: Floats) -> Floats:
-        """The other way round."""
-        return X[self.part.start : self.part.stop] if self.is_whole else X
 
 
 def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> ShardView:
@@ -86,9 +62,6 @@ def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> Shard
     with together(ranks):
         ranges = sharded.vertex_ranges(ranks.size)
         part = sharded.part(ranks.rank, ranges=ranges)
-        whole = sharded.to_graph() if sharded.n <= limits.DENSE else None
-    if whole is not None:
-        return ShardView(sharded, part, whole, engine.pattern(whole.n, whole.i, whole.j))
     first_edges = engine.communicator.counts(part.first_edge)
     owners = owners_of(ranges, part.mirror_i)
     layout = Part(
@@ -105,34 +78,16 @@ def read_view(ranks: Ranks, engine: PetscEngine, sharded: ShardedGraph) -> Shard
     return ShardView(sharded, part, graph, engine.pattern_of_part(layout))
 
 
-def free_edges(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], frozen: Any) -> list[NDArray[np.intp]]:
-    """Edges whose weights may change, as the solver numbers them; ``frozen`` is about the own edges of each part."""
-    with together(ranks):
-        own = options.free_edges(frozen, [_OwnEdges(len(view.part.w)) for view in views])  # type: ignore[misc]
-    return [
-        engine.communicator.rows(edges + view.part.first_edge) if view.is_whole else edges
-        for view, edges in zip(views, own, strict=True)
-    ]
-
-
-@dataclass(frozen=True)
-class _OwnEdges:
-    """How many there are."""
-
-    m: int
-
-
-def start_weights(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], start: Any) -> list[Floats] | None:
-    """Weights to start from, as the solver has them: those of an earlier result, or of graphs with the same edges."""
+def start_weights(ranks: Ranks, views: Sequence[ShardView], start: Any) -> list[Floats] | None:
+    """Weights to start from: those of an earlier result, or of graphs with the same edges."""
     processes.require_equal(ranks, "start", start is None)
     if start is None:
         return None
     with together(ranks):
-        weights = [
+        return [
             _weights_at(f"start[{k}]", one, view, ranks)
             for k, (one, view) in enumerate(zip(_started(start, len(views)), views, strict=True))
         ]
-    return [engine.communicator.rows(w) if view.is_whole else w for view, w in zip(views, weights, strict=True)]
 
 
 def _started(start: Any, count: int) -> list[Any]:
@@ -188,8 +143,6 @@ def _ordered(engine: PetscEngine, values: Floats, k: int) -> float:
 
 def landmark_rows(engine: PetscEngine, view: ShardView, vertices: Ints) -> Floats:
     """Bumps around vertices, as :func:`cotherm.landmark_functions` makes them: the rows of this rank's part."""
-    if isinstance(view.graph, Graph):
-        return view.own_rows(landmark_functions(view.graph, vertices))
     points = np.zeros((view.rows, len(vertices)))
     here = np.flatnonzero((vertices >= view.part.start) & (vertices < view.part.stop))
     points[vertices[here] - view.part.start, here] = 1.0
@@ -201,8 +154,8 @@ def landmark_rows(engine: PetscEngine, view: ShardView, vertices: Ints) -> Float
     return bumps / np.sqrt(engine.ranks.sum(np.sum(bumps**2, axis=0)))
 
 
-def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> tuple[list[Floats], list[Any]]:
-    """Indicators of the classes that all views have, of unit norm, and the classes; labels are those of the shards."""
+def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) -> list[Floats]:
+    """Indicators of the classes that all views have, of unit norm; labels are those of the shards."""
     with together(ranks):
         for view in views:
             if view.part.labels is None:
@@ -217,7 +170,7 @@ def label_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]) ->
     for view in views:
         F = (np.asarray(view.part.labels)[:, np.newaxis] == np.array(classes)).astype(np.float64)
         rows.append(F / np.sqrt(engine.ranks.sum(F.sum(axis=0))))
-    return rows, classes
+    return rows
 
 
 def find_vertices(ranks: Ranks, graph: ShardedGraph, wanted: Sequence[str], source: str) -> Ints:

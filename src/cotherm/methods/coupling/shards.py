@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,24 +31,23 @@ from cotherm.heat.chebyshev import chebyshev_flow, require_bound
 from cotherm.heat.coupling import coupling_terms
 from cotherm.io import atomic
 from cotherm.methods.checkpoint import hashed
-from cotherm.methods.coupling.auto import LAST_MOVES, chosen_times, fewer_times, times_count_for
-from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
-from cotherm.methods.coupling.options import Numbers, Options
+from cotherm.methods.coupling.auto import chosen_times, large_times, times_count_for
+from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_room
+from cotherm.methods.coupling.options import RARE, Numbers, Options, free_edges
 from cotherm.methods.coupling.result import CouplingOutcome
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.shard_pairs import checked_shard_pairs, pair_rows, same_units
 from cotherm.methods.coupling.shard_views import (
     ShardView,
-    free_edges,
     label_rows,
     landmark_rows,
     median_degree,
     read_view,
     start_weights,
 )
-from cotherm.methods.coupling.solve import Solution, is_misled, share_of, solve
+from cotherm.methods.coupling.solve import judged, share_of, solve
 from cotherm.methods.pairs import choice
-from cotherm.methods.validation import is_auto, positive, versions
+from cotherm.methods.validation import is_auto, positive
 from cotherm.ranks import Ranks, together
 
 # What couple and couple_pairs take for sharded graphs beside their other options.
@@ -55,16 +55,11 @@ OF_SHARDS: Mapping[str, Any] = {"out": None, "overwrite": False}
 # What couple_pairs takes for them, whose search is that of couple.
 PAIRS_OF_SHARDS: Mapping[str, Any] = {
     **OF_SHARDS,
+    **RARE,
     "n_modes": "auto",
-    "rigidity": None,
     "graph_weights": None,
-    "function_weights": None,
     "frozen": None,
     "start": None,
-    "continuation": "auto",
-    "tolerance": 1e-6,
-    "max_iterations": 10_000,
-    "memory": "auto",
 }
 _EXACT = 1e-12
 
@@ -110,20 +105,14 @@ class ShardedCoupling(CouplingOutcome):
         dict
             What JSON can hold.
         """
+        fields = ("alpha", "cost", "distance", "status", "optimality", "settings", "seconds", "versions")
         return {
             "graphs": [{"name": g.name, "n": g.n, "m": g.m} for g in self.graphs],
             "times": list(self.times),
-            "alpha": self.alpha,
-            "cost": self.cost,
-            "distance": self.distance,
             "coupling_before": self.coupling_before.tolist(),
             "coupling": self.coupling.tolist(),
-            "status": self.status,
-            "optimality": self.optimality,
             "steps": len(self.history),
-            "settings": self.settings,
-            "seconds": self.seconds,
-            "versions": self.versions,
+            **{name: getattr(self, name) for name in fields},
         }
 
     def __str__(self) -> str:
@@ -163,30 +152,34 @@ class ShardCoupling:
 
     def by_functions(self, functions: Any, frozen: Any, start: Any) -> ShardedCoupling:
         """Couple by functions, landmarks or labels."""
-        self._plan(1, self._count(), choosing=self._numbers.times is None)  # refuse early what cannot fit
+        times, choosing = self._numbers.times, self._numbers.times is None
+        largest = max(graph.n for graph in self._graphs)
+        count = times_count_for(largest) if times is None else int(np.sum(times > 0.0))
+        self._plan(1, count, choosing=choosing)  # refuse early what cannot fit
         views = self._read()
         rows = _function_rows(self._world, self._engine, views, functions)
-        degree = median_degree(self._engine, views)
-        move, times = 1.0 / degree if degree > 0.0 else np.inf, self._numbers.times
-        omega = self._function_weights(rows)
+        omega, degree = self._function_weights(rows), median_degree(self._engine, views)
+        move = 1.0 / degree if degree > 0.0 else np.inf
         if times is None:
-            times = self._chosen_times(views, [F * np.sqrt(omega) for F in rows], move)
-        plan = self._plan(rows[0].shape[1], self._count(), choosing=self._numbers.times is None)
-        options = replace(self._options(views, rows, omega, times, frozen, start, {}), first_horizon=move)
-        return self._coupled(options, views, rows, np.ones(len(views)), plan, {})
+            times = large_times(largest, move)
+        if times is None:  # by graphs that are small enough to be read whole
+            with together(self._world):
+                wholes = [view.sharded.to_graph() for view in views]
+            times = chosen_times(wholes, [self._engine.communicator.rows(F * np.sqrt(omega)) for F in rows])
+        plan = self._plan(rows[0].shape[1], count, choosing=choosing)
+        return self._coupled(views, rows, plan, frozen, start, {"times": times, "first_horizon": move})
 
     def by_pairs(self, pairs: Any, frozen: Any, start: Any) -> ShardedCoupling:
         """Couple by the smooth modes of all graphs at the items that all have, in the same units."""
-        world, engine, asked = self._world, self._engine, self._rare["n_modes"]
+        world, engine, modes = self._world, self._engine, self._rare["n_modes"]
         with together(world):
-            modes = (
-                None if is_auto("n_modes", asked) else validation.integer("n_modes", asked, least=1, most=limits.MODES)
-            )
+            if not is_auto("n_modes", modes):
+                validation.integer("n_modes", modes, least=1, most=limits.MODES)
         processes.require_equal(world, "n_modes", modes)
         times, views = self._numbers.times, self._read()
         found = checked_shard_pairs(world, engine, views, pairs)
         smallest = min(view.sharded.n for view in views)
-        modes = choice.modes_for(found.count, smallest) if modes is None else modes
+        modes = choice.modes_for(found.count, smallest) if modes == "auto" else int(modes)
         with together(world):
             if modes > smallest - 1:
                 needed = f"at most {smallest - 1}, one less than the smallest graph has vertices"
@@ -195,147 +188,94 @@ class ShardCoupling:
         plan = self._plan(modes * len(views), count, modes=modes)  # refuse what cannot fit before modes are computed
         views, units, degree = same_units(engine, views)
         rows = pair_rows(world, engine, views, found, modes)
-        times = np.array([1.0 / degree]) if times is None else times
-        arrays = {"pairs": found.items}
-        options = self._options(views, rows, self._function_weights(rows), times, frozen, start, arrays, units)
-        options = replace(
-            options,
-            first_horizon=1.0 / degree,
-            strength=choice.strength_by_own_edges(len(views), found.part(views)),
+        changed = {
+            "times": np.array([1.0 / degree]) if times is None else times,
+            "first_horizon": 1.0 / degree,
+            "strength": choice.strength_by_own_edges(len(views), found.part(views)),
             # With such functions all routes led to the same minimum, and the direct one in the fewest steps.
-            continuation="direct" if options.continuation == "auto" else options.continuation,
-        )
+            "continuation": "direct" if self._numbers.continuation == "auto" else self._numbers.continuation,
+        }
         settings = {"n_modes": modes, "items": found.count, "units": units.tolist()}
-        return self._coupled(options, views, rows, units, plan, settings)
+        return self._coupled(views, rows, plan, frozen, start, changed, units, {"pairs": found.items}, settings)
 
     def _read(self) -> list[ShardView]:
-        """Read the parts of this rank; from now on they count in the forecast, with what is adjacent on other ranks."""
+        """Read the parts of this rank; from now on they count in the forecast, with what is adjacent on other ranks.
+
+        Of small graphs dense modes and times are computed from the whole.
+        """
         views = [read_view(self._world, self._engine, one) for one in self._graphs]
-        self._sizes = [
-            size if view.is_whole else (view.rows + view.pattern.halo.count, max(len(view.part.w), 1))
-            for size, view in zip(self._sizes, views, strict=True)
-        ]
+        for k, view in enumerate(views):
+            if view.sharded.n > limits.DENSE:
+                self._sizes[k] = view.rows + view.pattern.halo.count, max(len(view.part.w), 1)
         return views
 
-    def _count(self) -> int:
-        times = self._numbers.times
-        return times_count_for(max(g.n for g in self._graphs)) if times is None else int(np.sum(times > 0.0))
-
-    def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> MemoryPlan:
+    def _plan(self, q: int, count: int, *, choosing: bool = False, modes: int = 0) -> CouplingMemory:
         """Plan for ``q`` functions and ``count`` times; refuses what does not fit, on all ranks."""
-        numbers, engine = self._numbers, self._engine
-        needs = predicted(self._sizes, q, count, engine, choosing=choosing, modes=modes)
+        needs = predicted(self._sizes, q, count, self._engine, choosing=choosing, modes=modes)
         needs = replace(needs, in_use=self._in_use)
-        return planned(needs, numbers.budget, engine, free=self._free)
+        return require_room(needs, self._numbers.budget, self._engine, free=self._free)
 
     def _function_weights(self, rows: Sequence[Floats]) -> Floats:
         with together(self._world):
             return positive("function_weights", self._rare["function_weights"], rows[0].shape[1], "functions")
 
-    def _chosen_times(self, views: Sequence[ShardView], weighted: Sequence[Floats], move: float) -> Floats:
-        """As :func:`cotherm.methods.coupling.auto.chosen_times`, for which small graphs are needed whole."""
-        largest = max(view.sharded.n for view in views)
-        if not np.isfinite(move):
-            return np.ones(1)
-        if largest > limits.ONE_TIME:
-            return np.array([LAST_MOVES * move])
-        if largest > limits.FEWER_TIMES:
-            return fewer_times(move)
-        with together(self._world):
-            wholes = [view.sharded.to_graph() for view in views]
-        return chosen_times(wholes, [self._engine.communicator.rows(F) for F in weighted])
-
-    def _options(
-        self,
-        views: Sequence[ShardView],
-        rows: Sequence[Floats],
-        omega: Floats,
-        times: Floats,
-        frozen: Any,
-        start: Any,
-        arrays: Mapping[str, Sequence[NDArray[Any]]],
-        units: Floats | None = None,
-    ) -> Options:
-        """The problem in the units of the views; ``arrays`` are what else a checkpoint compares."""
-        world, engine = self._world, self._engine
-        units = np.ones(len(views)) if units is None else units
-        free, begin = free_edges(world, engine, views, frozen), start_weights(world, engine, views, start)
-        compared = {**arrays, "functions": rows, "function_weights": [omega], "free": free, "start": begin or []}
-        digests = {
-            f"{name}[{k}]": world.gather(hashed(x)) for name, some in compared.items() for k, x in enumerate(some)
-        }
-        return Options(
-            **{**vars(self._numbers), "times": times, "callback": _in_units(self._numbers.callback, units)},
-            graphs=[view.graph for view in views],  # type: ignore[misc]
-            functions=[view.functions(engine, F) for view, F in zip(views, rows, strict=True)],
-            function_weights=omega,
-            free=free,
-            start=None if begin is None else [w / unit for w, unit in zip(begin, units.tolist(), strict=True)],
-            engine=engine,
-            patterns=[view.pattern for view in views],
-            fingerprint={
-                "method": "shards",
-                **{f"graphs[{k}]": f"sha256:{_digest(one)}" for k, one in enumerate(self._graphs)},
-                **{
-                    name: hashed(*(np.frombuffer(one.encode(), np.uint8) for one in all_))
-                    for name, all_ in digests.items()
-                },
-            },
-        )
-
     def _coupled(
         self,
-        options: Options,
         views: Sequence[ShardView],
         rows: Sequence[Floats],
-        units: Floats,
-        plan: MemoryPlan,
-        settings: dict[str, Any],
+        plan: CouplingMemory,
+        frozen: Any,
+        start: Any,
+        changed: Mapping[str, Any],
+        units: Floats | None = None,
+        compared: Mapping[str, Sequence[NDArray[Any]]] = MappingProxyType({}),
+        settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> ShardedCoupling:
-        solution, engine = solve(options, self._began, plan), self._engine
+        """Couple in the units of the views, with ``changed`` options; a checkpoint compares what is ``compared``."""
+        world, engine = self._world, self._engine
+        scales = np.ones(len(views)).tolist() if units is None else units.tolist()
+        begin = start_weights(world, views, start)
+        with together(world):
+            free = free_edges(frozen, [view.graph for view in views])
+        omega = self._function_weights(rows)
+        arrays = {**compared, "functions": rows, "function_weights": [omega], "free": free, "start": begin or []}
+        options = Options(
+            **{**vars(self._numbers), "callback": _in_units(self._numbers.callback, scales), **changed},
+            graphs=[view.graph for view in views],  # type: ignore[misc]
+            functions=list(rows),
+            function_weights=omega,
+            free=free,
+            start=None if begin is None else [w / scale for w, scale in zip(begin, scales, strict=True)],
+            patterns=[view.pattern for view in views],
+            fingerprint=self._fingerprint(arrays),
+        )
+        solution = solve(options, self._began, plan)
         before, after = (
             self._correlations(options, views, weights) for weights in ([v.graph.w for v in views], solution.weights)
         )
-        ones, omega = np.ones(len(views)), options.function_weights
-        weighted = after * np.sqrt(np.outer(omega, omega))
-        cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
-        sizes = [engine.ranks.sum(np.array([np.sum(omega * F**2)]))[0] for F in rows]
-        misled = solution.status == "converged" and is_misled(options, solution, cost, float(max(sizes)))
+        errors = np.sqrt(coupling_terms(before, np.ones(len(views))))
+        size = max(float(world.sum(np.sum(omega * F**2))) for F in rows)
+        more = {"memory": plan.derivatives, "forecast": plan.added, "ranks": world.size, **settings}
         result = ShardedCoupling(
             graphs=tuple(self._graphs),
             parts=tuple(view.part for view in views),
-            weights=tuple(
-                v.own_weights(w) * u for v, w, u in zip(views, solution.weights, units.tolist(), strict=True)
-            ),
+            weights=tuple(w * one for w, one in zip(solution.weights, scales, strict=True)),
             functions=tuple(rows),
-            times=tuple(options.times.tolist()),  # type: ignore[union-attr]
-            alpha=solution.alpha,
-            cost=cost,
-            distance=solution.distance,
-            coupling_before=np.sqrt(coupling_terms(before, ones)),
-            coupling=np.sqrt(coupling_terms(after, ones)),
             mismatch=solution.mismatch,
-            status="stalled" if misled else solution.status,
-            optimality=solution.optimality,
-            history=solution.history,
-            settings={**self._settings(options, solution), **settings},
-            versions=versions(),
+            **judged(options, solution, errors, after, size, more),
             seconds=time.perf_counter() - self._began,
             traffic=asdict(engine.communicator.traffic),
         )
         return result if self._rare["out"] is None else self._written(result)
 
-    def _settings(self, options: Options, solution: Solution) -> dict[str, Any]:
-        return {
-            **self._numbers.settings(),
-            **({} if solution.strength is None else {"strength": solution.strength}),
-            "function_weights": options.function_weights.tolist(),
-            "warm_start": options.start is not None,
-            "memory": solution.plan.description,
-            "forecast": solution.plan.added,  # bytes of a rank, beyond what it had
-            "ranks": self._world.size,
-            "engine": "petsc",
-        }
+    def _fingerprint(self, arrays: Mapping[str, Sequence[NDArray[Any]]]) -> dict[str, str]:
+        """What a checkpoint compares: digests of all ranks' parts."""
+        found = {"method": "shards", **{f"graphs[{k}]": f"sha256:{_digest(one)}" for k, one in enumerate(self._graphs)}}
+        for name, some in arrays.items():
+            for k, x in enumerate(some):
+                told = "".join(self._world.gather(hashed(x)))
+                found[f"{name}[{k}]"] = hashed(np.frombuffer(told.encode(), np.uint8))
+        return found
 
     def _correlations(self, options: Options, views: Sequence[ShardView], weights: Sequence[Floats]) -> Floats:
         """Q(t) of every graph, (graphs, times, q, q), at some weights."""
@@ -379,16 +319,13 @@ def _digest(graph: ShardedGraph) -> str:
     return hashlib.sha256((graph.path / "header.json").read_bytes()).hexdigest()[:16]
 
 
-def _in_units(callback: Callable[[Step], Any] | None, units: Floats) -> Callable[[Step], Any] | None:
+def _in_units(callback: Callable[[Step], Any] | None, units: Sequence[float]) -> Callable[[Step], Any] | None:
     """The callback, for steps whose weights are those of scaled graphs."""
     if callback is None:
         return None
-
-    def called(step: Step) -> Any:
-        weights = tuple(w * unit for w, unit in zip(step.weights, units.tolist(), strict=True))
-        return callback(replace(step, weights=weights))
-
-    return called
+    return lambda step: callback(
+        replace(step, weights=tuple(w * unit for w, unit in zip(step.weights, units, strict=True)))
+    )
 
 
 def _function_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView], functions: Any) -> list[Floats]:
@@ -402,7 +339,7 @@ def _function_rows(ranks: Ranks, engine: PetscEngine, views: Sequence[ShardView]
         processes.require_equal(ranks, "landmarks", table.tolist())
         return [landmark_rows(engine, view, table[:, k]) for k, view in enumerate(views)]
     if isinstance(functions, str) and functions == "labels":
-        return label_rows(ranks, engine, views)[0]
+        return label_rows(ranks, engine, views)
     with together(ranks):
         if isinstance(functions, str | np.ndarray) or not hasattr(functions, "__len__") or len(functions) != len(views):
             needed = f'one array or .npy file for each of {len(views)} graphs, "labels", or {{"landmarks": vertices}}'

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,15 @@ from cotherm.engines import Engine, processor
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.coupling import all_correlations, coupling_error, coupling_terms, functions_mismatch
+from cotherm.heat.times import diffusion_time
 from cotherm.memory import words
 from cotherm.methods.checkpoint import Checkpoint
 from cotherm.methods.coupling.auto import LAST_MOVES, chosen_alpha, chosen_times, times_count, useful_strength
-from cotherm.methods.coupling.continuation import first_horizon
-from cotherm.methods.coupling.memory import MemoryPlan, planned, predicted
+from cotherm.methods.coupling.memory import CouplingMemory, predicted, require_room
 from cotherm.methods.coupling.options import Options
 from cotherm.methods.coupling.problem import CouplingProblem
 from cotherm.methods.coupling.result import Coupling
-from cotherm.methods.coupling.search import Search, Step
+from cotherm.methods.coupling.search import Found, Search
 from cotherm.methods.validation import versions
 from cotherm.progress import Meter, shown
 
@@ -44,61 +44,46 @@ class Solution:
     weights: Sequence[Floats]
     times: Floats
     alpha: float
-    strength: float | None
-    mismatch: float  # with functions weighted
-    cost: float
-    distance: float
-    optimality: float
-    status: str
-    history: tuple[Mapping[str, Any], ...]
-    plan: MemoryPlan
+    plan: CouplingMemory
+    found: Found
+    cost: float = np.nan  # with what weights cannot change
+    distance: float = 0.0
+    mismatch: float = np.nan  # with functions weighted
+    strength: float | None = None
+    history: Sequence[Mapping[str, Any]] = ()
 
 
-def solve(options: Options, began: float, plan: MemoryPlan | None = None) -> Solution:
+def solve(options: Options, began: float, plan: CouplingMemory | None = None) -> Solution:
     """Couple, and free what the search needed before returning.
 
     ``began`` is the reading of ``time.perf_counter`` from which the allowed seconds count; ``plan`` was made before
     where graphs had to be read first.
     """
     deadline = None if options.max_seconds is None else began + options.max_seconds
-    checkpoint = options.opened_checkpoint()
+    checkpoint, callback = options.opened_checkpoint(), _outside_overflow(options.callback)
     with shown_once(options.engine), Meter(limit=options.max_seconds) as meter:
         meter.advance("coupling: preparing")
         plan = _plan(options) if plan is None else plan
         try:
-            return _solved(options, plan, checkpoint, deadline, meter)
+            with until(None if options.engine.is_distributed else deadline):
+                times = options.times
+                times = chosen_times(options.graphs, options.weighted_functions) if times is None else times
+            # If derivatives are only applied, dense algebra runs in our own threads.
+            session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
+            with session, _refused_overflow(options.graphs, times):
+                # A separate function, so that its memory is free before the session returns it to the system.
+                return _searched(options, times, plan, callback, checkpoint, deadline, meter)
         except TimeUp:  # before the first step
             return _as_given(options, plan)
 
 
-def _as_given(options: Options, plan: MemoryPlan) -> Solution:
+def _as_given(options: Options, plan: CouplingMemory) -> Solution:
     """The solution if time ran out before the search was prepared."""
-    return Solution(
-        weights=[graph.w for graph in options.graphs],
-        times=np.array([LAST_MOVES * first_horizon(options.graphs)]) if options.times is None else options.times,
-        alpha=options.alpha or 1.0,
-        strength=None,
-        mismatch=np.nan,
-        cost=np.nan,
-        distance=0.0,
-        optimality=np.nan,
-        status="time limit",
-        history=(),
-        plan=plan,
-    )
-
-
-def _solved(
-    options: Options, plan: MemoryPlan, checkpoint: Checkpoint | None, deadline: float | None, meter: Meter
-) -> Solution:
-    callback = _outside_overflow(options.callback)
-    with until(None if options.engine.is_distributed else deadline):
-        times = chosen_times(options.graphs, options.weighted_functions) if options.times is None else options.times
-    # If derivatives are only applied, dense algebra runs in our own threads.
-    session = options.engine.session(0 if plan.applied else options.largest, plan.added, options.budget)
-    with session, _refused_overflow(options.graphs, times):
-        # A separate function, so that its memory is free before the session returns it to the system.
-        return _searched(options, times, plan, callback, checkpoint, deadline, meter)
+    times = options.times
+    if times is None:
+        times = np.array([diffusion_time(LAST_MOVES, *options.graphs, without_edges=np.inf)])
+    found = Found(None, np.nan, np.nan, "time limit")
+    return Solution([graph.w for graph in options.graphs], times, options.alpha or 1.0, plan, found)
 
 
 @contextmanager
@@ -112,41 +97,44 @@ def shown_once(engine: Engine) -> Iterator[None]:
 
 
 def share_of(engine: Engine, n: int, m: int) -> tuple[int, int]:
-    """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small and held whole."""
+    """About how many of ``n`` vertices and ``m`` edges a rank has; all of them if the graph is small."""
     return (n, m) if n <= limits.DENSE else (-(-n // engine.ranks.size), -(-m // engine.ranks.size))
 
 
-def _plan(options: Options) -> MemoryPlan:
+def _plan(options: Options) -> CouplingMemory:
     """Plan memory first, since choosing times takes memory too."""
     choosing = options.times is None
     count = times_count(options.graphs) if options.times is None else int(np.sum(options.times > 0.0))
     q = options.functions[0].shape[1]
     sizes = [share_of(options.engine, *size) for size in options.sizes]
     needs = predicted(sizes, q, count, options.engine, choosing=choosing)
-    plan = planned(needs, options.budget, options.engine)
-    log.info("couple: derivatives %s, %s of memory at the peak", plan.description, words(plan.peak))
+    plan = require_room(needs, options.budget, options.engine)
+    log.info("couple: derivatives %s, %s of memory at the peak", plan.derivatives, words(plan.peak))
     return plan
 
 
 def _searched(
     options: Options,
     times: Floats,
-    plan: MemoryPlan,
+    plan: CouplingMemory,
     callback: Any,
     checkpoint: Checkpoint | None,
     deadline: float | None,
     meter: Meter,
 ) -> Solution:
-    reordering = Reordering(options.graphs)
+    moved = [reordered(g) if isinstance(g, Graph) and g.n > limits.REORDERED else Reordered(g) for g in options.graphs]
+
+    def in_original_order(weights: Sequence[Floats]) -> tuple[Floats, ...]:
+        return tuple(one.in_original_order(w) for one, w in zip(moved, weights, strict=True))
+
     problem = CouplingProblem(
-        reordering.graphs,
-        reordering.functions(options.weighted_functions),
+        [one.graph for one in moved],
+        [F[one.vertices] for F, one in zip(options.weighted_functions, moved, strict=True)],
         times,
         options.alpha or 1.0,
-        free=reordering.edges(options.free),
+        free=[one.here(edges) for edges, one in zip(options.free, moved, strict=True)],
         rigidity=options.rigidity,
         graph_weights=options.graph_weights,
-        plan=plan,
         engine=options.engine,
         patterns=options.patterns,
         first_horizon=options.first_horizon,
@@ -162,26 +150,26 @@ def _searched(
         options.routes,
         options.tolerance,
         options.max_iterations,
-        reordering.wrapped(callback),
+        None if callback is None else lambda step: callback(replace(step, weights=in_original_order(step.weights))),
         deadline,
         meter,
         checkpoint,
     )
-    start = options.start
-    found = search.run(problem.center if start is None else problem.free_part(reordering.weights(start)))
-    weights = problem.weights_on_host(found.u)
+    start = problem.center
+    if options.start is not None:
+        start = problem.free_part([w[one.edges] for w, one in zip(options.start, moved, strict=True)])
+    found = search.run(start)
     return Solution(
-        weights=reordering.in_original_order(weights),
+        weights=in_original_order(problem.weights_on_host(found.u)),
         times=times,
         alpha=problem.alpha,
-        strength=strength if options.strength is None else None,
-        mismatch=problem.mismatch,
+        plan=plan,
+        found=found,
         cost=found.cost + problem.constant,
         distance=problem.distance(found.u),
-        optimality=found.optimality,
-        status=found.status,
-        history=tuple(search.history),
-        plan=plan,
+        mismatch=problem.mismatch,
+        strength=strength if options.strength is None else None,
+        history=search.watch.history,
     )
 
 
@@ -231,44 +219,15 @@ def _refused_overflow(graphs: Sequence[Graph], times: Floats) -> Iterator[None]:
 Edges = NDArray[np.intp]
 
 
-class Reordering:
-    """The renumbered graphs, and the maps from the caller's numbers to theirs and back.
+class Reordered(NamedTuple):
+    """A renumbered graph: vertex v was ``vertices[v]`` of the original graph, edge e was ``edges[e]``.
 
     Small graphs, for which it gains nothing, and parts of graphs keep their numbers.
     """
 
-    def __init__(self, graphs: Sequence[Graph]) -> None:
-        self._moved = [reordered(g) if isinstance(g, Graph) and g.n > limits.REORDERED else None for g in graphs]
-        self.graphs = [g if moved is None else moved.graph for g, moved in zip(graphs, self._moved, strict=True)]
-
-    def functions(self, columns: Sequence[Floats]) -> list[Floats]:
-        return [F if g is None else F[g.vertices] for F, g in zip(columns, self._moved, strict=True)]
-
-    def edges(self, chosen: Sequence[Edges]) -> list[Edges]:
-        """Some edges of each graph, ascending."""
-        return [some if g is None else g.here(some) for some, g in zip(chosen, self._moved, strict=True)]
-
-    def weights(self, weights: Sequence[Floats]) -> list[Floats]:
-        return [w if g is None else w[g.edges] for w, g in zip(weights, self._moved, strict=True)]
-
-    def in_original_order(self, weights: Sequence[Floats]) -> tuple[Floats, ...]:
-        """Weights in the caller's order."""
-        return tuple(w if g is None else g.in_original_order(w) for w, g in zip(weights, self._moved, strict=True))
-
-    def wrapped(self, callback: Callable[[Step], Any] | None) -> Callable[[Step], Any] | None:
-        """The callback, called with weights in the caller's order."""
-        if callback is None:
-            return None
-        return lambda step: callback(replace(step, weights=self.in_original_order(step.weights)))
-
-
-@dataclass(frozen=True)
-class Reordered:
-    """A renumbered graph: vertex v was ``vertices[v]`` of the original graph, edge e was ``edges[e]``."""
-
     graph: Graph
-    vertices: NDArray[np.intp]
-    edges: NDArray[np.intp]
+    vertices: NDArray[np.intp] | slice = slice(None)
+    edges: NDArray[np.intp] | slice = slice(None)
 
     def here(self, edges: Edges) -> Edges:
         """Edges of the original graph by their numbers in this one, ascending."""
@@ -296,7 +255,7 @@ def reordered(graph: Graph) -> Reordered:
 
 # Relative error of the heat that judges solutions.
 _EXACT = 1e-12
-# If the search's cost is further off than this, relative to the functions, the search was misled.
+# How far off the search's cost may be, relative to the functions.
 _NOISE = 1e-8
 
 
@@ -305,48 +264,56 @@ def report(options: Options, solution: Solution, began: float) -> Coupling:
 
     ``began`` is the reading of ``time.perf_counter`` at the start.
     """
-    columns, times = options.functions, solution.times
+    columns, times, engine = options.functions, solution.times, options.engine
     coupled = tuple(g.with_weights(u) for g, u in zip(options.graphs, solution.weights, strict=True))
-    Q = all_correlations(coupled, columns, times, _EXACT, options.engine)
-    weighted = Q * np.sqrt(np.outer(options.function_weights, options.function_weights))
-    cost = solution.distance + solution.alpha * float(coupling_terms(weighted, options.graph_weights).sum())
+    before = coupling_error(options.graphs, columns, times, engine=engine)
+    Q = all_correlations(coupled, columns, times, _EXACT, engine)
     size = max(float(np.sum(F**2)) for F in options.weighted_functions)
-    misled = solution.status == "converged" and is_misled(options, solution, cost, size)
+    more = {
+        "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
+        "memory": {"derivatives": solution.plan.derivatives, "peak": solution.plan.peak},
+    }
     return Coupling(
         graphs=coupled,
         originals=tuple(options.graphs),
         functions=tuple(columns),
-        times=tuple(times.tolist()),
-        alpha=solution.alpha,
-        cost=cost,
-        distance=solution.distance,
-        coupling_before=coupling_error(options.graphs, columns, times, engine=options.engine),
-        coupling=np.sqrt(coupling_terms(Q, np.ones(len(coupled)))),
         mismatch=functions_mismatch(columns),
-        status="stalled" if misled else solution.status,
-        optimality=solution.optimality,
-        history=solution.history,
-        settings=_settings(options, solution),
-        versions=versions(),
+        **judged(options, solution, before, Q, size, more),
         seconds=time.perf_counter() - began,
     )
 
 
-def is_misled(options: Options, solution: Solution, cost: float, size: float) -> bool:
-    """Whether the search's cost differs from the true one by more than rounding; ``size`` is that of the functions."""
-    noise = np.sqrt(solution.alpha) * float(options.graph_weights.sum()) * _NOISE * size
-    return not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise + _NOISE * np.sqrt(cost)
+def judged(
+    options: Options, solution: Solution, before: Floats, Q: Floats, size: float, more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What every result says of a solution, with ``more`` settings.
 
-
-def _settings(options: Options, solution: Solution) -> dict[str, Any]:
-    """The arguments as understood."""
-    plan = solution.plan
+    ``before`` are the errors of the graphs as given, ``Q`` the correlations of the coupled ones, computed anew;
+    ``size`` is that of the functions.
+    """
+    omega, alpha = options.function_weights, solution.alpha
+    weighted = Q * np.sqrt(np.outer(omega, omega))
+    cost = solution.distance + alpha * float(coupling_terms(weighted, options.graph_weights).sum())
+    # The search was misled if its cost differs from the true one by more than rounding.
+    noise = np.sqrt(alpha) * float(options.graph_weights.sum()) * _NOISE * size + _NOISE * np.sqrt(cost)
+    misled = solution.found.status == "converged" and not abs(np.sqrt(solution.cost) - np.sqrt(cost)) <= noise
     return {
-        **options.settings(),
-        **({} if solution.strength is None else {"strength": solution.strength}),
-        "function_weights": options.function_weights.tolist(),
-        "frozen": [g.m - len(edges) for g, edges in zip(options.graphs, options.free, strict=True)],
-        "warm_start": options.start is not None,
-        "memory": {"derivatives": plan.description, "peak": plan.peak},
-        "engine": options.engine.name,
+        "times": tuple(solution.times.tolist()),
+        "alpha": alpha,
+        "cost": cost,
+        "distance": solution.distance,
+        "coupling_before": before,
+        "coupling": np.sqrt(coupling_terms(Q, np.ones(len(Q)))),
+        "status": "stalled" if misled else solution.found.status,
+        "optimality": solution.found.optimality,
+        "history": tuple(solution.history),
+        "settings": {
+            **options.settings(),
+            **({} if solution.strength is None else {"strength": solution.strength}),
+            "function_weights": omega.tolist(),
+            "warm_start": options.start is not None,
+            "engine": options.engine.name,
+            **more,
+        },
+        "versions": versions(),
     }

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -135,17 +136,6 @@ def wanted(n: int) -> int:
     return max(1, min(NEIGHBORS, (n - 1) // 4))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Agreement of two views on ``items`` items; NaN where it was not measured."""
-
-    items: int = 0
-    before: float = np.nan
-    borrowed: float = np.nan
-    after: float = np.nan
-    chance: float = np.nan
-
-
 class KeptBack:
     """Some items that were kept back, and where heat from them goes in the views as given."""
 
@@ -227,14 +217,14 @@ class Agreed:
         found = [values for part in self._stages for values in part[stage]]
         return float(np.mean(np.concatenate(found))) if self else np.nan
 
-    def of(self, link: Link, stage: int) -> Measured:
-        """The agreement of two views, with ``stage`` as the last stage."""
+    def of(self, link: Link, stage: int) -> dict[str, Any]:
+        """What was measured of two views, with ``stage`` as the last stage; NaN where nothing was."""
         at = self._links.index(link)
         rows = [np.concatenate([*(part[one][at] for part in self._stages), np.zeros(0)]) for one in (0, 1, stage)]
-        if not len(rows[0]):
-            return Measured()
-        before, borrowed, after = (float(values.mean()) for values in rows)
-        return Measured(len(rows[0]), before, borrowed, after, self._chance[at])
+        known = bool(len(rows[0]))
+        before, borrowed, after = (float(values.mean()) if known else np.nan for values in rows)
+        chance = self._chance[at] if known else np.nan
+        return {"kept_back": len(rows[0]), "before": before, "borrowed": borrowed, "after": after, "chance": chance}
 
 
 # Tables show names of graphs in at most this many characters.

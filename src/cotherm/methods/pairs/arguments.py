@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
-from cotherm.engines import Engine
 from cotherm.errors import CothermError, visible
 from cotherm.graphs.graph import Graph
 from cotherm.heat.times import median_degree
 from cotherm.heat.validation import checked_views
-from cotherm.methods.checkpoint import Checkpoint, fingerprint_of_graphs, hashed
-from cotherm.methods.coupling.options import checked_callback, checked_seconds, checked_times, require_squares
-from cotherm.methods.coupling.search import Step
+from cotherm.methods.checkpoint import fingerprint_of_graphs, hashed
+from cotherm.methods.coupling.options import Arguments, require_squares
 from cotherm.methods.pairs.relation import Link
 from cotherm.methods.validation import checked_graphs, is_auto, moderate, positive
 from cotherm.pairs import Pairs, checked_pairs
@@ -35,26 +32,21 @@ RARE: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Given:
-    """Checked arguments; numbers are None for "auto"."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Given(Arguments):
+    """All of them."""
+
+    told: ClassVar = ("times", "alpha", "borrow", "random_state", *RARE)
 
     graphs: list[Graph]
     pairs: Pairs
     functions: list[Floats] | None
-    engine: Engine
-    times: Floats | None
-    alpha: float | None
     borrow: float | None
-    seed: int
-    max_seconds: float | None
-    callback: Callable[[Step], Any] | None
+    random_state: int
     n_modes: int | None
     rigidity: Floats | None
     include_unrelated: bool
     kept_back: float
-    tolerance: float
-    max_iterations: int
 
     @classmethod
     def checked(
@@ -62,67 +54,45 @@ class Given:
         graphs: Sequence[Graph],
         pairs: Any,
         functions: Sequence[ArrayLike] | None,
-        times: ArrayLike | str,
-        alpha: float | str,
         borrow: float | str,
         random_state: int,
-        max_seconds: float | None,
-        callback: Callable[[Step], Any] | None,
-        engine: Engine,
         rare: Mapping[str, Any],
+        common: Mapping[str, Any],
     ) -> Given:
+        """``common`` are those of every coupling."""
         views = checked_graphs(graphs)
         require_squares(views)
         found = checked_pairs(pairs, [graph.n for graph in views], [graph.vertex_names for graph in views])
-        columns = None if functions is None else checked_views(views, functions)[1]
-        compared, n_modes, rho = checked_times(times), rare["n_modes"], rare["rigidity"]
-        if compared is not None and not np.any(compared > 0.0):
+        times, n_modes, rho = common["times"], rare["n_modes"], rare["rigidity"]
+        if times is not None and not np.any(times > 0.0):
             raise CothermError("times", "no time above 0", "a time t > 0: at t = 0 nothing depends on the weights")
         share = validation.real("kept_back", rare["kept_back"])
         if share > 0.5:
             raise CothermError("kept_back", f"{share:g}", "a fraction of the pairs, at most 0.5")
+        if common["alpha"] is not None:
+            moderate("alpha", common["alpha"])
         return cls(
+            **{**common, "times": None if times is None else times[times > 0.0]},
             graphs=views,
             pairs=found,
-            functions=columns,
-            engine=engine,
-            times=None if compared is None else compared[compared > 0.0],
-            alpha=None if is_auto("alpha", alpha) else _strength(alpha),
+            functions=None if functions is None else checked_views(views, functions)[1],
             borrow=None if is_auto("borrow", borrow) else _share(borrow),
-            seed=validation.integer("random_state", random_state, least=0, most=2**32 - 1),
-            max_seconds=checked_seconds(max_seconds),
-            callback=checked_callback(callback),
+            random_state=validation.integer("random_state", random_state, least=0, most=2**32 - 1),
             n_modes=None if is_auto("n_modes", n_modes) else validation.integer("n_modes", n_modes, least=1),
             rigidity=None if rho is None else positive("rigidity", rho, len(views), "graphs"),
             include_unrelated=validation.boolean("include_unrelated", rare["include_unrelated"]),
             kept_back=share,
-            tolerance=validation.real("tolerance", rare["tolerance"], positive=True),
-            max_iterations=validation.integer("max_iterations", rare["max_iterations"], least=1),
         )
 
-    def settings(self) -> dict[str, Any]:
-        """The arguments as understood."""
-        chosen = {"times": self.times, "alpha": self.alpha, "n_modes": self.n_modes, "borrow": self.borrow}
+    def given(self) -> dict[str, str]:
         return {
-            **{name: _in_short(value) for name, value in {**chosen, "rigidity": self.rigidity}.items()},
-            "include_unrelated": self.include_unrelated,
-            "kept_back": self.kept_back,
-            "random_state": self.seed,
-            "tolerance": self.tolerance,
-            "max_iterations": self.max_iterations,
-        }
-
-    def opened(self, place: Path) -> Checkpoint:
-        """The checkpoint of this run, with what the file holds already."""
-        arguments = {
             "method": "couple_pairs",
             **fingerprint_of_graphs(self.graphs),
             "pairs": f"{len(self.pairs.table)} items, {hashed(self.pairs.table)}",
             "functions": "none" if self.functions is None else hashed(*self.functions),
-            **{name: value if isinstance(value, str) else repr(value) for name, value in self.settings().items()},
+            **self.in_words(),
             "engine": self.engine.name,
         }
-        return Checkpoint(place, arguments, self.engine, self.engine.ranks)
 
     def names(self) -> list[str]:
         return [visible(graph.name or f"view {k + 1}") for k, graph in enumerate(self.graphs)]
@@ -141,13 +111,12 @@ class Given:
             pairs=self.pairs.among(views),
             functions=None if self.functions is None else _unit([self.functions[k] for k in views]),
             rigidity=None if self.rigidity is None else self.rigidity[list(views)],
-            engine=self.engine,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedViews:
-    """LinkedViews that are coupled: ``graphs`` are scaled to the median degree ``degree`` by dividing by ``units``.
+    """Views that are coupled: ``graphs`` are scaled to the median degree ``degree`` by dividing by ``units``.
 
     ``numbers`` are those of the views among all that were given.
     """
@@ -159,22 +128,11 @@ class LinkedViews:
     pairs: Pairs
     functions: list[Floats] | None
     rigidity: Floats | None
-    engine: Engine
 
     def here(self, link: Link) -> Link:
         """Two of these views, by their numbers."""
         a, b = (self.numbers.index(k) for k in link)
         return a, b
-
-
-def _in_short(value: Any) -> Any:
-    if value is None:
-        return "auto"
-    return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-def _strength(value: object) -> float:
-    return moderate("alpha", validation.real("alpha", value, positive=True))
 
 
 def _share(value: object) -> float:

@@ -17,15 +17,16 @@ from cotherm.deadline import TimeUp, until
 from cotherm.engines import Engine, engine_for_views
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.methods.checkpoint import Checkpoint, checked_place
-from cotherm.methods.coupling.options import Numbers
+from cotherm.methods.checkpoint import Checkpoint
+from cotherm.methods.coupling.options import Numbers, common_arguments
+from cotherm.methods.coupling.problem import Comparison
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.coupling.search import Step
 from cotherm.methods.coupling.solve import shown_once
-from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, Measured, PairReport
-from cotherm.methods.pairs.arguments import RARE, Given, LinkedViews
+from cotherm.methods.pairs.agreement import Agreed, Agreement, KeptBack, PairReport
+from cotherm.methods.pairs.arguments import RARE, Given
 from cotherm.methods.pairs.coupler import Coupled, Coupler
-from cotherm.methods.pairs.problem import PairProblem, Term
+from cotherm.methods.pairs.descent import Outcome
 from cotherm.methods.pairs.relation import Link, Relation, relations
 from cotherm.methods.pairs.rules import FEWEST, MOVES
 from cotherm.methods.validation import are_shards, is_auto, versions
@@ -229,19 +230,16 @@ def couple_pairs(  # type: ignore[misc] # other arguments of sharded graphs are 
     engine = engine_for_views(engine, functions)
     with together(engine.ranks):
         rare = options_of(options, RARE)
-        given = Given.checked(
-            graphs, pairs, functions, times, alpha, borrow, random_state, max_seconds, callback, engine, rare
-        )
-    require_equal_content(
-        engine.ranks, "graphs", *(array for g in given.graphs for array in (np.array(g.n), g.i, g.j, g.w))
-    )
+        common = common_arguments(times, alpha, max_seconds, callback, checkpoint, engine, rare)
+        given = Given.checked(graphs, pairs, functions, borrow, random_state, rare, common)
+    for graph in given.graphs:
+        require_equal_content(engine.ranks, "graphs", np.array(graph.n), graph.i, graph.j, graph.w)
     require_equal_content(engine.ranks, "pairs", given.pairs.table)
-    place = None if checkpoint is None else checked_place(checkpoint)
-    session = given.engine.session(max(graph.n for graph in given.graphs), 0.0)
-    limit = None if given.max_seconds is None or given.engine.is_distributed else began + given.max_seconds
+    session = engine.session(max(graph.n for graph in given.graphs), 0.0)
+    limit = None if given.max_seconds is None or engine.is_distributed else began + given.max_seconds
     with session, shown_once(engine), Meter(limit=given.max_seconds) as meter, until(limit):
         meter.advance("comparing the views")
-        kept = None if place is None else given.opened(place)
+        kept = given.opened_checkpoint()
         try:
             return _coupled(given, meter, began, kept)
         except TimeUp:
@@ -259,149 +257,125 @@ def _of_shards(graphs: Any, pairs: Any, given: Mapping[str, Any], began: float) 
         if not is_auto("borrow", given["borrow"]) and validation.real("borrow", given["borrow"]) != 0.0:
             raise CothermError("borrow", validation.describe(given["borrow"]), "0: sharded graphs do not borrow")
         rare = options_of(given["options"], PAIRS_OF_SHARDS)
-        numbers = Numbers.checked(
-            len(graphs),
-            given["times"],
-            given["alpha"],
-            rare["graph_weights"],
-            given["max_seconds"],
-            given["callback"],
-            given["checkpoint"],
-            rare,
+        common = common_arguments(
+            given["times"], given["alpha"], given["max_seconds"], given["callback"], given["checkpoint"], petsc, rare
         )
+        numbers = Numbers.checked(len(graphs), rare["graph_weights"], rare, common)
     return ShardCoupling(graphs, petsc, numbers, rare, began).by_pairs(pairs, rare["frozen"], rare["start"])
 
 
 def _coupled(given: Given, meter: Meter, began: float, kept: Checkpoint | None) -> Coupling:
-    found = relations(given.graphs, given.pairs, given.seed, given.engine)
-    linked = [one for one in found if one.related or given.include_unrelated]
-    views = given.part(sorted({k for one in linked for k in one.views}) or range(len(given.graphs)))
-    inside = [one for one in found if set(one.views) <= set(views.numbers)]
-    here = [replace(one, views=views.here(one.views)) for one in inside]
-    coupler = Coupler(views, here, given, meter, began, kept)
-    report = _Report(given, found, linked, views, coupler)
+    found = relations(given.graphs, given.pairs, given.random_state, given.engine)
+    linked = {k for one in found if one.related or given.include_unrelated for k in one.views}
+    views = given.part(sorted(linked) or range(len(given.graphs)))
+    inside = [replace(one, views=views.here(one.views)) for one in found if set(one.views) <= set(views.numbers)]
+    coupler = Coupler(views, inside, given, meter, began, kept)
     coupled = coupler.run()
     with until(None):  # keep what was found
-        return report.result(coupled, began)
+        return _Report(given, found, coupler, coupled).result(began)
 
 
 def _as_given(given: Given, began: float) -> Coupling:
     """The result if time ran out before the coupling was prepared."""
-    degree = given.part(range(len(given.graphs))).degree
+    count, degree = len(given.graphs), given.part(range(len(given.graphs))).degree
     times = np.array([MOVES / degree]) if given.times is None else given.times
+    unknown, ones = np.full(len(times), np.nan), np.ones(count)
+    functions = [np.zeros((graph.n, 1)) for graph in given.graphs]
+    left = PairReport(given.pairs.table, 1, np.nan, (0.0,) * count, (1.0,) * count, (), (_TOO_SHORT,))
+    end = Outcome([], np.nan, np.nan, "time limit")
+    alpha = given.alpha or 1.0
+    return _result(given, began, given.graphs, functions, times, alpha, 0.0, unknown, unknown, 0.0, end, ones, left)
+
+
+def _result(
+    given: Given,
+    began: float,
+    graphs: Sequence[Graph],
+    functions: Sequence[Floats],
+    times: Floats,
+    alpha: float,
+    distance: float,
+    before: Floats,
+    after: Floats,
+    mismatch: float,
+    end: Outcome,
+    units: Floats,
+    report: PairReport,
+) -> Coupling:
     return Coupling(
-        graphs=tuple(given.graphs),
+        graphs=tuple(graphs),
         originals=tuple(given.graphs),
-        functions=tuple(np.zeros((graph.n, 1)) for graph in given.graphs),
+        functions=tuple(functions),
         times=tuple(times.tolist()),
-        alpha=given.alpha or 1.0,
-        cost=np.nan,
-        distance=0.0,
-        coupling_before=np.full(len(times), np.nan),
-        coupling=np.full(len(times), np.nan),
-        mismatch=0.0,
-        status="time limit",
-        optimality=np.nan,
-        history=(),
-        settings=_settings(given, np.ones(len(given.graphs))),
+        alpha=alpha,
+        cost=distance + alpha * float(np.sum(after**2)),
+        distance=distance,
+        coupling_before=before,
+        coupling=after,
+        mismatch=mismatch,
+        status=end.status,
+        optimality=end.optimality,
+        history=tuple(end.history),
+        settings={**given.settings(), "units": units.tolist(), "engine": given.engine.name},
         versions=versions(),
         seconds=time.perf_counter() - began,
-        pairs=PairReport(
-            table=given.pairs.table,
-            n_modes=1,
-            strength=np.nan,
-            shares=(0.0,) * len(given.graphs),
-            rigidity=(1.0,) * len(given.graphs),
-            agreement=(),
-            notes=(_TOO_SHORT,),
-        ),
+        pairs=report,
     )
 
 
 class _Report:
     """Turn a coupling of the scaled linked views into the result for all views as given."""
 
-    def __init__(
-        self,
-        given: Given,
-        found: Sequence[Relation],
-        linked: Sequence[Relation],
-        views: LinkedViews,
-        coupler: Coupler,
-    ) -> None:
-        self._given, self._views, self._coupler = given, views, coupler
-        self._found, self._links = found, [one.views for one in linked]
+    def __init__(self, given: Given, found: Sequence[Relation], coupler: Coupler, coupled: Coupled) -> None:
+        self._given, self._found, self._coupler, self._coupled = given, found, coupler, coupled
+        self._views = coupler.views
+        self._links = [(self._views.numbers[a], self._views.numbers[b]) for a, b in coupler.links]
 
-    def result(self, coupled: Coupled, began: float) -> Coupling:
-        given, solved = self._given, coupled.solved
-        graphs = self._graphs(coupled)
-        rigidity = self._rigidity()
-        distance = float(sum(map(_distance, given.graphs, graphs, rigidity)))
-        before, after = self._errors(coupled)
+    def result(self, began: float) -> Coupling:
+        given, coupled, coupler = self._given, self._coupled, self._coupler
+        graphs, numbers, solved = self._graphs(), self._views.numbers, coupled.solved
         shares, units = np.zeros(len(graphs)), np.ones(len(graphs))
-        shares[self._views.numbers], units[self._views.numbers] = coupled.shares, self._views.units
-        return Coupling(
-            graphs=tuple(graphs),
-            originals=tuple(given.graphs),
-            functions=tuple(self._functions()),
-            times=tuple(solved.times.tolist()),
-            alpha=solved.alpha,
-            cost=distance + solved.alpha * float(np.sum(after**2)),
-            distance=distance,
-            coupling_before=before,
-            coupling=after,
-            mismatch=self._mismatch(),
-            status=solved.outcome.status,
-            optimality=solved.outcome.optimality,
-            history=tuple(solved.outcome.history),
-            settings=_settings(given, units),
-            versions=versions(),
-            seconds=time.perf_counter() - began,
-            pairs=PairReport(
-                table=given.pairs.table,
-                n_modes=self._coupler.n_modes,
-                strength=coupled.strength,
-                shares=tuple(shares.tolist()),
-                rigidity=rigidity,
-                agreement=tuple(self._agreement(coupled, graphs)),
-                notes=(*_notes(given.names(), self._found, self._links, coupled.helps), *coupled.notes),
-            ),
+        rigidity = np.ones(len(graphs)) if given.rigidity is None else given.rigidity.copy()
+        shares[numbers], units[numbers], rigidity[numbers] = coupled.shares, self._views.units, coupler.rigidity
+        report = PairReport(
+            table=given.pairs.table,
+            n_modes=coupler.n_modes,
+            strength=coupled.strength,
+            shares=tuple(shares.tolist()),
+            rigidity=tuple(rigidity.tolist()),
+            agreement=tuple(self._agreement(graphs)),
+            notes=(*_notes(given.names(), self._found, self._links, coupled.helps), *coupled.notes),
         )
+        distance = float(sum(map(_distance, given.graphs, graphs, report.rigidity)))
+        terms = [] if given.functions is None else coupler.terms(self._views.pairs, coupler.links)
+        found = (coupler.times, solved.alpha, distance, *self._errors(), _mismatch(terms), solved.outcome)
+        return _result(given, began, graphs, self._functions(), *found, units, report)
 
-    def _rigidity(self) -> tuple[float, ...]:
-        found = np.ones(len(self._given.graphs)) if self._given.rigidity is None else self._given.rigidity.copy()
-        found[self._views.numbers] = self._coupler.rigidity
-        return tuple(found.tolist())
-
-    def _graphs(self, coupled: Coupled) -> list[Graph]:
+    def _graphs(self) -> list[Graph]:
         """The graphs in the units in which they were given; unchanged graphs are returned bit for bit."""
-        graphs = list(self._given.graphs)
-        if coupled.helps:
-            for k, after, unit in zip(self._views.numbers, coupled.solved.after, self._views.units, strict=True):
+        graphs, views = list(self._given.graphs), self._views
+        if self._coupled.helps:
+            for k, after, unit in zip(views.numbers, self._coupled.solved.after, views.units, strict=True):
                 graphs[k] = after.with_weights(after.w * unit)
         return graphs
 
-    def _errors(self, coupled: Coupled) -> tuple[Floats, Floats]:
+    def _errors(self) -> tuple[Floats, Floats]:
         """The coupling errors of the graphs as given, with weight zero on edges that were borrowed, and after."""
-        views, solved = self._views, coupled.solved
-        terms = self._coupler.terms(views.pairs, self._here())
-        problem = PairProblem(solved.before, terms, solved.times, self._coupler.rigidity, views.engine)
+        views, solved = self._views, self._coupled.solved
+        problem = self._coupler.problem(solved.before, views.pairs, self._coupler.links)
         grown = zip(views.graphs, solved.before, strict=True)
         given = [np.pad(graph.w, (0, one.m - graph.m)) for graph, one in grown]
-        before, after = (problem.errors(problem.on_engine(one)) for one in (given, solved.outcome.weights))
+        before, after = (problem.errors(problem.free_part(one)) for one in (given, solved.outcome.weights))
         return before, after
 
-    def _here(self) -> list[Link]:
-        return [self._views.here(link) for link in self._links]
-
-    def _agreement(self, coupled: Coupled, graphs: Sequence[Graph]) -> list[Agreement]:
+    def _agreement(self, graphs: Sequence[Graph]) -> list[Agreement]:
         """Agreement of linked views on pairs kept back, of others on all pairs: no coupling used these."""
-        given = self._given
+        given, coupled = self._given, self._coupled
         others = [one.views for one in self._found if one.views not in self._links]
         measured = Agreed(others)
         if others and given.kept_back and coupled.solved.outcome.status != "time limit":
             every = np.arange(len(given.pairs.table))
-            part = KeptBack(given.graphs, others, given.pairs, every, given.seed, given.engine)
+            part = KeptBack(given.graphs, others, given.pairs, every, given.random_state, given.engine)
             before, after = part.agreement(given.graphs), part.agreement(graphs)
             measured.add(part, [before, before, after])
         rows = []
@@ -409,8 +383,8 @@ class _Report:
             linked = one.views in self._links
             row = coupled.agreed.of(self._views.here(one.views), coupled.stage) if linked else measured.of(one.views, 2)
             if not coupled.helps:
-                row = replace(row, borrowed=row.before, after=row.before)
-            rows.append(_row(one, row, linked and coupled.helps))
+                row |= {"borrowed": row["before"], "after": row["before"]}
+            rows.append(Agreement(**vars(one), **row, coupled=linked and coupled.helps))
         return rows
 
     def _functions(self) -> list[Floats]:
@@ -426,34 +400,6 @@ class _Report:
                 blocks.append(block)
             found.append(np.hstack(blocks if given.functions is None else [*blocks, given.functions[k]]))
         return found
-
-    def _mismatch(self) -> float:
-        """How much the additional functions differ at t = 0: ‖FᵀF − GᵀG‖ relative to their size."""
-        if self._given.functions is None:
-            return 0.0
-        return _mismatch(self._coupler.terms(self._views.pairs, self._here()))
-
-
-def _settings(given: Given, units: Floats) -> Mapping[str, Any]:
-    """The arguments as understood."""
-    more = {"max_seconds": given.max_seconds, "units": units.tolist(), "engine": given.engine.name}
-    return {**given.settings(), **more}
-
-
-def _row(relation: Relation, measured: Measured, coupled: bool) -> Agreement:
-    return Agreement(
-        views=relation.views,
-        shared=relation.shared,
-        kept_back=measured.items,
-        before=measured.before,
-        borrowed=measured.borrowed,
-        after=measured.after,
-        chance=measured.chance,
-        correlation=relation.correlation,
-        deviations=relation.deviations,
-        p_value=relation.p_value,
-        coupled=coupled,
-    )
 
 
 def _distance(given: Graph, coupled: Graph, rigidity: float) -> float:
@@ -490,7 +436,9 @@ def _why_left(relations: Sequence[Relation]) -> str:
     return f"has nothing in common with the others beyond chance (p = {min(known):.2g}) and was left as it is."
 
 
-def _mismatch(terms: Sequence[Term]) -> float:
-    apart = sum(float(np.sum((one.F.T @ one.F - one.G.T @ one.G) ** 2)) for one in terms)
-    size = sum(float(np.sum((one.F.T @ one.F) ** 2) + np.sum((one.G.T @ one.G) ** 2)) for one in terms)
+def _mismatch(terms: Sequence[Comparison]) -> float:
+    """How much the functions differ at t = 0: ‖FᵀF − GᵀG‖ relative to their size; modes at the same items do not."""
+    Q = [[F.T @ F for F in one.functions] for one in terms]
+    apart = sum(float(np.sum((A - B) ** 2)) for A, B in Q)
+    size = sum(float(np.sum(A**2) + np.sum(B**2)) for A, B in Q)
     return float(np.sqrt(2.0 * apart / size)) if size > 0.0 else 0.0

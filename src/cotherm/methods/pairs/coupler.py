@@ -14,12 +14,13 @@ from cotherm.errors import CothermError
 from cotherm.functions import paired_modes, smooth_modes
 from cotherm.graphs.graph import Graph
 from cotherm.methods.checkpoint import Checkpoint
+from cotherm.methods.coupling.continuation import rough_stiffness
+from cotherm.methods.coupling.problem import Comparison, Problem, of_two
 from cotherm.methods.pairs import choice, rules
 from cotherm.methods.pairs.agreement import Agreed, KeptBack
 from cotherm.methods.pairs.arguments import Given, LinkedViews
 from cotherm.methods.pairs.borrow import Borrowing, Support
 from cotherm.methods.pairs.descent import ROUGH, Outcome, descend
-from cotherm.methods.pairs.problem import PairProblem, Term
 from cotherm.methods.pairs.relation import Link, Relation
 from cotherm.pairs import Pairs
 from cotherm.progress import Meter
@@ -46,9 +47,7 @@ _WITHOUT_EFFECT = (
 class Solved:
     """A coupling of the scaled graphs: these with borrowed edges before, and after."""
 
-    problem: PairProblem
     outcome: Outcome
-    times: Floats
     alpha: float
     before: list[Graph]
     after: list[Graph]
@@ -88,12 +87,12 @@ class Coupler:
         began: float,
         checkpoint: Checkpoint | None,
     ) -> None:
-        self._views, self._given, self._meter = views, given, meter
+        self.views, self._given, self._meter = views, given, meter
         self._began, self._checkpoint = began, checkpoint
         linked = [one for one in relations if one.related or given.include_unrelated]
-        self._links = [one.views for one in linked]
+        self.links = [one.views for one in linked]
         self._trial: tuple[Agreed, Solved] | None = None
-        self.n_modes = choice.n_modes(views.pairs, self._links) if given.n_modes is None else given.n_modes
+        self.n_modes = choice.n_modes(views.pairs, self.links) if given.n_modes is None else given.n_modes
         most = min(graph.n for graph in views.graphs) - 1
         if self.n_modes > most:
             needed = f"at most {most}, one less than the smallest graph has vertices"
@@ -104,9 +103,9 @@ class Coupler:
         self.rigidity = choice.rigidity(relations, count) if views.rigidity is None else views.rigidity
         self._weights = choice.weights(linked)
         self._strongest = max(self._weights.values(), default=1.0)
-        moves = choice.moves(views.pairs, self._links)
-        self._times = np.array([moves / views.degree]) if given.times is None else given.times
-        support = Support(views.graphs, views.pairs, self._links, given.seed, views.engine)
+        moves = choice.moves(views.pairs, self.links)
+        self.times = np.array([moves / views.degree]) if given.times is None else given.times
+        support = Support(views.graphs, views.pairs, self.links, given.random_state, given.engine)
         held = np.ones(count) if views.rigidity is None else views.rigidity
         self._borrowing = Borrowing(views.graphs, held, trust, support)
 
@@ -127,11 +126,11 @@ class Coupler:
             status = "time limit" if isinstance(end, TimeUp) else "interrupted"
         agreed, solved = self._trial
         solved = replace(solved, outcome=replace(solved.outcome, status=status))
-        return self._coupled(solved, agreed, _LAST, np.nan, bool(self._links), _ENDED_BY_TRIAL[status])
+        return self._coupled(solved, agreed, _LAST, np.nan, bool(self.links), _ENDED_BY_TRIAL[status])
 
     def _run(self) -> Coupled:
-        given, pairs = self._given, self._views.pairs
-        kept = list(choice.parts(pairs, given.kept_back, given.seed)) if given.kept_back and self._links else []
+        given, pairs = self._given, self.views.pairs
+        kept = list(choice.parts(pairs, given.kept_back, given.random_state)) if given.kept_back and self.links else []
         agreed, finished = self._agreed(kept)
         # A trial that ran out of time goes on when the same call is repeated; this coupling is not checkpointed.
         checkpoint = self._checkpoint if finished else None
@@ -153,7 +152,7 @@ class Coupler:
         return list(rules.STRENGTHS[: chosen + 1]), BORROWED + 1 + chosen
 
     def _coupled(self, solved: Solved, agreed: Agreed, stage: int, strength: float, helps: bool, note: str) -> Coupled:
-        shares = self._borrowing.shares(self._given.borrow) if helps else [0.0] * len(self._views.graphs)
+        shares = self._borrowing.shares(self._given.borrow) if helps else [0.0] * len(self.views.graphs)
         notes = [note, "" if solved.has_effect or not helps else _WITHOUT_EFFECT]
         strength = strength if self._given.alpha is None else np.nan
         return Coupled(solved, agreed, stage, strength, shares, helps, list(filter(None, notes)))
@@ -163,12 +162,12 @@ class Coupler:
 
         If time runs out, nothing that was measured counts.
         """
-        views, given = self._views, self._given
-        agreed = Agreed(self._links)
+        views, given = self.views, self._given
+        agreed = Agreed(self.links)
         known: dict[str, float] = {}
         for done, rows in enumerate(kept, 1):
             self._meter.advance(f"trial coupling {done} of {len(kept)}", **known)
-            part = KeptBack(views.graphs, self._links, views.pairs, rows, given.seed, views.engine)
+            part = KeptBack(views.graphs, self.links, views.pairs, rows, given.random_state, given.engine)
             pairs = views.pairs.without(rows)
             solved = self._solved(
                 pairs, rules.STRENGTHS, f"trial {done}", self._checkpoint, final=False, measure=part.agreement
@@ -179,7 +178,7 @@ class Coupler:
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status == "time limit":
-                return Agreed(self._links), False
+                return Agreed(self.links), False
             agreed.add(part, [part.agreement(views.graphs), *solved.outcome.measured])
             known = {"agreement": agreed.mean(-1)}
         return agreed, True
@@ -187,7 +186,7 @@ class Coupler:
     def _helps(self, agreed: Agreed, stage: int) -> bool:
         """Whether to couple at all: not if agreement on the pairs kept back falls."""
         gain, error = agreed.gains(stage)
-        return bool(self._links) and not gain < -rules.WORSE * error
+        return bool(self.links) and not gain < -rules.WORSE * error
 
     def _solved(
         self,
@@ -200,14 +199,14 @@ class Coupler:
         couple: bool = True,
         measure: Callable[[Sequence[Graph]], Any] | None = None,
     ) -> Solved:
-        views, given = self._views, self._given
-        links = [link for link in self._links if pairs.count(*link)] if couple else []
+        views, given = self.views, self._given
+        links = [link for link in self.links if pairs.count(*link)] if couple else []
         graphs = self._borrowing.lent(pairs, given.borrow) if given.borrow != 0.0 and links else views.graphs
-        problem = PairProblem(graphs, self.terms(pairs, links), self._times, self.rigidity, views.engine)
-        size = problem.stiffness() if links else 0.0
-        has_effect = size > _NO_EFFECT * float(self._times.max()) ** 2
+        problem = self.problem(graphs, pairs, links)
+        size = rough_stiffness(problem) if links else 0.0
+        has_effect = size > _NO_EFFECT * float(self.times.max()) ** 2
         if not has_effect:
-            problem = PairProblem(graphs, [], self._times, self.rigidity, views.engine)
+            problem = self.problem(graphs, pairs, [])
         alphas = self._alphas(strengths, self._strongest / size if has_effect else None)
 
         def with_weights(weights: Sequence[Floats]) -> list[Graph]:
@@ -227,7 +226,7 @@ class Coupler:
             measure=None if measure is None else lambda weights: measure(with_weights(weights)),
         )
         after = with_weights(outcome.weights)
-        return Solved(problem, outcome, self._times, alphas[-1], list(graphs), after, has_effect)
+        return Solved(outcome, alphas[-1], list(graphs), after, has_effect)
 
     def _alphas(self, strengths: Sequence[float], unit: float | None) -> list[float]:
         """The values of α on the way; ``unit`` is the α of strength 1, None where coupling has no effect."""
@@ -246,12 +245,16 @@ class Coupler:
         seconds = self._given.max_seconds
         return None if seconds is None else self._began + part * seconds
 
-    def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Term]:
+    def problem(self, graphs: Sequence[Graph], pairs: Pairs, links: Sequence[Link]) -> Problem:
+        terms = self.terms(pairs, links)
+        return Problem(graphs, terms, self.times, 1.0, rigidity=self.rigidity, engine=self._given.engine)
+
+    def terms(self, pairs: Pairs, links: Sequence[Link]) -> list[Comparison]:
         """The functions of every two linked views."""
         terms = []
         for (a, b), (F, G) in paired_modes(self.modes, pairs).items():
             if (a, b) in links:
-                more = self._views.functions
+                more = self.views.functions
                 columns = (F, G) if more is None else (np.hstack([F, more[a]]), np.hstack([G, more[b]]))
-                terms.append(Term(a, b, *columns, weight=self._weights[a, b] / self._strongest))
+                terms.append(of_two(a, b, *columns, self._weights[a, b] / self._strongest))
         return terms

@@ -16,9 +16,10 @@ from cotherm.arrays import Floats
 from cotherm.engines.interface import Array
 from cotherm.io.state_file import State
 from cotherm.methods.checkpoint import UNFINISHED, Checkpoint
+from cotherm.methods.coupling.problem import Problem
 from cotherm.methods.coupling.search import Step, Stop, Watch
-from cotherm.methods.pairs.problem import PairProblem, Value
 from cotherm.progress import Meter
+from cotherm.solve.least_squares import Slope, square, trial_at
 from cotherm.solve.quasi_newton import QuasiNewton
 
 _MEMORY = 20
@@ -33,11 +34,10 @@ _BALANCED, _LOWER, _ROUNDS = 0.1, 0.01, 3
 
 @dataclass
 class Outcome:
-    """The weights of every view, the two parts of their cost, and how the search for them ended."""
+    """The weights of every view, their cost, and how the search for them ended."""
 
     weights: list[Floats]
-    distance: float
-    coupling: float
+    cost: float
     optimality: float
     status: str
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def descend(
-    problem: PairProblem,
+    problem: Problem,
     alphas: list[float],
     *,
     tolerance: float,
@@ -70,71 +70,76 @@ def descend(
     if answer is not None:
         return Outcome(**answer)
     begun = None if checkpoint is None else checkpoint.begun(name)
-    search = _Search(problem, callback, max_iterations, deadline, meter, checkpoint, name)
+    watch = Watch(problem.engine, callback, deadline, meter)
+    search = _Search(problem, max_iterations, watch, checkpoint, name, measure)
     first = search.take_up(begun)
     try:
         if begun is None:
-            search.measure(measure)
+            search.measure()
         for stage, alpha in enumerate(alphas[:-1]):
             if stage >= first:
                 search.solve(alpha, stage, ROUGH, _ROUGH_STEPS)
-                search.measure(measure)
+                search.measure()
         last = len(alphas) - 1
         for more in range(1 + _ROUNDS):
             if last + more >= first:
                 search.solve(alphas[-1], last + more, tolerance * _LOWER**more, None)
-            if not balanced or search.status != "converged" or search.is_balanced(alphas[-1]):
+            if not balanced or search.status != "converged" or search.slope(alphas[-1]).optimality <= _BALANCED:
                 break
         else:
             search.status = "stalled"
-        search.measure(measure)
+        search.measure()
     except Stop as stop:
         search.status = str(stop)
     except KeyboardInterrupt:
         if problem.engine.is_distributed:  # ranks are interrupted at different places: all must end
             raise
         search.status = "interrupted"
-    outcome = search.outcome(alphas[-1])
+    end = search.slope(alphas[-1])
+    weights = problem.weights_on_host(search.u)
+    outcome = Outcome(weights, end.cost, end.optimality, search.status, watch.history, search.measured)
     if checkpoint is not None and outcome.status not in UNFINISHED:
         checkpoint.ended(name, vars(outcome), {})
     return outcome
 
 
 class _Scaled(NamedTuple):
-    """The cost, in units of what it was at first and in variables of about the same size, and what it was made from."""
+    """A point in variables of about the same size, its cost in units of what it was at first, and half its gradient."""
 
     u: Array
     cost: float
-    half: Array  # half the gradient
-    value: Value
+    half: Array
+    slope: Slope
 
 
 class _Search:
     def __init__(
         self,
-        problem: PairProblem,
-        callback: Callable[[Step], Any] | None,
+        problem: Problem,
         iterations: int,
-        deadline: float | None,
-        meter: Meter,
+        watch: Watch,
         checkpoint: Checkpoint | None,
         name: str,
+        measure: Callable[[list[Floats]], Any] | None,
     ) -> None:
-        self._problem, self._left, self._checkpoint, self._name = problem, iterations, checkpoint, name
-        self._watch = Watch(problem.engine, callback, deadline, meter)
+        self._problem, self._left, self._watch, self._measure = problem, iterations, watch, measure
+        self._checkpoint, self._name = checkpoint, name
         self._run: State | None = None  # of a stage, where it is to go on
         self._unit: float | None = None  # the cost at which that began
         self.u, self.status = problem.center, "converged"
         self.measured: list[Any] = []
+        # In these units the distance of every view has the same curvature, and weights are about 1.
+        given, rho = np.concatenate([graph.w for graph in problem.graphs]), problem.rigidity
+        units = (float(np.mean(given)) if given.any() else 1.0) * np.sqrt(rho.min() / rho)
+        sizes = np.diff(problem.cuts).tolist()
+        self._scale = np.concatenate(
+            [problem.engine.xp.full(size, unit) for size, unit in zip(sizes, units.tolist(), strict=True)]
+        )
 
-    @property
-    def history(self) -> list[dict[str, Any]]:
-        return self._watch.history
-
-    def measure(self, measure: Callable[[list[Floats]], Any] | None) -> None:
+    def measure(self) -> None:
         """Measure the weights as they are now."""
-        if measure is not None:
-            self.measured.append(measure(self._problem.weights(self.u)))
+        if self._measure is not None:
+            self.measured.append(self._measure(self._problem.weights_on_host(self.u)))
 
     def take_up(self, begun: State | None) -> int:
         """Go on from a state; the first stage that is not over."""
@@ -149,19 +154,15 @@ class _Search:
         """A state after a step; ``left`` are the steps that were left when the stage began."""
         if self._checkpoint is None:
             return
-        history, measured = list(self.history), list(self.measured)
+        common = {"history": list(self._watch.history)}
+        here = {"stage": stage, "left": left, "measured": list(self.measured), "unit": self._unit, **common}
+        self._checkpoint.step(self._name, lambda: {**here, "run": run.state()}, lambda: common, run.size)
 
-        def state() -> State:
-            return {
-                "stage": stage,
-                "left": left,
-                "history": history,
-                "measured": measured,
-                "run": run.state(),
-                "unit": self._unit,
-            }
-
-        self._checkpoint.step(self._name, state, lambda: {"history": history}, run.size)
+    def slope(self, alpha: float, u: Array = None) -> Slope:
+        """The cost and its gradient, here or at other weights."""
+        problem = self._problem.restated(self._problem.times, alpha, None)
+        u = self.u if u is None else u
+        return Slope(problem, problem.metric(u), trial_at(problem, u, u <= 0.0))
 
     def solve(self, alpha: float, stage: int, tolerance: float, most: int | None) -> None:
         if not any(graph.m for graph in self._problem.graphs):
@@ -169,21 +170,19 @@ class _Search:
         if self._left <= 0:
             self.status = "out of budget"
             return
-        scale, left = self._problem.scale, self._left
+        scale, left = self._scale, self._left
         run = QuasiNewton(self._problem.engine, _MEMORY, self._run)
 
         def evaluate(x: Array) -> _Scaled:
-            value = self._problem.at(x * scale, alpha)
-            cost = value.distance + alpha * value.coupling
+            slope = self.slope(alpha, x * scale)
             if self._unit is None:  # where graphs agree, the cost is rounding, and must not be the measure
-                self._unit = max(cost, _NOTHING * float(self._problem.center @ self._problem.center)) or 1.0
-            half = (value.of_distance + value.of_coupling) * (scale * (0.5 / self._unit))
-            return _Scaled(x, cost / self._unit, half, value)
+                self._unit = max(slope.cost, _NOTHING * float(self._problem.center @ self._problem.center)) or 1.0
+            return _Scaled(x, slope.cost / self._unit, slope.half * (scale / self._unit), slope)
 
         def after_step(there: _Scaled) -> None:
             self._keep(stage, left, run)
             self.u, self._left = there.u * scale, left - run.steps
-            self._report(there.value, alpha, stage)
+            self._report(there.slope, alpha, stage)
 
         budget = left if most is None else min(left, most)
         here = evaluate(self.u / scale) if self._run is None else None
@@ -192,31 +191,13 @@ class _Search:
         self.u, self._unit = found.u * scale, None
         self.status = "out of budget" if most is None and run.steps >= budget else "converged"
 
-    def _report(self, value: Value, alpha: float, stage: int) -> None:
+    def _report(self, slope: Slope, alpha: float, stage: int) -> None:
         row = {
             "route": "pairs",
             "stage": stage,
-            "iteration": sum(entry["stage"] == stage for entry in self.history),
-            "cost": value.distance + alpha * value.coupling,
-            "coupling": value.coupling,
-            "optimality": _optimality(self.u, value),
+            "iteration": sum(entry["stage"] == stage for entry in self._watch.history),
+            "cost": slope.cost,
+            "coupling": square(slope.here.point.residuals) / alpha,
+            "optimality": slope.optimality,
         }
-        self._watch.tell(row, lambda: [w.copy() for w in self._problem.weights(self.u)])
-
-    def is_balanced(self, alpha: float) -> bool:
-        """Whether what is left of the gradients is small beside them."""
-        return _optimality(self.u, self._problem.at(self.u, alpha)) <= _BALANCED
-
-    def outcome(self, alpha: float) -> Outcome:
-        value = self._problem.at(self.u, alpha)
-        optimality = _optimality(self.u, value)
-        weights = self._problem.weights(self.u)
-        return Outcome(weights, value.distance, value.coupling, optimality, self.status, self.history, self.measured)
-
-
-def _optimality(u: Array, value: Value) -> float:
-    """The projected gradient relative to the gradients that balance in it."""
-    slope = value.of_distance + value.of_coupling
-    free = np.where(u > 0.0, slope, np.minimum(slope, 0.0))
-    size = float(np.linalg.norm(value.of_distance) + np.linalg.norm(value.of_coupling))
-    return float(np.linalg.norm(free)) / size if size > 0.0 else 0.0
+        self._watch.tell(row, lambda: [w.copy() for w in self._problem.weights_on_host(self.u)])

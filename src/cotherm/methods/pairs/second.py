@@ -1,8 +1,7 @@
 """Neighbors of neighbors: weight of a graph moved from its edges to the strongest paths of two edges.
 
 A single wrong edge makes two items neighbors. Many paths of two edges hardly arise by accident, least of all in a graph
-whose edges come from several views. And where every item has few neighbors, heat after a few moves has reached few
-items, and all others look equally far.
+whose edges come from several views.
 """
 
 from __future__ import annotations
