@@ -57,10 +57,10 @@ def graph_options(options: Mapping[str, Any], n_neighbors: int, metric: str) -> 
 
 def for_couple(options: Mapping[str, Any], views: int) -> dict[str, Any]:
     """What :func:`cotherm.couple` gets; a single view is there twice, and so are its weights."""
-    doubled = {"rigidity", "graph_weights"} if views == 1 else set()
-    found = {
-        key: [*one, *one] if key in doubled and isinstance(one, list | tuple) else one for key, one in options.items()
-    }
+    found = dict(options)
+    for name in ("rigidity", "graph_weights"):
+        if views == 1 and isinstance(found.get(name), list | tuple):
+            found[name] = [*found[name]] * 2
     return _nested(found, (*_BOTH, *_FUNCTIONS), ("graph_weights", "max_seconds"))
 
 
