@@ -28,6 +28,7 @@ from cotherm.progress import track
 
 # Every step has ``_GROWTH`` times as many modes as the one before, and at least ``_LEAST`` more.
 _GROWTH, _LEAST = 1.12, 2
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,23 +54,19 @@ def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
     space = start
     sizes = [first, *schedule(first, len(source.values))]
     for k in track(sizes, total=len(sizes), label="upsampling", alike=False):
-        there = nearest_rows(_some(space.source, rows), space.target, 1)[0][:, 0]
-        back = nearest_rows(_some(space.target, columns), space.source, 1)[0][:, 0]
+        there = nearest_rows(space.source[rows], space.target, 1)[0][:, 0]
+        back = nearest_rows(space.target[columns], space.source, 1)[0][:, 0]
         s, t = source.first(k), target.first(k)
         C, D = from_vertices(s, t, there, rows), from_vertices(t, s, back, columns)
         space = Space(np.hstack([s.vectors, s.vectors @ D.T]), np.hstack([t.vectors @ C.T, t.vectors]), C)
     return space
 
 
-def _sample(n: int) -> Ints | None:
-    """The vertices that look for their counterparts, among all, and fit the functional maps; None for all."""
+def _sample(n: int) -> Ints | slice:
+    """The vertices that look for their counterparts, among all, and fit the functional maps."""
     if n <= limits.MATCHED_VERTICES:
-        return None
+        return _ALL
     return np.sort(np.random.default_rng(0).choice(n, limits.MATCHED_VERTICES, replace=False))
-
-
-def _some(X: Floats, rows: Ints | None) -> Floats:
-    return X if rows is None else X[rows]
 
 
 # Weight of commuting with the Laplacians, relative to carrying the signatures.
@@ -91,12 +88,12 @@ def from_signatures(A: Floats, B: Floats, of_source: Floats, of_target: Floats) 
     return np.asarray(np.linalg.solve(systems, (A @ B.T)[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
 
 
-def from_vertices(source: Modes, target: Modes, there: Ints, rows: Ints | None = None) -> Floats:
+def from_vertices(source: Modes, target: Modes, there: Ints, rows: Ints | slice = _ALL) -> Floats:
     """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀM_s Φ_t[there].
 
-    With rows, only those vertices of the source have a counterpart, and C is the least-squares fit over them.
+    Where only some vertices of the source have a counterpart, C is the least-squares fit over them.
     """
-    if rows is None:
+    if isinstance(rows, slice):
         return source.coefficients(target.vectors[there])
     root = np.sqrt(source.mass[rows])[:, np.newaxis]
     C = np.linalg.lstsq(root * source.vectors[rows], root * target.vectors[there], rcond=None)[0]
@@ -134,18 +131,21 @@ def round_trip(graph: Graph, there: Any, back: Any) -> Floats:
     return np.clip(chance, 0.0, 1.0)
 
 
-# From the columns of the functions, the vertex of the target for each one of the source.
-Matched = Callable[[Ints], Ints]
-
 _SEED = 0
 
 
-def agreement(target: Graph, matched: Matched, functions: int, splits: int) -> tuple[Floats, float]:
+def agreement(target: Graph, found: Callable[[Ints], Space], functions: int, splits: int) -> tuple[Floats, float]:
     """For every source vertex, the fraction of splits in which both halves lead to the same vertex or to neighbors.
 
-    And of all vertices and splits the part in which they lead to the very same vertex.
+    And of all vertices and splits the part in which they lead to the very same vertex. ``found`` matches by some of the
+    functions.
     """
     near = neighborhoods(target)
+
+    def matched(half: Ints) -> Ints:
+        space = found(half)
+        return nearest_rows(space.source, space.target, 1)[0][:, 0]
+
     pairs = [(matched(first), matched(second)) for first, second in random_halves(functions, splits)]
     alike = [np.asarray(near[a, b], dtype=np.float64).ravel() for a, b in pairs]
     return np.mean(alike, axis=0), float(np.mean([a == b for a, b in pairs]))
