@@ -44,11 +44,8 @@ def require_keys(**keys: Any) -> None:
             raise CothermError(argument, validation.describe(value), needed) from None
 
 
-def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: bool = False, **more: Any) -> Graph:
-    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave.
-
-    Names that were ``made_up`` are for messages only.
-    """
+def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any) -> Graph:
+    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave."""
     if not len(names):
         raise CothermError(argument, "no vertices", "at least one vertex")
     low, high = ends.min(axis=1), ends.max(axis=1)
@@ -64,8 +61,7 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: 
             given = f"{amount} between {names[low[e]]!r} and {names[high[e]]!r} ({wrong.sum()} such edge(s))"
             raise CothermError(where, given, needed, advice)
     with known_as("w", "weight"), known_as("vertex_names", argument):
-        kept = None if made_up else _kept_names(names)
-        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=kept, **more)
+        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=_kept_names(names), **more)
 
 
 def _kept_names(names: Names) -> list[Any]:
