@@ -72,33 +72,3 @@ def _kept_names(names: Names) -> list[Any]:
             return numbers
     texts = [name if isinstance(name, str) and name else repr(name) for name in names]
     return texts if len(set(texts)) == len(texts) else [repr(name) for name in names]
-
-
-def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
-    """Pairs of numbers as an array (m, 2), also for m = 0."""
-    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
-
-
-def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
-    """The weights, all 1 if no edge has one; None means an edge without weight."""
-    found = _all_or_none("weight", attribute, values, edges, "a weight on every edge; weight=None gives each weight 1")
-    if found is None:
-        return np.ones(len(values))
-    return validation.numeric("weight", validation.as_array("weight", found), ndim=(1,))
-
-
-def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:
-    """The values of all vertices; None if no vertex has one, and an error if only some have."""
-    return _all_or_none(
-        argument, attribute, values, names, f"one at every vertex, or at none; {argument}=None ignores them"
-    )
-
-
-def _all_or_none(argument: str, attribute: str, values: Sequence[Any], owners: Names, needed: str) -> list[Any] | None:
-    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
-    if len(absent) == len(values):
-        return None
-    if absent:
-        given = f"no {attribute!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
-        raise CothermError(argument, given, needed)
-    return list(values)

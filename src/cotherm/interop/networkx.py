@@ -12,7 +12,7 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, ends_of, named_graph, require_keys, vertex_values, weights_of
+from cotherm.interop.named import checked_names, named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -70,20 +70,30 @@ def from_networkx(
         advice = "Add up or choose among parallel edges and the two directions; then nx.Graph(G)."
         raise CothermError("G", f"a {type(G).__name__}", "an undirected networkx.Graph", advice)
     require_keys(weight=weight, coordinates=coordinates, labels=labels)
-    names = list(G.nodes)
+    names, pairs = list(G.nodes), list(G.edges)
     number = {name: v for v, name in enumerate(names)}
-    pairs = list(G.edges)
-    ends = ends_of((number[a], number[b]) for a, b in pairs)
-    w = np.ones(len(pairs))
-    if weight is not None:
-        w = weights_of([data.get(weight) for _, _, data in G.edges(data=True)], pairs, str(weight))
+    ends = np.array([(number[a], number[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
     order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
-    found: dict[str, Any] = {}
+    of_edges = [data.get(weight) for _, _, data in G.edges(data=True)]
+    found = _all_or_none("weight", weight, of_edges, pairs, "a weight on every edge; weight=None gives each weight 1")
+    w = np.ones(len(pairs)) if found is None else validation.numeric("weight", found, ndim=(1,))
+    more = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
-        if attribute is not None and names:
-            values = [G.nodes[name].get(attribute) for name in names]
-            found[argument] = vertex_values(argument, str(attribute), values, names)
-    return named_graph("G", names, ends[order], w[order], name=str(G.name) or None, **found)
+        values = [data.get(attribute) for _, data in G.nodes(data=True)]
+        needed = f"one at every vertex, or at none; {argument}=None ignores them"
+        more[argument] = _all_or_none(argument, attribute, values, names, needed)
+    return named_graph("G", names, ends[order], w[order], name=str(G.name) or None, **more)
+
+
+def _all_or_none(argument: str, attribute: Any, values: list[Any], owners: list[Any], needed: str) -> Any:
+    """The values; None if the attribute is None or nothing has it, and an error if only some have."""
+    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
+    if attribute is None or len(absent) == len(values):
+        return None
+    if absent:
+        given = f"no {str(attribute)!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
+        raise CothermError(argument, given, needed)
+    return values
 
 
 def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> nx.Graph:
