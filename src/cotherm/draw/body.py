@@ -142,7 +142,7 @@ def _checked(
     rows = [_bodies(f"graphs[{r}]", row, columns) for r, row in enumerate(validation.items("graphs", graphs))]
     shown = checked_grid("values", values, [columns] * len(rows))
     marks = marks_of_grid("marked", marked, rows)
-    view = _view(rows[0][0], up, azimuth)
+    view = _view(np.asarray(rows[0][0].coordinates), up, azimuth)
     drawn = []
     for r, row in enumerate(rows):
         surface = faces_of(row[0])
@@ -151,7 +151,7 @@ def _checked(
             vector = validation.functions(f"values[{r}][{c}]", shown[r][c], graph.n, graph.vertex_names)[:, 0]
             kinds = marks[r][c]
             dashed = np.zeros(graph.m, dtype=bool) if kinds is None else np.isin(kinds, ("marked", "cut"))
-            bodies.append(_Drawn(graph, _points(graph) @ view, surface, vector, dashed))
+            bodies.append(_Drawn(graph, np.asarray(graph.coordinates) @ view, surface, vector, dashed))
         drawn.append(bodies)
     return drawn
 
@@ -167,14 +167,9 @@ def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     return row
 
 
-def _points(graph: Graph) -> Floats:
-    assert graph.coordinates is not None
-    return graph.coordinates
-
-
-def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
+def _view(points: Floats, up: int | None, azimuth: float | None) -> Floats:
     """The directions across, up and towards the reader, (3, 3), to be multiplied from the right."""
-    extent = np.ptp(_points(graph), axis=0)
+    extent = np.ptp(points, axis=0)
     top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
     one, other = (top + 1) % 3, (top + 2) % 3
     usual = 0.0 if extent[other] >= extent[one] else -90.0
@@ -205,19 +200,13 @@ def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
     shaded = palette(norm(body.values[shown].mean(axis=1)))
     shaded[:, :3] *= _light(corners)[:, np.newaxis]
     # Edges of the same color close the seams between faces.
-    surface = PolyCollection(
-        list(corners[order][:, :, :2]), facecolors=shaded[order], edgecolors=shaded[order], zorder=2
-    )
-    surface.set_linewidth(0.3)
-    ax.add_collection(surface)
+    faces = list(corners[order][:, :, :2])
+    colored = {"facecolors": shaded[order], "edgecolors": shaded[order], "linewidths": 0.3}
+    ax.add_collection(PolyCollection(faces, zorder=2, **colored))
     alone = np.setdiff1d(np.arange(body.graph.n), shown)
     ax.scatter(*places[alone, :2].T, c=body.values[alone], cmap=palette, norm=norm, s=5, linewidths=0, zorder=3)
-    style = STYLES["marked"]
-    lines = LineCollection(
-        list(places[ends[body.marks]][:, :, :2]), colors=_MARK, linestyles=style.line, linewidths=0.9
-    )
-    lines.set_zorder(4)
-    ax.add_collection(lines)
+    dashes = {"colors": _MARK, "linestyles": STYLES["marked"].line, "linewidths": 0.9, "zorder": 4}
+    ax.add_collection(LineCollection(list(places[ends[body.marks]][:, :, :2]), **dashes))
     low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)
     ax.update_datalim([low, high])
     ax.set_aspect("equal", adjustable="datalim")

@@ -100,7 +100,11 @@ def draw_views(
     above = [] if columns is None else checked_texts("columns", columns, width, each="columns")
     known = None if labels is None else checked_labels(graphs, labels)
     kinds = marks_of_grid("marked", marked, graphs)
-    return views_figure(graphs, _places(graphs, points), kinds, rows=names, columns=above, labels=known)
+    places = [
+        [_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)]
+        for r, row in enumerate(checked_grid("points", points, [len(row) for row in graphs]))
+    ]
+    return views_figure(graphs, places, kinds, rows=names, columns=above, labels=known)
 
 
 def views_figure(
@@ -118,7 +122,9 @@ def views_figure(
     heights = [panel_height(row, PANEL) for row in places]
     classes = None if labels is None else Classes(labels)
     across = PANEL * width + 0.5
-    legend, ncols = _fitted([] if classes is None else classes.legend(), across)
+    legend = [] if classes is None else classes.legend()
+    longest = min(max((len(name) for _, name in legend), default=1), _LONGEST_CLASS)
+    ncols = max(1, min(len(legend), room(across, _LEGEND) // (longest + 5)))
     below = 0.2 * -(-len(legend) // ncols)
     figure = Figure(figsize=(across, sum(heights) + 0.7 * count + 0.3 + below), layout="constrained")
     axes = figure.subplots(count, width, squeeze=False, height_ratios=heights)
@@ -126,25 +132,23 @@ def views_figure(
         ax.axis("off")
     for r, row in enumerate(graphs):
         for c, graph in enumerate(row):
-            dots: dict[str, Any] = {"c": "0.3" if classes is None else classes.colors(r, graph.n)}
-            put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), **dots)
+            colors = "0.3" if classes is None else classes.colors(r, graph.n)
+            put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), c=colors)
             _add_counts(axes[r, c], graph, kinds[r][c], words)
     beside(axes[:, 0], rows, heights)
     for c, text in enumerate(columns):
         title(axes[0, c], text, inches=PANEL)
     if legend:
-        _add_classes(figure, legend, ncols)
+        dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in legend]
+        texts = [name for _, name in legend]
+        where: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "handletextpad": 0.2}
+        write_legend(figure, dots, texts, most=_LONGEST_CLASS, frameon=False, fontsize=_LEGEND, **where)
     return figure
 
 
 def checked_labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
     given_rows = validation.items("labels", labels, len(graphs), each="rows of graphs")
     return [validation.labels(f"labels[{r}]", one, graphs[r][0].vertex_names) for r, one in enumerate(given_rows)]
-
-
-def _places(graphs: Sequence[Sequence[Graph]], points: Any) -> list[list[Floats]]:
-    found = checked_grid("points", points, [len(row) for row in graphs])
-    return [[_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)] for r, row in enumerate(found)]
 
 
 def _plane(argument: str, value: ArrayLike, graph: Graph) -> Floats:
@@ -166,18 +170,6 @@ def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Ma
     lines, texts = [line for line, _ in entries], [text for _, text in entries]
     ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * room(PANEL, _LEGEND) else 1
     write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
-
-
-def _fitted(entries: list[tuple[str, str]], inches: float) -> tuple[list[tuple[str, str]], int]:
-    """The entries of a legend, and in how many columns they fit."""
-    longest = min(max((len(name) for _, name in entries), default=1), _LONGEST_CLASS)
-    return entries, max(1, min(len(entries), room(inches, _LEGEND) // (longest + 5)))
-
-
-def _add_classes(figure: Figure, entries: list[tuple[str, str]], ncols: int) -> None:
-    dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in entries]
-    options: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "frameon": False, "fontsize": _LEGEND}
-    write_legend(figure, dots, [name for _, name in entries], most=_LONGEST_CLASS, handletextpad=0.2, **options)
 
 
 def draw_heat(
@@ -246,7 +238,11 @@ def draw_heat(
         title(axes[0, column], f"t = {text}", inches=width)
     beside(axes[:, 0], shown, heights)
     add_color_bar(figure, axes, scale, "heat")
-    _add_legend(figure, [one for one in marks if one is not None])
+    kinds = [kind for kind in STYLES if any(one is not None and (one == kind).any() for one in marks)]
+    lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
+    if kinds:
+        texts = [f"{word(kind)} edges" for kind in kinds]
+        write_legend(figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9)
     return figure
 
 
@@ -258,11 +254,3 @@ def _heats(graphs: list[Graph], flows: Any, count: int) -> list[Floats]:
             raise CothermError(f"flows[{k}]", f"shape {heat.shape}", f"shape {(count, graphs[k].n)}, (times, n)")
         found.append(heat)
     return found
-
-
-def _add_legend(figure: Figure, found: list[NDArray[np.str_]]) -> None:
-    kinds = [kind for kind in STYLES if any((marks == kind).any() for marks in found)]
-    lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
-    if kinds:
-        texts = [f"{word(kind)} edges" for kind in kinds]
-        write_legend(figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9)
