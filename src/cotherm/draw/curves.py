@@ -230,13 +230,9 @@ def draw_steps(rows: Sequence[Mapping[str, Any]], alpha: float | None, before: f
         axes[0].axhline(before, color="0.5", linestyle="--", linewidth=1.0)
         axes[0].margins(y=0.12)
         axes[0].annotate("as given", (1.0, before), xycoords=axes[0].get_yaxis_transform(), ha="right", va="bottom")
-    figure.suptitle(_sentence(errors, before), fontsize=11)
-    return figure
-
-
-def _sentence(errors: Floats, before: float | None) -> str:
     seen = errors[np.isfinite(errors)]
-    first = before if before is not None else seen[0] if len(seen) else np.nan
-    if not len(seen) or not np.isfinite(first):
-        return "How the views come to agree"
-    return f"Heat on the views differed by {first:.2g}; after {len(errors):,} steps it differs by {seen[-1]:.2g}"
+    told = "How the views come to agree"
+    if len(seen) and np.isfinite(first_seen := seen[0] if before is None else before):
+        told = f"Heat on the views differed by {first_seen:.2g}; after {len(rows):,} steps it differs by {seen[-1]:.2g}"
+    figure.suptitle(told, fontsize=11)
+    return figure

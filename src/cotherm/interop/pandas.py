@@ -92,7 +92,12 @@ def from_pandas(
         raise CothermError("frame", validation.describe(frame), "a pandas.DataFrame")
     require_keys(source=source, target=target, weight=weight)
     ends = [_column(frame, argument, name) for argument, name in (("source", source), ("target", target))]
-    w = np.ones(len(frame)) if weight is None else _weights(_column(frame, "weight", weight))
+    w = np.ones(len(frame))
+    if weight is not None:
+        column = _column(frame, "weight", weight)
+        # pandas' own types, such as Int64, become NumPy's, since missing values are refused.
+        column = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None))
+        w = validation.numeric("weight", column, ndim=(1,))
     order = _sorted_names(pd, ends) if names is None else checked_names(names)
     index = pd.Index(order)
     pairs = zip(("source", "target"), ends, strict=True)
@@ -149,11 +154,6 @@ def _column(frame: Any, argument: str, name: Hashable) -> Any:
         given = f"a missing value in row {absent[0]} ({len(absent)} such row(s))"
         raise CothermError(argument, given, "a value in every row")
     return column
-
-
-def _weights(column: Any) -> Any:
-    # pandas' own types, such as Int64, become NumPy's, since missing values were refused before.
-    return validation.numeric("weight", column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None)), ndim=(1,))
 
 
 def _sorted_names(pd: Any, ends: list[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ order in which they are to be tried until a page is small enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -64,16 +64,12 @@ class Source:
 
     result: Coupling
     given: Given
+    names: list[str]  # of the views
     title: str
     edges: list[Edges]
     places: list[Places]
     labels: Labels
     weights: list[Floats] | None
-
-    @property
-    def names(self) -> list[str]:
-        """Of the views."""
-        return [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(self.result.originals)]
 
 
 def source_of(result: Coupling, given: Given, title: str | None) -> Source:
@@ -83,13 +79,10 @@ def source_of(result: Coupling, given: Given, title: str | None) -> Source:
     places = places_of(result.originals, given.positions)
     with working("comparing views item by item"):
         weights = weights_of(result)
-    source = Source(result, given, "", edges, places, labels_of(given.labels), weights)
-    return replace(source, title=shown_name(title) if title is not None else _title(source.names))
-
-
-def _title(names: list[str]) -> str:
-    listed = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
-    return shown_name(f"{listed}, before and after coupling")
+    names = [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(result.originals)]
+    if title is None:
+        title = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) + ", before and after coupling"
+    return Source(result, given, names, shown_name(title), edges, places, labels_of(given.labels), weights)
 
 
 def plans(source: Source) -> Iterator[Plan]:

@@ -91,23 +91,22 @@ def parse(data: bytes) -> Match:
     bases = (_basis(0, arrays), _basis(1, arrays))
     n_s, n_t = (len(basis.mass) for basis in bases)
     k = len(bases[0].values)
+    numbers = {name: archive.number(name, head[name]) for name in ("exact_agreement", "chance", "seconds")}
     return Match(
         hard=_vertices("hard", arrays, n_s, n_t),
         soft=_shares("soft", arrays, n_s, n_t),
-        round_trip=_floats("round_trip", arrays, (n_s,)),
-        agreement=_floats("agreement", arrays, (n_s,)),
-        exact_agreement=archive.number("exact_agreement", head["exact_agreement"]),
-        chance=archive.number("chance", head["chance"]),
+        round_trip=_floats("round_trip", arrays, n_s),
+        agreement=_floats("agreement", arrays, n_s),
         hard_back=_vertices("hard_back", arrays, n_t, n_s),
         soft_back=_shares("soft_back", arrays, n_t, n_s),
-        functional_map=_floats("functional_map", arrays, (k, k)),
+        functional_map=_floats("functional_map", arrays, k, k),
         bases=bases,
         source=validation.integer("source", head["source"], least=0),
         target=validation.integer("target", head["target"], least=0),
         status=validation.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=archive.number("seconds", head["seconds"]),
+        **numbers,
     )
 
 
@@ -122,32 +121,29 @@ def _complete(head: dict[str, Any]) -> bool:
 
 
 def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
-    vectors = validation.as_float64(f"{k}.vectors", arrays[f"{k}.vectors"])
-    if vectors.ndim != 2:
-        raise CothermError(f"{k}.vectors", f"shape {vectors.shape}", "a matrix", "The file is damaged.")
-    return Modes(
-        _floats(f"{k}.values", arrays, (vectors.shape[1],)), vectors, _floats(f"{k}.mass", arrays, (len(vectors),))
-    )
+    n, m = arrays[f"{k}.mass"].size, arrays[f"{k}.values"].size
+    shapes = {"values": (m,), "vectors": (n, m), "mass": (n,)}
+    return Modes(*(_floats(f"{k}.{part}", arrays, *shape) for part, shape in shapes.items()))
 
 
-def _floats(name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...]) -> Floats:
+def _floats(name: str, arrays: dict[str, NDArray[Any]], *shape: int) -> Floats:
     """Numbers that were computed; NaN and infinities are kept, since ``save`` keeps what a computation gave."""
-    array = validation.as_float64(name, arrays[name])
+    return _of_shape(name, validation.as_float64(name, arrays[name]), shape)
+
+
+def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
+    return _of_shape(name, validation.indices(name, arrays[name], below=below), (n,))
+
+
+def _of_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.shape != shape:
         raise CothermError(name, f"shape {array.shape}", f"shape {shape}", "The file is damaged.")
     return array
 
 
-def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
-    array = validation.indices(name, arrays[name], below=below)
-    if array.shape != (n,):
-        raise CothermError(name, f"shape {array.shape}", f"shape {(n,)}", "The file is damaged.")
-    return array
-
-
 def _shares(name: str, arrays: dict[str, NDArray[Any]], rows: int, columns: int) -> sp.csr_array:
     indices = validation.indices(f"{name}.indices", arrays[f"{name}.indices"], below=columns)
-    p = _floats(f"{name}.data", arrays, (len(indices),))
+    p = _floats(f"{name}.data", arrays, len(indices))
     order = validation.indices(f"{name}.indptr", arrays[f"{name}.indptr"], below=len(p) + 1)
     whole = len(order) == rows + 1 and order[0] == 0 and order[-1] == len(p) and bool(np.all(np.diff(order) > 0))
     if not whole or not p.size or not p.min() >= 0.0:

@@ -80,7 +80,7 @@ def graph_modes(graph: Graph, k: int, normalization: str) -> Modes:
     """
     W = sp.csr_array(graph.adjacency())
     if normalization == "density":
-        W = _scaled(W, _inverse(graph.degrees))
+        W = _scaled(W, np.divide(1.0, graph.degrees, out=np.zeros(graph.n), where=graph.degrees > 0.0))
     degrees = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
     weighted = normalization != "none" and bool(np.any(degrees > 0.0))
     M = np.where(degrees > 0.0, degrees, degrees[degrees > 0.0].mean()) if weighted else np.ones(graph.n)
@@ -89,9 +89,8 @@ def graph_modes(graph: Graph, k: int, normalization: str) -> Modes:
     try:
         values, vectors = smallest_pairs(S, k, 2.0 * float((degrees / M).max(initial=0.0)) or 1.0)
     except NotConverged:
-        raise CothermError(
-            "modes", f"{k} modes, which did not converge", "a gap behind the k-th eigenvalue", "Ask for more or fewer."
-        ) from None
+        needed = "a gap behind the k-th eigenvalue"
+        raise CothermError("modes", f"{k} modes, which did not converge", needed, "Ask for more or fewer.") from None
     total = float(M.sum())
     return Modes(np.maximum(values, 0.0), vectors * root[:, np.newaxis] * np.sqrt(total), M / total)
 
@@ -99,10 +98,6 @@ def graph_modes(graph: Graph, k: int, normalization: str) -> Modes:
 def _scaled(A: sp.csr_array, s: Floats) -> sp.csr_array:
     scaled = sp.diags_array(s) @ A @ sp.diags_array(s)
     return sp.csr_array(0.5 * (scaled + scaled.T))
-
-
-def _inverse(x: Floats) -> Floats:
-    return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0.0)
 
 
 # By default from the time in which the roughest of the first modes loses this part of its exponent, to that in which

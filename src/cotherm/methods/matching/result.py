@@ -144,12 +144,8 @@ class Match(Shown):
             return np.asarray(T @ columns).reshape(T.shape[0], *array.shape[1:])
         labels = validation.labels("values", values)
         if labels.shape != (T.shape[1],):
-            raise CothermError(
-                "values",
-                f"labels of shape {labels.shape}",
-                f"one label per vertex, {T.shape[1]}",
-                "Functions are floats.",
-            )
+            needed = f"one label per vertex, {T.shape[1]}"
+            raise CothermError("values", f"labels of shape {labels.shape}", needed, "Functions are floats.")
         classes, number = np.unique(labels, return_inverse=True)
         votes = T @ sp.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
         return np.asarray(classes[np.asarray(votes.argmax(axis=1)).ravel()])
@@ -205,13 +201,15 @@ class Match(Shown):
             f"and at {self.exact_agreement:.0%} exactly"
         )
 
+    def _mutual(self) -> int:
+        return int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
+
     def __str__(self) -> str:
-        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
         met = len(np.unique(self.hard))
         lines = [
             self._headline(),
             f"  {len(self.functional_map)} modes; {self._support()}",
-            f"  {mutual} vertices of the source are matched both ways; {met} of the target are met",
+            f"  {self._mutual()} vertices of the source are matched both ways; {met} of the target are met",
         ]
         return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
 
@@ -223,9 +221,8 @@ class Match(Shown):
         )
 
     def _tables(self) -> Sequence[Table]:
-        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
-        row = [f"graph {self.source} to graph {self.target}", len(self.hard), len(self.functional_map)]
-        return [(("match", "vertices", "modes", "matched both ways"), [[*row, mutual]])]
+        row = [f"graph {self.source} to graph {self.target}", len(self.hard), len(self.functional_map), self._mutual()]
+        return [(("match", "vertices", "modes", "matched both ways"), [row])]
 
     def _remarks(self) -> Sequence[str]:
         support = self._support()
