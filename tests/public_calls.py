@@ -40,7 +40,7 @@ LEFT_OUT: dict[str, str] = {
             *("CouplingMemory", "Diagonalization", "Failure", "GraphPart", "JointResult", "LabelFunctions"),
             *("Match", "Modes", "Nearest", "NeighborShards", "Neighbors", "PairReport", "QuasiHarmonic"),
             *("ShardedCoupling", "ShardedGraph", "Spectrum", "Step", "Validity"),
-            *("datasets.Views", "evaluate.Retrieval", "interop.EdgeList", "io.Table", "viewer.Page"),
+            *("datasets.Views", "evaluate.Retrieval", "io.Table", "viewer.Page"),
         ),
         _RESULT,
     ),
@@ -262,7 +262,6 @@ def _sharded() -> dict[str, Call]:
 def _scores() -> dict[str, Call]:
     kinds, distances = [0, 1, 0, 1], np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
     found = ct.evaluate.retrieval(distances, kinds)
-    known = {"known": POINTS[:4], "known_labels": kinds, "others": POINTS[4:8], "other_labels": kinds, "k": 1}
     return {
         "evaluate.clustering_accuracy": Call(ct.evaluate.clustering_accuracy, {"classes": kinds, "clusters": kinds}),
         "evaluate.clustering_scores": Call(ct.evaluate.clustering_scores, {"classes": kinds, "clusters": kinds}),
@@ -272,7 +271,6 @@ def _scores() -> dict[str, Call]:
         ),
         "evaluate.Retrieval.curve": Call(found.curve, {}),
         "evaluate.Retrieval.precision_at": Call(found.precision_at, {"k": 1}),
-        "evaluate.label_transfer": Call(ct.evaluate.label_transfer, known),
         "evaluate.retrieval": Call(ct.evaluate.retrieval, {"distances": distances, "labels": kinds}),
     }
 

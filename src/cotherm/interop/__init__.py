@@ -8,10 +8,9 @@ and to networkx themselves.
 from cotherm.interop.anndata import anndata_functions, anndata_graphs, anndata_pairs, from_anndata
 from cotherm.interop.anndata_results import to_anndata
 from cotherm.interop.networkx import from_networkx, to_networkx
-from cotherm.interop.pandas import EdgeList, from_pandas, to_pandas
+from cotherm.interop.pandas import from_pandas, to_pandas
 
 __all__ = [
-    "EdgeList",
     "anndata_functions",
     "anndata_graphs",
     "anndata_pairs",

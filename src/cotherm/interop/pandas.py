@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,25 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class EdgeList(NamedTuple):
-    """Graph and names of its vertices: vertex v is ``names[v]``.
-
-    Attributes
-    ----------
-    graph : Graph
-        The graph.
-    names : list
-        The names.
-
-    See Also
-    --------
-    from_pandas : Returns it.
-    """
-
-    graph: Graph
-    names: list[Any]
-
-
 def from_pandas(
     frame: pd.DataFrame,
     source: Hashable = "source",
@@ -46,10 +27,11 @@ def from_pandas(
     weight: Hashable | None = "weight",
     *,
     names: Iterable[Hashable] | ArrayLike | None = None,
-) -> EdgeList:
+) -> Graph:
     """Convert an edge list, a table with a row for each edge.
 
-    Edges keep the order of the rows; the direction of an edge has no meaning. It needs pandas:
+    The ends become ``vertex_names``: integers if all are, otherwise strings, those of other objects by ``repr``. Edges
+    keep the order of the rows; the direction of an edge has no meaning. It needs pandas:
     ``pip install 'cotherm[pandas]'``.
 
     Parameters
@@ -68,8 +50,8 @@ def from_pandas(
 
     Returns
     -------
-    EdgeList
-        The graph and the names of its vertices. It unpacks as a tuple.
+    Graph
+        The graph.
 
     See Also
     --------
@@ -81,10 +63,10 @@ def from_pandas(
     >>> import pandas as pd
     >>> import cotherm as ct
     >>> frame = pd.DataFrame({"source": ["b", "b"], "target": ["c", "a"], "weight": [2.0, 0.5]})
-    >>> graph, names = ct.interop.from_pandas(frame)
-    >>> graph.edges.tolist(), names
+    >>> graph = ct.interop.from_pandas(frame)
+    >>> graph.edges.tolist(), graph.vertex_names.tolist()
     ([[1, 2], [0, 1]], ['a', 'b', 'c'])
-    >>> ct.interop.to_pandas(graph, names)["target"].tolist()
+    >>> ct.interop.to_pandas(graph)["target"].tolist()
     ['c', 'b']
     """
     pd = require("pandas", "pandas")
@@ -102,7 +84,7 @@ def from_pandas(
     index = pd.Index(order)
     pairs = zip(("source", "target"), ends, strict=True)
     numbers = np.column_stack([_numbers(argument, column, index) for argument, column in pairs])
-    return EdgeList(named_graph("frame", order, numbers, w), order)
+    return named_graph("frame", order, numbers, w)
 
 
 def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> pd.DataFrame:
