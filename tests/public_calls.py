@@ -292,8 +292,6 @@ def _pictures() -> dict[str, Call]:
     heat, cut, result = np.ones((2, 6)), np.arange(5) < 2, ct.couple(**_CHEAP)
     bodies = {"graphs": [[body, body]], "values": [list(heat)], "titles": ["a", "b"], "names": ["c"]}
     bodies |= {"marked": [[cut, None]], "up": 1, "azimuth": 30.0}
-    views = {"graphs": [[flat, flat]], "points": [[flat.coordinates] * 2], "rows": ["a"], "columns": ["b", "c"]}
-    views |= {"labels": [list("xxyyzz")], "marked": [[None, cut]]}
     curves = {"curves": {"a": ([0, 1], [2, 3])}, "x": "b", "y": "c", "styles": {"a": (0, 1)}, "log": "y", "title": "d"}
     heats = {"graphs": [flat], "flows": [heat], "times": [0.0, 1.0], "names": ["a"], "marked": [cut]}
     errors = {"times": [1.0, 2.0], "before": [2.0, 1.0], "after": [0.2, 0.1]}
@@ -304,7 +302,6 @@ def _pictures() -> dict[str, Call]:
         "draw.draw_curves": (ct.draw.draw_curves, curves),
         "draw.draw_heat": (ct.draw.draw_heat, heats),
         "draw.draw_result": (ct.draw.draw_result, {"result": result, "labels": [list("xxyyzz")] * 2}),
-        "draw.draw_views": (ct.draw.draw_views, views),
         "Coupling.plot": (result.plot, {"kind": "heat", "function": 1}),
     }
     drawn = {name: Call(_laid_out(draw), good, slow=name in _DRAWN_SLOWLY) for name, (draw, good) in found.items()}

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.draw.graph import STYLES, marks_of_grid
+from cotherm.draw.graph import STYLES, marks_of
 from cotherm.draw.parts import (
     ON_SURFACES,
     add_color_bar,
     beside,
     checked_graphs,
-    checked_grid,
     checked_texts,
     scale_of,
     title,
@@ -140,8 +139,13 @@ def _checked(
     azimuth: float | None,
 ) -> list[list[_Drawn]]:
     rows = [_bodies(f"graphs[{r}]", row, columns) for r, row in enumerate(validation.items("graphs", graphs))]
-    shown = checked_grid("values", values, [columns] * len(rows))
-    marks = marks_of_grid("marked", marked, rows)
+    count = len(rows)
+    shown = [
+        validation.items(f"values[{r}]", row, columns, each="graphs")
+        for r, row in enumerate(validation.items("values", values, count, each="rows of graphs"))
+    ]
+    given = [None] * count if marked is None else validation.items("marked", marked, count, each="rows of graphs")
+    marks = [marks_of(f"marked[{r}]", own, rows[r]) for r, own in enumerate(given)]
     view = _view(np.asarray(rows[0][0].coordinates), up, azimuth)
     drawn = []
     for r, row in enumerate(rows):

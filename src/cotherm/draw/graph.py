@@ -94,7 +94,7 @@ def draw_graph(
     See Also
     --------
     draw_heat : A grid of graphs and times.
-    draw_views : A grid of views before and after.
+    draw_result : The views of a coupling before and after.
 
     Examples
     --------
@@ -178,13 +178,6 @@ def marks_of(argument: str, value: Any, graphs: Sequence[Graph]) -> list[NDArray
         return [None] * len(graphs)
     listed = enumerate(validation.items(argument, value, len(graphs), each="graphs"))
     return [None if one is None else checked_marks(f"{argument}[{k}]", one, graphs[k].m) for k, one in listed]
-
-
-def marks_of_grid(argument: str, value: Any, graphs: Sequence[Sequence[Graph]]) -> list[list[NDArray[np.str_] | None]]:
-    """The same for rows of graphs."""
-    count = len(graphs)
-    rows = [None] * count if value is None else validation.items(argument, value, count, each="rows of graphs")
-    return [marks_of(f"{argument}[{r}]", row, graphs[r]) for r, row in enumerate(rows)]
 
 
 def heaviest(graph: Graph) -> float:

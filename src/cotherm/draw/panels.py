@@ -20,7 +20,6 @@ from cotherm.draw.graph import (
     left_out,
     legend_entries,
     marks_of,
-    marks_of_grid,
     panel_height,
     put_graph,
     word,
@@ -30,7 +29,6 @@ from cotherm.draw.parts import (
     add_color_bar,
     beside,
     checked_graphs,
-    checked_grid,
     checked_texts,
     distinct,
     room,
@@ -47,66 +45,6 @@ _LEGEND, _LONGEST_CLASS = 8.5, 28
 _WIDTH, _WIDEST, _LOWEST = 2.1, 3.4, 1.1
 
 
-def draw_views(
-    graphs: Sequence[Sequence[Graph]],
-    points: Sequence[Sequence[ArrayLike]],
-    *,
-    rows: Sequence[str],
-    columns: Sequence[str] | None = None,
-    labels: Sequence[ArrayLike] | None = None,
-    marked: Sequence[Sequence[ArrayLike | None]] | None = None,
-) -> Figure:
-    """Draw a grid of graphs: a row for each view, a column for each state of it.
-
-    Classes are shown in color, weights as width and gray of edges. Below each graph stands how many edges it has, or
-    of marked ones how many of each kind. Of more than 8,000 edges a part is drawn, which is said there too.
-
-    Parameters
-    ----------
-    graphs : sequence of sequence of Graph
-        The graphs of each row.
-    points : sequence of sequence of array_like of shape (n, 2)
-        Positions of the vertices of each graph.
-    rows : sequence of str
-        Names beside the rows.
-    columns : sequence of str, optional
-        Names above the columns.
-    labels : sequence of array_like of str, optional
-        For each row the class of every vertex. An empty class is unknown and drawn in gray. Of more than 16 classes
-        the most frequent have colors of their own.
-    marked : sequence of sequence of array_like of bool or str or None, optional
-        For each graph edges to mark, as in :func:`draw_graph`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-
-    See Also
-    --------
-    draw_graph : One graph.
-    draw_result : The views of a coupling before and after.
-
-    Examples
-    --------
-    >>> import cotherm as ct
-    >>> graphs = ct.datasets.ring().graphs
-    >>> points = [[graph.coordinates] for graph in graphs]
-    >>> figure = ct.draw.draw_views([[graph] for graph in graphs], points, rows=["ring", "cracked"])
-    """
-    graphs = [checked_graphs(f"graphs[{r}]", row) for r, row in enumerate(validation.items("graphs", graphs))]
-    count, width = len(graphs), max(len(row) for row in graphs)
-    names = checked_texts("rows", rows, count, each="rows of graphs")
-    above = [] if columns is None else checked_texts("columns", columns, width, each="columns")
-    known = None if labels is None else checked_labels(graphs, labels)
-    kinds = marks_of_grid("marked", marked, graphs)
-    places = [
-        [_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)]
-        for r, row in enumerate(checked_grid("points", points, [len(row) for row in graphs]))
-    ]
-    return views_figure(graphs, places, kinds, rows=names, columns=above, labels=known)
-
-
 def views_figure(
     graphs: Sequence[Sequence[Graph]],
     places: Sequence[Sequence[Floats]],
@@ -114,10 +52,14 @@ def views_figure(
     *,
     rows: Sequence[str],
     columns: Sequence[str],
-    labels: Sequence[NDArray[Any]] | None,
+    labels: Sequence[ArrayLike] | None,
     words: Mapping[str, str] | None = None,
 ) -> Figure:
-    """The grid, of what was checked; ``words`` are what legends call the kinds of marked edges."""
+    """A row for each view, a column for each state of it, with classes in color.
+
+    Below each graph stands how many edges it has, or of marked ones how many of each kind; ``words`` are what legends
+    call these. Of more than 8,000 edges a part is drawn, which is said there too.
+    """
     count, width = len(graphs), max(len(row) for row in graphs)
     heights = [panel_height(row, PANEL) for row in places]
     classes = None if labels is None else Classes(labels)
@@ -144,18 +86,6 @@ def views_figure(
         where: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "handletextpad": 0.2}
         write_legend(figure, dots, texts, most=_LONGEST_CLASS, frameon=False, fontsize=_LEGEND, **where)
     return figure
-
-
-def checked_labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
-    given_rows = validation.items("labels", labels, len(graphs), each="rows of graphs")
-    return [validation.labels(f"labels[{r}]", one, graphs[r][0].vertex_names) for r, one in enumerate(given_rows)]
-
-
-def _plane(argument: str, value: ArrayLike, graph: Graph) -> Floats:
-    points = validation.functions(argument, value, graph.n, graph.vertex_names)
-    if points.shape[1] < 2:
-        raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(graph.n, 2)}")
-    return points
 
 
 def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Mapping[str, str] | None) -> None:

@@ -67,12 +67,6 @@ def checked_graphs(argument: str, value: Any, count: int | None = None, *, each:
     return [checked_graph(f"{argument}[{k}]", one) for k, one in listed]
 
 
-def checked_grid(argument: str, value: Any, lengths: list[int]) -> list[list[Any]]:
-    """Check rows whose lengths must be ``lengths``."""
-    rows = validation.items(argument, value, len(lengths), each="rows of graphs")
-    return [validation.items(f"{argument}[{r}]", row, lengths[r], each="graphs") for r, row in enumerate(rows)]
-
-
 def checked_curve(argument: str, value: Any, length: int | None = None) -> Floats:
     """A vector of numbers, or a single number; values that are not finite leave a gap in the curve."""
     array = np.atleast_1d(validation.as_array(argument, value))
