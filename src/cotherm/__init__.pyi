@@ -60,7 +60,6 @@ from cotherm.methods.coupling.shards import ShardedCoupling as ShardedCoupling
 from cotherm.methods.joint_diagonalization import Diagonalization as Diagonalization
 from cotherm.methods.joint_diagonalization import joint_diagonalize as joint_diagonalize
 from cotherm.methods.matching.match import match as match
-from cotherm.methods.matching.modes import Modes as Modes
 from cotherm.methods.matching.result import Match as Match
 from cotherm.methods.pairs.agreement import Agreement as Agreement
 from cotherm.methods.pairs.agreement import PairReport as PairReport

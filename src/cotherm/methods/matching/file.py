@@ -2,7 +2,7 @@
 
 The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
 ``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and
-``indptr``; of each basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
+``indptr``; of each basis ``values`` and ``vectors``. ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.heat.spectrum import Spectrum
 from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
-from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
 
 _MARK = "cotherm match"
@@ -33,7 +33,7 @@ _PLAIN = ("source", "target", "status", "exact_agreement", "chance", "settings",
 _VECTORS = ("hard", "hard_back", "round_trip", "agreement", "functional_map")
 _SPARSE = ("soft", "soft_back")
 _PARTS = ("data", "indices", "indptr")
-_BASES = ("values", "vectors", "mass")
+_BASES = ("values", "vectors")
 _ARRAYS = (
     "header",
     *_VECTORS,
@@ -89,7 +89,7 @@ def parse(data: bytes) -> Match:
     archive.require_width(arrays, _WIDTHS)
     head = archive.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
-    n_s, n_t = (len(basis.mass) for basis in bases)
+    n_s, n_t = (len(basis.vectors) for basis in bases)
     k = len(bases[0].values)
     numbers = {name: archive.number(name, head[name]) for name in ("exact_agreement", "chance", "seconds")}
     return Match(
@@ -120,10 +120,10 @@ def _complete(head: dict[str, Any]) -> bool:
     return set(head) == {"version", *_PLAIN} and mappings
 
 
-def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
-    n, m = arrays[f"{k}.mass"].size, arrays[f"{k}.values"].size
-    shapes = {"values": (m,), "vectors": (n, m), "mass": (n,)}
-    return Modes(*(_floats(f"{k}.{part}", arrays, *shape) for part, shape in shapes.items()))
+def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Spectrum:
+    m = arrays[f"{k}.values"].size
+    vectors = _floats(f"{k}.vectors", arrays, len(np.atleast_1d(arrays[f"{k}.vectors"])), m)
+    return Spectrum(_floats(f"{k}.values", arrays, m), vectors)
 
 
 def _floats(name: str, arrays: dict[str, NDArray[Any]], *shape: int) -> Floats:

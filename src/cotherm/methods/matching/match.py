@@ -19,7 +19,7 @@ from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling.auto import useful_strength
 from cotherm.methods.coupling.result import STRENGTH, Coupling
-from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, default_times, graph_modes, signatures, time_ratio
+from cotherm.methods.matching.modes import default_times, first, graph_modes, signatures, time_ratio
 from cotherm.methods.matching.refinement import Space, agreement, chance, from_signatures, refined, round_trip, shares
 from cotherm.methods.matching.result import APPROXIMATE, BY_CHANCE, SUPPORTED, UNCERTAIN, UNJUDGED, Match
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
@@ -43,7 +43,6 @@ def match(
     n_modes: int | None = None,
     n_initial_modes: int | None = None,
     times: ArrayLike | str = "auto",
-    normalization: str = "none",
     n_neighbors: int = 10,
     refine: bool = True,
     n_splits: int = 2,
@@ -82,9 +81,6 @@ def match(
         Times of the signatures, in units of the target. On the source they are divided by how many times faster heat
         diffuses there, from the ratio of the eigenvalues. "auto": six times, from the scale of the last of the
         initial modes to that of the smoothest.
-    normalization : {"none", "random-walk", "density"}, default "none"
-        Which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been divided by the
-        degrees of both ends, which corrects for uneven density of the vertices [3]_.
     n_neighbors : int, default 10
         Maximum number of vertices that share a vertex in the soft correspondence.
     refine : bool, default True
@@ -127,7 +123,6 @@ def match(
        representation of maps between shapes", ACM Transactions on Graphics, 2012.
     .. [2] S. Melzi, J. Ren, E. Rodolà, A. Sharma, P. Wonka and M. Ovsjanikov, "ZoomOut: spectral upsampling for
        efficient shape correspondence", ACM Transactions on Graphics, 2019.
-    .. [3] R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis, 2006.
 
     Examples
     --------
@@ -148,10 +143,9 @@ def match(
     least = min(graph.n for graph in pair)
     usual = max(min(_MODES, least // _PART), min(least, 2 * _FIRST))
     k = usual if n_modes is None else validation.integer("n_modes", n_modes, least=1, most=min(least, limits.MODES))
-    first = min(_FIRST, k) if n_initial_modes is None else n_initial_modes
-    start = validation.integer("n_initial_modes", first, least=1, most=k)
+    initial = min(_FIRST, k) if n_initial_modes is None else n_initial_modes
+    start = validation.integer("n_initial_modes", initial, least=1, most=k)
     given_times = None if is_auto("times", times) else validation.times("times", times)
-    normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
     n_splits = validation.integer("n_splits", n_splits, least=0, most=limits.REPETITIONS)
@@ -159,8 +153,8 @@ def match(
     agreed, exactly = np.full(pair[0].n, np.nan), np.nan
     with limited_blas(max(graph.n for graph in pair)):
         if common is None:
-            modes = _both_modes(pair, k, normalization)
-            bases = modes if refine else (modes[0].first(start), modes[1].first(start))
+            modes = graph_modes(pair[0], k), graph_modes(pair[1], k)
+            bases = modes if refine else (first(modes[0], start), first(modes[1], start))
             found = partial(_by_functions, modes, columns[source], columns[target], start, given_times, refine)
             space, q = found(slice(None)), columns[source].shape[1]
             if q > 1 and n_splits > 0:
@@ -169,7 +163,7 @@ def match(
             space, bases = _given(common[source], common[target])
             start = min(k, space.functional_map.shape[0])
             if refine:
-                bases = _both_modes(pair, k, normalization)
+                bases = graph_modes(pair[0], k), graph_modes(pair[1], k)
                 space = refined(*bases, space, start)
     hard, soft = shares(space.source, space.target, min(m, pair[1].n))
     hard_back, soft_back = shares(space.target, space.source, min(m, pair[0].n))
@@ -192,7 +186,6 @@ def match(
             "n_modes": k,
             "n_initial_modes": start,
             "times": "auto" if given_times is None else given_times.tolist(),
-            "normalization": normalization,
             "n_neighbors": m,
             "refine": refine,
             "n_splits": n_splits,
@@ -201,10 +194,6 @@ def match(
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
-
-
-def _both_modes(pair: Sequence[Graph], k: int, normalization: str) -> tuple[Modes, Modes]:
-    return graph_modes(pair[0], k, normalization), graph_modes(pair[1], k, normalization)
 
 
 def _status(agreed: float, exactly: float, by_chance: float) -> str:
@@ -248,26 +237,22 @@ def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
 
 
 def _by_functions(
-    modes: tuple[Modes, Modes], F: Floats, G: Floats, k: int, times: Floats | None, refine: bool, columns: Any
+    modes: tuple[Spectrum, Spectrum], F: Floats, G: Floats, k: int, times: Floats | None, refine: bool, columns: Any
 ) -> Space:
     """Vertices compared by the functional map that carries the signatures of some of the functions."""
     s, t = modes
-    pace = time_ratio(s.first(k), t.first(k))
+    pace = time_ratio(first(s, k), first(t, k))
     times = default_times(t, k) if times is None else times
     with np.errstate(over="ignore"):
         paced = np.minimum(times / pace, np.finfo(np.float64).max)
     A, B = signatures(s, F[:, columns], paced)[:k], signatures(t, G[:, columns], times)[:k]
     C = from_signatures(A, B, s.values[:k] / pace, t.values[:k])
-    first = Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
-    return refined(s, t, first, k) if refine else first
+    space = Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
+    return refined(s, t, space, k) if refine else space
 
 
-def _given(source: Spectrum, target: Spectrum) -> tuple[Space, tuple[Modes, Modes]]:
+def _given(source: Spectrum, target: Spectrum) -> tuple[Space, tuple[Spectrum, Spectrum]]:
     """Bases that correspond, column by column: the functional map is the identity."""
     k = min(source.vectors.shape[1], target.vectors.shape[1])
-    n_s, n_t = len(source.vectors), len(target.vectors)
-    s, t = (
-        Modes(one.values[:k], one.vectors[:, :k] * np.sqrt(n), np.full(n, 1.0 / n))
-        for one, n in ((source, n_s), (target, n_t))
-    )
+    s, t = (Spectrum(one.values[:k], one.vectors[:, :k] * np.sqrt(len(one.vectors))) for one in (source, target))
     return Space(s.vectors, t.vectors, np.eye(k)), (s, t)

@@ -23,7 +23,8 @@ from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
-from cotherm.methods.matching.modes import Modes
+from cotherm.heat.spectrum import Spectrum
+from cotherm.methods.matching.modes import coefficients, first
 from cotherm.progress import track
 
 # Every step has ``_GROWTH`` times as many modes as the one before, and at least ``_LEAST`` more.
@@ -48,15 +49,15 @@ def schedule(first: int, last: int) -> list[int]:
     return sizes[1:]
 
 
-def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
+def refined(source: Spectrum, target: Spectrum, start: Space, least: int) -> Space:
     """From a space in which vertices can be compared to one of all modes."""
     rows, columns = (_sample(len(modes.vectors)) for modes in (source, target))
     space = start
-    sizes = [first, *schedule(first, len(source.values))]
+    sizes = [least, *schedule(least, len(source.values))]
     for k in track(sizes, total=len(sizes), label="upsampling", alike=False):
         there = nearest_rows(space.source[rows], space.target, 1)[0][:, 0]
         back = nearest_rows(space.target[columns], space.source, 1)[0][:, 0]
-        s, t = source.first(k), target.first(k)
+        s, t = first(source, k), first(target, k)
         C, D = from_vertices(s, t, there, rows), from_vertices(t, s, back, columns)
         space = Space(np.hstack([s.vectors, s.vectors @ D.T]), np.hstack([t.vectors @ C.T, t.vectors]), C)
     return space
@@ -88,15 +89,14 @@ def from_signatures(A: Floats, B: Floats, of_source: Floats, of_target: Floats) 
     return np.asarray(np.linalg.solve(systems, (A @ B.T)[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
 
 
-def from_vertices(source: Modes, target: Modes, there: Ints, rows: Ints | slice = _ALL) -> Floats:
-    """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀM_s Φ_t[there].
+def from_vertices(source: Spectrum, target: Spectrum, there: Ints, rows: Ints | slice = _ALL) -> Floats:
+    """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀΦ_t[there]/n_s.
 
     Where only some vertices of the source have a counterpart, C is the least-squares fit over them.
     """
     if isinstance(rows, slice):
-        return source.coefficients(target.vectors[there])
-    root = np.sqrt(source.mass[rows])[:, np.newaxis]
-    C = np.linalg.lstsq(root * source.vectors[rows], root * target.vectors[there], rcond=None)[0]
+        return coefficients(source, target.vectors[there])
+    C = np.linalg.lstsq(source.vectors[rows], target.vectors[there], rcond=None)[0]
     return np.asarray(C, dtype=np.float64)
 
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.heat.spectrum import Spectrum
 from cotherm.indexed import rows_in_order
-from cotherm.methods.matching.modes import Modes
 from cotherm.notebook import Shown, Table
 
 SUPPORTED, APPROXIMATE, UNCERTAIN = "supported", "approximate", "uncertain"
@@ -64,8 +64,9 @@ class Match(Shown):
         The same from the target to the source.
     functional_map : ndarray of shape (k, k)
         The functional map C: from coefficients of a function on the target to its coefficients on the source.
-    bases : tuple of Modes
-        The modes of source and target. For results with common bases, those bases.
+    bases : tuple of Spectrum
+        The modes Φ of source and target, scaled to ΦᵀΦ = nI: the coefficients of a function f are Φᵀf/n. For results
+        with common bases, those bases.
     source, target : int
         Which of the graphs.
     status : str
@@ -101,7 +102,7 @@ class Match(Shown):
     hard_back: Ints
     soft_back: sp.csr_array
     functional_map: Floats
-    bases: tuple[Modes, Modes]
+    bases: tuple[Spectrum, Spectrum]
     source: int
     target: int
     status: str
