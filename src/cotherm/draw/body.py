@@ -14,16 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
+from cotherm.draw import parts
 from cotherm.draw.graph import STYLES, marks_of
-from cotherm.draw.parts import (
-    ON_SURFACES,
-    add_color_bar,
-    beside,
-    checked_graphs,
-    checked_texts,
-    scale_of,
-    title,
-)
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of
 from cotherm.graphs.graph import Graph
@@ -108,10 +100,10 @@ def draw_bodies(
     >>> bodies = [[graph] for graph in views.graphs]
     >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
-    above = checked_texts("titles", titles)
+    above = parts.checked_texts("titles", titles)
     common_scale = validation.boolean("common_scale", common_scale)
     drawn = _checked(graphs, values, len(above), marked, up, azimuth)
-    left = checked_texts("names", names, len(drawn), each="rows of graphs")
+    left = parts.checked_texts("names", names, len(drawn), each="rows of graphs")
     extents = [np.ptp(row[0].places[:, :2], axis=0) for row in drawn]
     inches = [_TALL * extent / max(float(extent[1]), 0.6 * float(extent[0]), 1e-300) for extent in extents]
     wide = max(1.7, *(float(size[0]) + 0.3 for size in inches))
@@ -120,13 +112,13 @@ def draw_bodies(
     axes = figure.subplots(len(drawn), len(above), squeeze=False, height_ratios=tall)
     every = [one.values for row in drawn for one in row]
     for c, text in enumerate(above):
-        scale = scale_of(every if common_scale else [row[c].values for row in drawn], ON_SURFACES)
+        scale = parts.scale_of(every if common_scale else [row[c].values for row in drawn], parts.ON_SURFACES)
         for r, row in enumerate(drawn):
             _draw(axes[r, c], row[c], scale.norm, scale.colors)
-        title(axes[0, c], text, inches=wide)
-    beside(axes[:, 0], left, tall)
+        parts.title(axes[0, c], text, inches=wide)
+    parts.beside(axes[:, 0], left, tall)
     if common_scale:
-        add_color_bar(figure, axes, scale, "heat")
+        parts.add_color_bar(figure, axes, scale, "heat")
     return figure
 
 
@@ -162,7 +154,7 @@ def _checked(
 
 def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     """The graphs of a row: in space, and on the same vertices, since they have the same faces."""
-    row = checked_graphs(argument, value, count, each="titles")
+    row = parts.checked_graphs(argument, value, count, each="titles")
     for c, graph in enumerate(row):
         if graph.coordinates is None or graph.coordinates.shape[1] != 3:
             raise CothermError(f"{argument}[{c}]", "no coordinates in space", "a graph with (n, 3) coordinates")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import parts
 from cotherm.draw.graph import (
     PANEL,
     STYLES,
@@ -23,18 +24,6 @@ from cotherm.draw.graph import (
     panel_height,
     put_graph,
     word,
-)
-from cotherm.draw.parts import (
-    Classes,
-    add_color_bar,
-    beside,
-    checked_graphs,
-    checked_texts,
-    distinct,
-    room,
-    scale_of,
-    title,
-    write_legend,
 )
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -62,11 +51,11 @@ def views_figure(
     """
     count, width = len(graphs), max(len(row) for row in graphs)
     heights = [panel_height(row, PANEL) for row in places]
-    classes = None if labels is None else Classes(labels)
+    classes = None if labels is None else parts.Classes(labels)
     across = PANEL * width + 0.5
     legend = [] if classes is None else classes.legend()
     longest = min(max((len(name) for _, name in legend), default=1), _LONGEST_CLASS)
-    ncols = max(1, min(len(legend), room(across, _LEGEND) // (longest + 5)))
+    ncols = max(1, min(len(legend), parts.room(across, _LEGEND) // (longest + 5)))
     below = 0.2 * -(-len(legend) // ncols)
     figure = Figure(figsize=(across, sum(heights) + 0.7 * count + 0.3 + below), layout="constrained")
     axes = figure.subplots(count, width, squeeze=False, height_ratios=heights)
@@ -77,14 +66,14 @@ def views_figure(
             colors = "0.3" if classes is None else classes.colors(r, graph.n)
             put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), c=colors)
             _add_counts(axes[r, c], graph, kinds[r][c], words)
-    beside(axes[:, 0], rows, heights)
+    parts.beside(axes[:, 0], rows, heights)
     for c, text in enumerate(columns):
-        title(axes[0, c], text, inches=PANEL)
+        parts.title(axes[0, c], text, inches=PANEL)
     if legend:
         dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in legend]
         texts = [name for _, name in legend]
         where: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "handletextpad": 0.2}
-        write_legend(figure, dots, texts, most=_LONGEST_CLASS, frameon=False, fontsize=_LEGEND, **where)
+        parts.write_legend(figure, dots, texts, most=_LONGEST_CLASS, frameon=False, fontsize=_LEGEND, **where)
     return figure
 
 
@@ -98,8 +87,8 @@ def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Ma
     options: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.2}
     options |= {"columnspacing": 1.0, "handlelength": 1.6, "handletextpad": 0.5}
     lines, texts = [line for line, _ in entries], [text for _, text in entries]
-    ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * room(PANEL, _LEGEND) else 1
-    write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
+    ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * parts.room(PANEL, _LEGEND) else 1
+    parts.write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
 
 
 def draw_heat(
@@ -145,15 +134,15 @@ def draw_heat(
     >>> flows = [ct.heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions)]
     >>> figure = ct.draw.draw_heat(views.graphs, flows, views.times)
     """
-    graphs = checked_graphs("graphs", graphs)
+    graphs = parts.checked_graphs("graphs", graphs)
     at = validation.times("times", times).tolist()
     heats = _heats(graphs, flows, len(at))
     places = [checked_places(f"graphs[{k}]", graph) for k, graph in enumerate(graphs)]
     shown = [graph.name or "" for graph in graphs]
     if names is not None:
-        shown = checked_texts("names", names, len(graphs), each="graphs")
+        shown = parts.checked_texts("names", names, len(graphs), each="graphs")
     marks = marks_of("marked", marked, graphs)
-    scale = scale_of([heat for flow in heats for heat in flow])
+    scale = parts.scale_of([heat for flow in heats for heat in flow])
     ratios = np.array([panel_height([points], 1.0) for points in places])
     width = float(np.clip(_LOWEST / ratios.min(), _WIDTH, _WIDEST))
     heights = (width * ratios).tolist()
@@ -164,15 +153,17 @@ def draw_heat(
         for ax, heat in zip(axes[row], heats[row], strict=True):
             options = {"c": heat, "cmap": scale.colors, "norm": scale.norm}
             put_graph(ax, graph, places[row], inches=width, marks=marks[row], **options)
-    for column, text in enumerate(distinct(at)):
-        title(axes[0, column], f"t = {text}", inches=width)
-    beside(axes[:, 0], shown, heights)
-    add_color_bar(figure, axes, scale, "heat")
+    for column, text in enumerate(parts.distinct(at)):
+        parts.title(axes[0, column], f"t = {text}", inches=width)
+    parts.beside(axes[:, 0], shown, heights)
+    parts.add_color_bar(figure, axes, scale, "heat")
     kinds = [kind for kind in STYLES if any(one is not None and (one == kind).any() for one in marks)]
     lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
     if kinds:
         texts = [f"{word(kind)} edges" for kind in kinds]
-        write_legend(figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9)
+        parts.write_legend(
+            figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9
+        )
     return figure
 
 

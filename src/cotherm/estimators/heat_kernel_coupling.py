@@ -18,15 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.estimators.correspondence import (
-    checked_functions,
-    checked_options,
-    for_couple,
-    for_pairs,
-    from_labels,
-    graph_options,
-    shared_landmarks,
-)
+from cotherm.estimators import correspondence
 from cotherm.estimators.new_samples import Coordinates, Joined, PointsGraph, factors, fitted_view, votes
 from cotherm.estimators.views import (
     View,
@@ -437,14 +429,14 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             where = "a single view" if len(views) == 1 else f"correspondence by {way}, which says what corresponds"
             raise CothermError("pairs", f"pairs beside {where}", "pairs of rows", 'Set correspondence="pairs".')
         points = any(not isinstance(view.given, Graph) for view in views)
-        options, seed = checked_options(self.options, way, points=points), self._seed()
+        options, seed = correspondence.checked_options(self.options, way, points=points), self._seed()
         self._require_answers(paired)
-        blocks = checked_functions(functions, views)
+        blocks = correspondence.checked_functions(functions, views)
         if paired:
             self._items = found_items(views, pairs)
         else:
             self._items = every_row(views, together=self._stacked or len(views) == 1)
-        own = graph_options(options, self.n_neighbors, self.metric)
+        own = correspondence.graph_options(options, self.n_neighbors, self.metric)
         self._views = [fitted_view(view, rows, own) for view, rows in zip(views, self._items.seen, strict=True)]
         self.graphs_ = [view.graph for view in self._views]
         smallest = min(graph.n for graph in self.graphs_)
@@ -470,14 +462,14 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             if self._stacked and views[0].names is None:
                 # Pipelines and splitters of scikit-learn hand over an array and a Series with the index of the whole.
                 y = plain(y)
-            return from_labels(views, y, options.get("unlabeled", -1))
+            return correspondence.from_labels(views, y, options.get("unlabeled", -1))
         # A single view agrees with itself whatever the functions.
         count = options.get("n_landmarks", 10) if way == "landmarks" else 1
-        return list(shared_landmarks(views, self.graphs_, count, seed))
+        return list(correspondence.shared_landmarks(views, self.graphs_, count, seed))
 
     def _couple(self, functions: list[Any], way: str, options: dict[str, Any]) -> None:
         copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
-        more = for_couple(options, self.n_views_)
+        more = correspondence.for_couple(options, self.n_views_)
         self.result_ = couple(self.graphs_ * copies, functions * copies, self.times, self.alpha, **more)
         if way != "pairs":
             self.functions_ = functions
@@ -491,7 +483,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 times=self.times,
                 alpha=self.alpha,
                 random_state=seed,
-                **for_pairs(options),
+                **correspondence.for_pairs(options),
             )
         self.items_ = self._items.table
         if self._items.names is not None:

@@ -19,18 +19,8 @@ from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
 from cotherm.version import __version__
+from cotherm.viewer import contents
 from cotherm.viewer.blocks import Blocks, shown_name
-from cotherm.viewer.contents import (
-    Labels,
-    agreement_of,
-    curve_of,
-    function_names,
-    history_of,
-    labels_of,
-    names_of,
-    summary_of,
-    weights_of,
-)
 from cotherm.viewer.given import Given
 from cotherm.viewer.heat import LEVELS, TOLERANCE, checks_of, frames_of, stops_of
 from cotherm.viewer.places import Places, near_together, places_of
@@ -68,7 +58,7 @@ class Source:
     title: str
     edges: list[Edges]
     places: list[Places]
-    labels: Labels
+    labels: contents.Labels
     weights: list[Floats] | None
 
 
@@ -78,11 +68,11 @@ def source_of(result: Coupling, given: Given, title: str | None) -> Source:
         edges = edges_of(result)
     places = places_of(result.originals, given.positions)
     with working("comparing views item by item"):
-        weights = weights_of(result)
+        weights = contents.weights_of(result)
     names = [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(result.originals)]
     if title is None:
         title = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) + ", before and after coupling"
-    return Source(result, given, names, shown_name(title), edges, places, labels_of(given.labels), weights)
+    return Source(result, given, names, shown_name(title), edges, places, contents.labels_of(given.labels), weights)
 
 
 def plans(source: Source) -> Iterator[Plan]:
@@ -114,7 +104,7 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
     whole = [part.whole for part in parts]
     reduced = [k for k, one in enumerate(whole) if not one]
     functions = _function_count(result, shown, all(whole))
-    names, shortened = names_of(source.given.names, shown, whole)
+    names, shortened = contents.names_of(source.given.names, shown, whole)
     stops = stops_of([*result.originals, *result.graphs], result.times, _STOPS if all(whole) else _FRAME_STOPS)
     with working("packing graphs"):
         views = [
@@ -128,7 +118,7 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         "made_by": f"cotherm {__version__}",
         "notes": _notes(source, plan, parts, shortened, functions),
         "views": views,
-        "functions": [{"name": name} for name in function_names(result, source.given.labels, functions)],
+        "functions": [{"name": name} for name in contents.function_names(result, source.given.labels, functions)],
         "pairs": _pairs(blocks, source.given, shown, [graph.n for graph in result.graphs]),
         "times": {
             **{"least": stops.least, "most": stops.most, "count": stops.count, "unit": stops.unit},
@@ -139,10 +129,10 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
             "weights": "single" if plan.single else "double",
             "frames": frames_of(blocks, result, reduced, shown, functions, stops) if reduced else None,
         },
-        "summary": summary_of(result),
-        "curve": curve_of(result, stops),
-        "agreement": agreement_of(result),
-        "history": history_of(result),
+        "summary": contents.summary_of(result),
+        "curve": contents.curve_of(result, stops),
+        "agreement": contents.agreement_of(result),
+        "history": contents.history_of(result),
         "checks": checks_of(result, reduced, shown, stops),
     }
     return {**header, "blocks": blocks.index}, blocks
