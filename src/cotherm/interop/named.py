@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
@@ -14,24 +13,6 @@ from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 
 Names = Sequence[Any]
-
-
-def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int | None = None) -> list[Any]:
-    """Different names, ``n`` of them if that is known; by default the numbers from 0."""
-    if names is None:
-        return list(range(n or 0))
-    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
-        raise CothermError("names", validation.describe(names), "a name for every vertex")
-    given = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if n is not None and len(given) != n:
-        raise CothermError("names", f"{len(given)} names", f"one per vertex, {n}")
-    try:
-        different = len(set(given))
-    except TypeError:
-        raise CothermError("names", "a name that cannot be hashed", "names such as strings or numbers") from None
-    if different != len(given):
-        raise CothermError("names", f"{different} different names", f"{len(given)}, a name of its own for every vertex")
-    return given
 
 
 def require_keys(**keys: Any) -> None:

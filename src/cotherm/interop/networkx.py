@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, named_graph, require_keys
+from cotherm.interop.named import named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -29,8 +27,7 @@ def from_networkx(
     """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
     The nodes become ``vertex_names``: integers if all are, otherwise strings, those of other nodes such as tuples by
-    ``repr``. To get such nodes back, pass ``list(G.nodes)`` to :func:`to_networkx`. The name of the graph is kept. It
-    needs networkx: ``pip install 'cotherm[networkx]'``.
+    ``repr``. The name of the graph is kept. It needs networkx: ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
@@ -96,9 +93,10 @@ def _all_or_none(argument: str, attribute: Any, values: list[Any], owners: list[
     return values
 
 
-def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> nx.Graph:
+def to_networkx(graph: Graph) -> nx.Graph:
     """Convert a graph to networkx.
 
+    The nodes are the names of the vertices, or 0 to n − 1 if they have none; ``networkx.relabel_nodes`` gives others.
     Weights become the edge attribute "weight", coordinates the node attribute "pos" and labels "label". Edges of
     weight 0 are kept.
 
@@ -106,18 +104,11 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     ----------
     graph : Graph
         The graph.
-    names : iterable of hashable, optional
-        Name of the node of every vertex. By default the names of the vertices, or 0 to n − 1 if they have none.
 
     Returns
     -------
     networkx.Graph
         The networkx graph.
-
-    Raises
-    ------
-    CothermError
-        If there is not one distinct name for every vertex.
 
     See Also
     --------
@@ -131,9 +122,7 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     """
     nx = require("networkx", "networkx")
     require_graph(graph)
-    nodes = checked_names(graph.vertex_names if names is None else names, graph.n)
-    if None in nodes:
-        raise CothermError("names", "None", "names other than None, which networkx keeps for itself")
+    nodes = list(range(graph.n)) if graph.vertex_names is None else graph.vertex_names.tolist()
     G = nx.Graph(name=graph.name) if graph.name is not None else nx.Graph()
     G.add_nodes_from(nodes)
     rows = zip(graph.i.tolist(), graph.j.tolist(), graph.w.tolist(), strict=True)

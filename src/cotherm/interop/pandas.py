@@ -13,7 +13,7 @@ from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, named_graph, require_keys
+from cotherm.interop.named import named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -80,34 +80,28 @@ def from_pandas(
         # pandas' own types, such as Int64, become NumPy's, since missing values are refused.
         column = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None))
         w = validation.numeric("weight", column, ndim=(1,))
-    order = _sorted_names(pd, ends) if names is None else checked_names(names)
+    order = _sorted_names(pd, ends) if names is None else _checked_names(names)
     index = pd.Index(order)
     pairs = zip(("source", "target"), ends, strict=True)
     numbers = np.column_stack([_numbers(argument, column, index) for argument, column in pairs])
     return named_graph("frame", order, numbers, w)
 
 
-def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> pd.DataFrame:
+def to_pandas(graph: Graph) -> pd.DataFrame:
     """Convert a graph to an edge list, with a row for each edge in the order of the graph.
 
-    Edges of weight 0 are rows too. A vertex without edges is in no row: keep the names or their number.
+    The ends are the names of the vertices, or 0 to n − 1 if they have none. Edges of weight 0 are rows too. A vertex
+    without edges is in no row.
 
     Parameters
     ----------
     graph : Graph
         The graph.
-    names : iterable of hashable, optional
-        Names of the vertices. By default those of the graph, or 0 to n − 1 if it has none.
 
     Returns
     -------
     pandas.DataFrame
         The table, with the columns "source", "target" and "weight".
-
-    Raises
-    ------
-    CothermError
-        If there is not one distinct name for every vertex.
 
     See Also
     --------
@@ -121,7 +115,7 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     """
     pd = require("pandas", "pandas")
     require_graph(graph)
-    index = pd.Index(checked_names(graph.vertex_names if names is None else names, graph.n))
+    index = pd.Index(range(graph.n) if graph.vertex_names is None else graph.vertex_names.tolist())
     return pd.DataFrame({"source": index[graph.i], "target": index[graph.j], "weight": graph.w})
 
 
@@ -136,6 +130,20 @@ def _column(frame: Any, argument: str, name: Hashable) -> Any:
         given = f"a missing value in row {absent[0]} ({len(absent)} such row(s))"
         raise CothermError(argument, given, "a value in every row")
     return column
+
+
+def _checked_names(names: Iterable[Hashable] | ArrayLike) -> list[Any]:
+    """Different names."""
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
+        raise CothermError("names", validation.describe(names), "a name for every vertex")
+    given = [name.item() if isinstance(name, np.generic) else name for name in names]
+    try:
+        different = len(set(given))
+    except TypeError:
+        raise CothermError("names", "a name that cannot be hashed", "names such as strings or numbers") from None
+    if different != len(given):
+        raise CothermError("names", f"{different} different names", f"{len(given)}, a name of its own for every vertex")
+    return given
 
 
 def _sorted_names(pd: Any, ends: list[Any]) -> list[Any]:
