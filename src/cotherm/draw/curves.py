@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import parts
 from cotherm.draw.parts import checked_curve, checked_text, distinct, shown, write_legend
-from cotherm.draw.parts import title as name_above
 from cotherm.errors import CothermError
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
@@ -91,7 +91,7 @@ def draw_curves(
     _plain_frame(ax)
     write_legend(ax, lines, list(points), frameon=False, fontsize=9)
     if title is not None:
-        name_above(ax, checked_text("title", title), inches=6.0)
+        parts.title(ax, checked_text("title", title), inches=6.0)
     return figure
 
 
@@ -188,7 +188,7 @@ def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
     ax.margins(x=0.12)
     ax.set_xlabel(y)
     _plain_frame(ax)
-    name_above(ax, title, inches=6.0)
+    parts.title(ax, title, inches=6.0)
     return figure
 
 

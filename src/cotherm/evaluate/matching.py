@@ -56,15 +56,9 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
         raise CothermError("X", f"{len(X)} sample(s)", "two samples or more")
     D = cdist(X, Y)
     true = np.diagonal(D).copy()
-    closer = sum(_closer(matrix, true) for matrix in (D, D.T))
-    return float(closer / (2 * len(X) * (len(X) - 1)))
-
-
-def _closer(D: Floats, true: Floats) -> float:
-    """Over all rows, the number of entries below that of the true match, plus half of the others equal to it."""
-    below = np.sum(true[:, np.newaxis] > D)
-    equal = np.sum(true[:, np.newaxis] == D) - len(D)
-    return float(below + 0.5 * equal)
+    below = np.sum(true[:, np.newaxis] > D) + np.sum(true > D)
+    equal = np.sum(true[:, np.newaxis] == D) + np.sum(true == D) - 2 * len(D)  # the true matches themselves
+    return float((below + 0.5 * equal) / (2 * len(X) * (len(X) - 1)))
 
 
 def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats:

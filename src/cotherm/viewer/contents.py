@@ -171,15 +171,9 @@ def agreement_of(result: Coupling) -> list[dict[str, Any]]:
     """Agreement of every two views with pairs that were kept back."""
     if result.pairs is None:
         return []
+    measures = ("before", "borrowed", "after", "chance")
     return [
-        {
-            "views": list(one.views),
-            "pairs": one.kept_back,
-            "before": one.before,
-            "borrowed": one.borrowed,
-            "after": one.after,
-            "chance": one.chance,
-        }
+        {"views": list(one.views), "pairs": one.kept_back} | {name: getattr(one, name) for name in measures}
         for one in result.pairs.agreement
         if one.kept_back
     ]
