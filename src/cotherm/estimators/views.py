@@ -53,9 +53,8 @@ class View:
         """Which rows are items: those that are not NaN throughout; all of graphs and sparse matrices."""
         given = self.given
         array = None if isinstance(given, Graph) or sp.issparse(given) else np.asarray(plain(given))
-        if (
-            array is None or array.dtype.kind != "f" or array.ndim != 2 or not array.shape[1]
-        ):  # others are refused later
+        # Arrays of other shapes and kinds are refused later.
+        if array is None or array.dtype.kind != "f" or array.ndim != 2 or not array.shape[1]:
             return np.ones(self.size, dtype=bool)
         seen = ~np.all(np.isnan(array), axis=1)
         finite = np.isfinite(array)

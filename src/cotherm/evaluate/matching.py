@@ -56,6 +56,7 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
         raise CothermError("X", f"{len(X)} sample(s)", "two samples or more")
     D = cdist(X, Y)
     true = np.diagonal(D).copy()
+    # Entries of D below the true match of their row, and of their column; of the others equal to it half count.
     below = np.sum(true[:, np.newaxis] > D) + np.sum(true > D)
     equal = np.sum(true[:, np.newaxis] == D) + np.sum(true == D) - 2 * len(D)  # the true matches themselves
     return float((below + 0.5 * equal) / (2 * len(X) * (len(X) - 1)))
