@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -347,9 +348,18 @@ def _converters() -> dict[str, Call]:
     if _installed("networkx"):
         found["interop.to_networkx"] = Call(interop.to_networkx, {"graph": GRAPH})
         found["interop.from_networkx"] = Call(interop.from_networkx, {"G": interop.to_networkx(GRAPH)})
+    if _installed("igraph"):
+        found["interop.to_igraph"] = Call(interop.to_igraph, {"graph": GRAPH})
+        found["interop.from_igraph"] = Call(interop.from_igraph, {"G": interop.to_igraph(GRAPH)})
     if _installed("pandas"):
         found["interop.to_pandas"] = Call(interop.to_pandas, {"graph": GRAPH})
         found["interop.from_pandas"] = Call(interop.from_pandas, {"frame": interop.to_pandas(GRAPH)})
+    if _installed("torch", "torch_geometric"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns of itself when it is loaded
+            data = interop.to_pyg(GRAPH)
+        found["interop.to_pyg"] = Call(interop.to_pyg, {"graph": GRAPH})
+        found["interop.from_pyg"] = Call(interop.from_pyg, {"data": data})
     if _installed("anndata", "mudata"):
         from tests.interop.cells import cells
 
@@ -367,7 +377,9 @@ def _converters() -> dict[str, Call]:
 # Callables whose library need not be installed.
 OPTIONAL = {
     **dict.fromkeys(("interop.to_networkx", "interop.from_networkx"), ("networkx",)),
+    **dict.fromkeys(("interop.to_igraph", "interop.from_igraph"), ("igraph",)),
     **dict.fromkeys(("interop.to_pandas", "interop.from_pandas"), ("pandas",)),
+    **dict.fromkeys(("interop.to_pyg", "interop.from_pyg"), ("torch", "torch_geometric")),
     **dict.fromkeys(
         (
             f"interop.{name}"

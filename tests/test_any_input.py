@@ -128,6 +128,16 @@ def test_networkx(edges: list[tuple[int, int, Any]]) -> None:
         ct.interop.from_networkx(graph)
 
 
+@FEW
+@given(edges=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), ODD), max_size=5))
+def test_igraph(edges: list[tuple[int, int, Any]]) -> None:
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph(5, [(a, b) for a, b, _ in edges])
+    graph.es["weight"] = [weight for _, _, weight in edges]
+    with contextlib.suppress(ct.CothermError):
+        ct.interop.from_igraph(graph)
+
+
 # ------------------------------------------------------------------------------------- every argument of everything
 
 

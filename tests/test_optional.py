@@ -12,17 +12,19 @@ import cotherm as ct
 from cotherm.optional import require
 
 
-@pytest.mark.parametrize("library", ["networkx", "pandas", "anndata"])
+@pytest.mark.parametrize("library", ["networkx", "igraph", "pandas", "anndata", "torch"])
 def test_a_library_that_is_not_there(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the extra; None in sys.modules is how Python marks a module that cannot be imported."""
     monkeypatch.setitem(sys.modules, library, None)
     thing: Any = object()
     verbs: dict[str, Any] = {
         "networkx": ct.interop.from_networkx,
+        "igraph": ct.interop.from_igraph,
         "pandas": ct.interop.from_pandas,
         "anndata": ct.interop.from_anndata,
+        "torch": ct.interop.from_pyg,
     }
-    with pytest.raises(ct.CothermError, match=rf"pip install 'cotherm\[{library}\]'"):
+    with pytest.raises(ct.CothermError, match=rf"pip install (torch )?'cotherm\[{library.replace('torch', 'pyg')}\]'"):
         verbs[library](thing)
 
 

@@ -17,9 +17,9 @@ def is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-def require(package: str, extra: str) -> Any:
-    """The module, imported now."""
-    install = f"Run: pip install 'cotherm[{extra}]'"
+def require(package: str, extra: str, *, also: str = "") -> Any:
+    """The module, imported now; ``also`` is what the extra does not bring."""
+    install = f"Run: pip install {also} 'cotherm[{extra}]'".replace("  ", " ")
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -438,7 +438,7 @@ def test_what_files_cannot_hold_is_made_plain() -> None:
     assert plain["deep"] == {"nested": "[[1], [2, 3]]"}
 
 
-@pytest.mark.parametrize("home", ["anndata", "networkx", "pandas"])
+@pytest.mark.parametrize("home", ["anndata", "igraph", "networkx", "pandas"])
 def test_docstring_examples(home: str) -> None:
     result = doctest.testmod(import_module(f"cotherm.interop.{home}"))
     assert result.attempted > 3

@@ -138,11 +138,3 @@ def test_what_is_refused() -> None:
 def test_only_graphs_are_converted() -> None:
     not_a_graph: Any = nx.path_graph(3)
     assert refused(lambda: to_networkx(not_a_graph)) == "graph"
-
-
-def test_igraph_comes_and_goes_by_networkx() -> None:
-    igraph = pytest.importorskip("igraph")
-    G = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"weight": [2.0, 0.5]})
-    graph = from_networkx(G.to_networkx())
-    assert graph.w.tolist() == [2.0, 0.5]
-    assert igraph.Graph.from_networkx(to_networkx(graph)).es["weight"] == [2.0, 0.5]

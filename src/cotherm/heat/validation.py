@@ -15,8 +15,8 @@ from cotherm.graphs.graph import Graph
 # What makes a graph of objects of other libraries, by the library.
 _CONVERTERS = {
     "networkx": "cotherm.interop.from_networkx(G) makes one.",
-    "igraph": "cotherm.interop.from_networkx(G.to_networkx()) makes one.",
-    "torch_geometric": "cotherm.interop.from_networkx makes one of what torch_geometric.utils.to_networkx gives.",
+    "igraph": "cotherm.interop.from_igraph(G) makes one.",
+    "torch_geometric": "cotherm.interop.from_pyg(data) makes one.",
     "anndata": "cotherm.interop.from_anndata(adata) makes one.",
     "mudata": "cotherm.interop.anndata_graphs(mdata) makes one for each modality.",
     "numpy": "knn_graph(X) makes one of points, Graph.from_adjacency(W) of a matrix of weights.",

@@ -25,8 +25,22 @@ def require_keys(**keys: Any) -> None:
             raise CothermError(argument, validation.describe(value), needed) from None
 
 
-def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any) -> Graph:
-    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave."""
+def all_or_none(argument: str, attribute: Any, values: list[Any], owners: list[Any], needed: str) -> Any:
+    """The values; None if the attribute is None or nothing has it, and an error if only some have."""
+    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
+    if attribute is None or len(absent) == len(values):
+        return None
+    if absent:
+        given = f"no {str(attribute)!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
+        raise CothermError(argument, given, needed)
+    return values
+
+
+def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: bool = False, **more: Any) -> Graph:
+    """The graph with edges ``ends`` (m, 2), numbers of names; ``argument`` is what the caller gave.
+
+    Names that were ``made_up`` are for messages only.
+    """
     if not len(names):
         raise CothermError(argument, "no vertices", "at least one vertex")
     low, high = ends.min(axis=1), ends.max(axis=1)
@@ -42,7 +56,8 @@ def named_graph(argument: str, names: Names, ends: Ints, w: Floats, **more: Any)
             given = f"{amount} between {names[low[e]]!r} and {names[high[e]]!r} ({wrong.sum()} such edge(s))"
             raise CothermError(where, given, needed, advice)
     with known_as("w", "weight"), known_as("vertex_names", argument):
-        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=_kept_names(names), **more)
+        kept = None if made_up else _kept_names(names)
+        return Graph(len(names), ends[:, 0], ends[:, 1], w, vertex_names=kept, **more)
 
 
 def _kept_names(names: Names) -> list[Any]:

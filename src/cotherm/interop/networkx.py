@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import named_graph, require_keys
+from cotherm.interop.named import all_or_none, named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -72,25 +72,14 @@ def from_networkx(
     ends = np.array([(number[a], number[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
     order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
     of_edges = [data.get(weight) for _, _, data in G.edges(data=True)]
-    found = _all_or_none("weight", weight, of_edges, pairs, "a weight on every edge; weight=None gives each weight 1")
+    found = all_or_none("weight", weight, of_edges, pairs, "a weight on every edge; weight=None gives each weight 1")
     w = np.ones(len(pairs)) if found is None else validation.numeric("weight", found, ndim=(1,))
     more = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
         values = [data.get(attribute) for _, data in G.nodes(data=True)]
         needed = f"one at every vertex, or at none; {argument}=None ignores them"
-        more[argument] = _all_or_none(argument, attribute, values, names, needed)
+        more[argument] = all_or_none(argument, attribute, values, names, needed)
     return named_graph("G", names, ends[order], w[order], name=str(G.name) or None, **more)
-
-
-def _all_or_none(argument: str, attribute: Any, values: list[Any], owners: list[Any], needed: str) -> Any:
-    """The values; None if the attribute is None or nothing has it, and an error if only some have."""
-    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
-    if attribute is None or len(absent) == len(values):
-        return None
-    if absent:
-        given = f"no {str(attribute)!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
-        raise CothermError(argument, given, needed)
-    return values
 
 
 def to_networkx(graph: Graph) -> nx.Graph:
