@@ -217,12 +217,9 @@ def same_modes(problem: Problem, *, couples: bool = False) -> Ints:
     source, target = match(graphs, problem.functions).bases
     steps = (len(source.values) - len(start)) // _STEP
     # Theirs goes from their first shape, our target, to their second.
-    return np.asarray(
-        zoomout_refine(
-            start, target.vectors, source.vectors, nit=steps, step=_STEP, A2=sp.diags(source.mass), return_p2p=True
-        )[1],
-        dtype=np.int64,
-    )
+    masses = sp.diags(np.full(len(source.vectors), 1.0 / len(source.vectors)))
+    found = zoomout_refine(start, target.vectors, source.vectors, nit=steps, step=_STEP, A2=masses, return_p2p=True)
+    return np.asarray(found[1], dtype=np.int64)
 
 
 def meshes(problem: Problem) -> Ints:

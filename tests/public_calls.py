@@ -39,9 +39,9 @@ LEFT_OUT: dict[str, str] = {
                 "Coupling",
             ),
             *("CouplingMemory", "Diagonalization", "Failure", "GraphPart", "JointResult", "LabelFunctions"),
-            *("Match", "Modes", "Nearest", "NeighborShards", "Neighbors", "PairReport", "QuasiHarmonic"),
+            *("Match", "Nearest", "NeighborShards", "Neighbors", "PairReport", "QuasiHarmonic"),
             *("ShardedCoupling", "ShardedGraph", "Spectrum", "Step", "Validity"),
-            *("datasets.Views", "evaluate.Retrieval", "interop.EdgeList", "io.Table", "viewer.Page"),
+            *("datasets.Views", "evaluate.Retrieval", "io.Table", "viewer.Page"),
         ),
         _RESULT,
     ),
@@ -55,7 +55,7 @@ LEFT_OUT: dict[str, str] = {
     **dict.fromkeys(
         (
             *("ShardedGraph.has", "ShardedGraph.read_vertices", "ShardedGraph.vertex_ranges"),
-            *("ShardedGraph.part", "PairReport.lines", "Spectrum.decay", "Modes.coefficients", "Modes.first"),
+            *("ShardedGraph.part", "PairReport.lines", "Spectrum.decay"),
         ),
         "for programs that take a result apart themselves; numbers of shards, ranks and modes are not checked there",
     ),
@@ -263,7 +263,6 @@ def _sharded() -> dict[str, Call]:
 def _scores() -> dict[str, Call]:
     kinds, distances = [0, 1, 0, 1], np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
     found = ct.evaluate.retrieval(distances, kinds)
-    known = {"known": POINTS[:4], "known_labels": kinds, "others": POINTS[4:8], "other_labels": kinds, "k": 1}
     return {
         "evaluate.clustering_accuracy": Call(ct.evaluate.clustering_accuracy, {"classes": kinds, "clusters": kinds}),
         "evaluate.clustering_scores": Call(ct.evaluate.clustering_scores, {"classes": kinds, "clusters": kinds}),
@@ -273,7 +272,6 @@ def _scores() -> dict[str, Call]:
         ),
         "evaluate.Retrieval.curve": Call(found.curve, {}),
         "evaluate.Retrieval.precision_at": Call(found.precision_at, {"k": 1}),
-        "evaluate.label_transfer": Call(ct.evaluate.label_transfer, known),
         "evaluate.retrieval": Call(ct.evaluate.retrieval, {"distances": distances, "labels": kinds}),
     }
 
@@ -295,8 +293,6 @@ def _pictures() -> dict[str, Call]:
     heat, cut, result = np.ones((2, 6)), np.arange(5) < 2, ct.couple(**_CHEAP)
     bodies = {"graphs": [[body, body]], "values": [list(heat)], "titles": ["a", "b"], "names": ["c"]}
     bodies |= {"marked": [[cut, None]], "up": 1, "azimuth": 30.0}
-    views = {"graphs": [[flat, flat]], "points": [[flat.coordinates] * 2], "rows": ["a"], "columns": ["b", "c"]}
-    views |= {"labels": [list("xxyyzz")], "marked": [[None, cut]]}
     curves = {"curves": {"a": ([0, 1], [2, 3])}, "x": "b", "y": "c", "styles": {"a": (0, 1)}, "log": "y", "title": "d"}
     heats = {"graphs": [flat], "flows": [heat], "times": [0.0, 1.0], "names": ["a"], "marked": [cut]}
     errors = {"times": [1.0, 2.0], "before": [2.0, 1.0], "after": [0.2, 0.1]}
@@ -307,7 +303,6 @@ def _pictures() -> dict[str, Call]:
         "draw.draw_curves": (ct.draw.draw_curves, curves),
         "draw.draw_heat": (ct.draw.draw_heat, heats),
         "draw.draw_result": (ct.draw.draw_result, {"result": result, "labels": [list("xxyyzz")] * 2}),
-        "draw.draw_views": (ct.draw.draw_views, views),
         "Coupling.plot": (result.plot, {"kind": "heat", "function": 1}),
     }
     drawn = {name: Call(_laid_out(draw), good, slow=name in _DRAWN_SLOWLY) for name, (draw, good) in found.items()}

@@ -166,15 +166,6 @@ def closest_commuting_by_penalty(A: Floats, start: Floats, noise: float) -> floa
     return float(np.sum((Z - A) ** 2))
 
 
-def massive_modes(W: np.ndarray, normalization: str) -> tuple[np.ndarray, np.ndarray]:
-    """All eigenvalues of Lφ = λMφ by the generalized dense solver, and the masses."""
-    if normalization == "density":
-        W = W / np.outer(W.sum(axis=1), W.sum(axis=1))
-    degrees = W.sum(axis=1)
-    M = np.ones(len(W)) if normalization == "none" else degrees
-    return scipy.linalg.eigh(np.diag(degrees) - W, np.diag(M), eigvals_only=True), M
-
-
 def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:
     """Each the farthest from those before it, with the gaps of all points anew every time."""
     chosen = [0]

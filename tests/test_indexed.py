@@ -50,8 +50,6 @@ def test_rows_in_any_order_give_the_same(ids: list[Any], of_rows: list[int], of_
     np.testing.assert_array_equal(found, best)
     assert ct.evaluate.clustering_accuracy(labels, pd.Series(KINDS, index=ids).iloc[of_rows]) == 1.0
     assert ct.evaluate.foscttm(frame, pd.DataFrame(X, index=ids).iloc[of_labels]) == 0.0
-    by_labels = ct.evaluate.label_transfer(frame, labels, frame, labels, k=3)
-    assert by_labels == ct.evaluate.label_transfer(X[of_rows], right, X[of_rows], right, k=3)
 
 
 SHUFFLED = pd.Series(KINDS, index=[f"s{v}" for v in range(N)]).sample(frac=1.0, random_state=1)
@@ -67,7 +65,6 @@ def test_an_index_that_nothing_can_be_compared_with_is_refused(series: Any) -> N
     assert refused(lambda: ct.evaluate.retrieval(D, series)) == "labels"
     assert refused(lambda: ct.evaluate.clustering_scores(series, KINDS)) == "classes"
     assert refused(lambda: ct.evaluate.clustering_accuracy(KINDS, series)) == "clusters"
-    assert refused(lambda: ct.evaluate.label_transfer(X, series, X, KINDS)) == "known_labels"
     assert refused(lambda: ct.evaluate.foscttm(pd.DataFrame(X, series.index), X)) == "X"
     assert refused(lambda: ct.evaluate.geodesic_error(range(N), number, D)) == "truth"
     assert refused(lambda: ct.label_functions(series)) == "labels"

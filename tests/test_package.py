@@ -47,7 +47,7 @@ def test_types_that_reach_users_are_public() -> None:
     classes = package_classes()
     public = [*public_members(), *(getattr(engines, name) for name in engines.__all__)]
     seen = {name for member in public_members() for name in names_in_annotations(member) if name in classes}
-    assert {"Changes", "Failure", "Graph", "Modes", "Nearest", "Neighbors", "Spectrum", "Step", "Validity"} <= seen
+    assert {"Changes", "Failure", "Graph", "Nearest", "Neighbors", "Spectrum", "Step", "Validity"} <= seen
     assert {name for name in seen if classes[name] not in public} == set()
 
 

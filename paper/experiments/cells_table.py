@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.neighbors import KNeighborsClassifier
 
 from cotherm.arrays import Floats
 from cotherm.datasets import Views
-from cotherm.evaluate import foscttm, label_transfer
+from cotherm.evaluate import foscttm
 from cotherm.functions import label_functions
 from cotherm.methods.alignment import align
 from cotherm.methods.coupling.couple import couple
@@ -51,9 +52,10 @@ def embeddings(views: Views, F: Sequence[Floats]) -> dict[str, tuple[Floats, ...
 
 def transfer(space: Sequence[Floats], labels: Labels, unknown: Sequence[NDArray[np.bool_]]) -> float:
     """The mean accuracy of labels carried from each view to the cells of another whose labels were not used."""
+    views = list(zip(space, labels, unknown, strict=True))
     scores = [
-        label_transfer(space[a][~unknown[a]], labels[a][~unknown[a]], space[b][unknown[b]], labels[b][unknown[b]])
-        for a, b in permutations(range(len(space)), 2)
+        KNeighborsClassifier(5).fit(X[~hidden], own[~hidden]).score(Y[others], theirs[others])
+        for (X, own, hidden), (Y, theirs, others) in permutations(views, 2)
     ]
     return float(np.mean(scores))
 

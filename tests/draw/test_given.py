@@ -16,11 +16,6 @@ FLAT = problems.path(3).replace(coordinates=np.eye(3)[:, :2])
 BODY, LARGER = problems.path(3).replace(coordinates=np.eye(3)), problems.path(4).replace(coordinates=np.eye(4)[:, :3])
 
 
-def views(**others: Any) -> Figure:
-    given = {"graphs": [[FLAT]], "points": [[FLAT.coordinates]], "rows": ["a"], **others}
-    return ct.draw.draw_views(**given)
-
-
 def bodies(**others: Any) -> Figure:
     given = {"graphs": [[BODY]], "values": [[np.ones(3)]], "titles": ["a"], "names": ["b"], **others}
     return ct.draw.draw_bodies(**given)
@@ -39,18 +34,6 @@ def curves(**others: Any) -> Figure:
 
 
 BAD: list[tuple[Callable[..., Any], Mapping[str, Any], str]] = [
-    (views, {"graphs": [[FLAT, None]]}, "graphs[0][1]"),
-    (views, {"graphs": [[]]}, "graphs[0]"),
-    (views, {"points": [[np.ones((3, 1))]]}, "points[0][0]"),
-    (views, {"points": [[np.ones((2, 2))]]}, "points[0][0]"),
-    (views, {"points": [[]]}, "points[0]"),
-    (views, {"rows": [1]}, "rows[0]"),
-    (views, {"rows": "a"}, "rows"),
-    (views, {"columns": ["a", "b"]}, "columns"),
-    (views, {"labels": [["x", "y"]]}, "labels[0]"),
-    (views, {"labels": [["x", 1, None]]}, "labels[0]"),
-    (views, {"graphs": [[FLAT, LARGER]], "points": [[np.eye(3), np.eye(4)]], "labels": [list("xyz")]}, "labels[0]"),
-    (views, {"marked": [[["cut", "gone"]]]}, "marked[0][0]"),
     (bodies, {"graphs": [[FLAT]]}, "graphs[0][0]"),
     (bodies, {"graphs": [[BODY, LARGER]], "titles": ["a", "b"]}, "graphs[0][1]"),
     (bodies, {"values": [[np.array([1.0, np.nan, 1.0])]]}, "values[0][0]"),

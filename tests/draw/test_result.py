@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 import cotherm as ct
 from cotherm.draw.graph import MOST_EDGES, MOST_MARKED, STYLES
+from cotherm.draw.panels import views_figure
 from cotherm.draw.parts import CLASS_COLORS, OTHER_COLOR, UNKNOWN_COLOR, distinct
 from cotherm.draw.result import KINDS
 from cotherm.errors import shortened
@@ -154,8 +155,8 @@ def test_bad_arguments_are_refused(short: ct.Coupling) -> None:
 
 def drawn_with(labels: list[str]) -> Figure:
     graph = ct.Graph(len(labels), range(len(labels) - 1), range(1, len(labels)), np.ones(len(labels) - 1))
-    points = np.column_stack([np.arange(graph.n), np.zeros(graph.n)])
-    return ct.draw.draw_views([[graph]], [[points]], rows=["path"], labels=[labels])
+    points = np.column_stack([np.arange(graph.n, dtype=float), np.zeros(graph.n)])
+    return views_figure([[graph]], [[points]], [[None]], rows=["path"], columns=[], labels=[np.array(labels)])
 
 
 def test_classes_and_the_unknown_are_in_the_legend() -> None:
@@ -186,7 +187,7 @@ def test_long_names_keep_both_ends() -> None:
     assert shortened(name, len(name)) == name
     points = np.zeros((4, 2))
     graph = ct.Graph(4, [0], [1], [1.0])
-    figure = ct.draw.draw_views([[graph]], [[points]], rows=[5 * name], columns=[5 * name])
+    figure = views_figure([[graph]], [[points]], [[None]], rows=[5 * name], columns=[5 * name], labels=None)
     ax = figure.axes[0]
     assert ax.get_title().startswith("gene")
     assert ax.get_title().endswith("batch 12")
@@ -206,7 +207,7 @@ def test_of_20000_items_a_part_of_the_edges_is_drawn_and_said() -> None:
     graph = large(20_000, 5)
     points = np.column_stack([np.cos(np.arange(20_000) / 3183.0), np.sin(np.arange(20_000) / 3183.0)])
     kinds = np.where(np.arange(graph.m) % 2, "cut", "kept")
-    figure = ct.draw.draw_views([[graph, graph]], [[points, points]], rows=["ring"], marked=[[None, kinds]])
+    figure = views_figure([[graph, graph]], [[points, points]], [[None, kinds]], rows=["ring"], columns=[], labels=None)
     before, after = figure.axes
     for ax in figure.axes:
         parts = [part for part in ax.collections if isinstance(part, LineCollection)]

@@ -95,9 +95,6 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "shapes": (lambda: ct.evaluate.foscttm(np.ones((3, 2)), np.ones((4, 2))), "Y"),
     "one sample": (lambda: ct.evaluate.foscttm(np.ones((1, 2)), np.ones((1, 2))), "X"),
     "vector": (lambda: ct.evaluate.foscttm(np.ones(3), np.ones(3)), "X"),
-    "columns": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1, 2], np.ones((2, 3)), [0, 1]), "others"),
-    "known": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1], np.ones((2, 2)), [0, 1]), "known_labels"),
-    "neighbors": (lambda: ct.evaluate.label_transfer(np.ones((3, 2)), [0, 1, 1], np.ones((2, 2)), [0, 1], k=4), "k"),
 }
 
 
@@ -118,12 +115,3 @@ def test_foscttm_by_hand() -> None:
     assert ct.evaluate.foscttm(random.standard_normal((300, 3)), random.standard_normal((300, 3))) == pytest.approx(
         0.5, abs=0.03
     )
-
-
-def test_label_transfer() -> None:
-    random = np.random.default_rng(0)
-    labels = random.integers(0, 3, 200)
-    X = np.eye(3)[labels] + 0.05 * random.standard_normal((200, 3))
-    Y = np.eye(3)[labels] + 0.05 * random.standard_normal((200, 3))
-    assert ct.evaluate.label_transfer(X, labels, Y, labels) == 1.0
-    assert ct.evaluate.label_transfer(X, labels, Y, (labels + 1) % 3) == 0.0

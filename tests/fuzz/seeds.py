@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from cotherm.graphs.formats import edge_list, matrix_market, npz, obj, off, ply
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.mesh import Mesh
+from cotherm.heat.spectrum import Spectrum
 from cotherm.methods.coupling import file as coupling_file
 from cotherm.methods.coupling.result import Coupling
 from cotherm.methods.matching import file as match_file
-from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import Match
 from cotherm.methods.pairs.agreement import Agreement, PairReport
 
@@ -95,7 +95,7 @@ def match() -> Match:
     """Five vertices against four."""
     forth = sp.csr_array(np.array([[0.5, 0.5, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0.25, 0.75], [0, 0, 0, 1]]))
     back = sp.csr_array(np.array([[1.0, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0.5, 0.5]]))
-    bases = [Modes(np.array([0.0, 0.5, 1.5]), np.eye(n)[:, :3], np.full(n, 1.0 / n)) for n in (5, 4)]
+    bases = [Spectrum(np.array([0.0, 0.5, 1.5]), np.eye(n)[:, :3]) for n in (5, 4)]
     return Match(
         hard=np.array([0, 1, 2, 3, 3]),
         soft=forth,

@@ -145,14 +145,11 @@ def two_poses(name: str, joined: Floats, apart: Floats, hands: Sequence[int]) ->
         knn_graph(points, 5, scale_neighbor=5, name=pose)
         for points, pose in ((joined, "hands joined"), (apart, "hands apart"))
     )
-    bumps = landmark_functions(graphs[1], hands, cover=_cover(graphs[1].n))
+    n = graphs[1].n
+    # Bumps that reach the other hand: two moves where there are few points, a part of them where there are more.
+    bumps = landmark_functions(graphs[1], hands, cover=_BUMP * (n - _FEW) / n if n > _FEW else None)
     wrong = (far_along(graphs[1], graphs[0]), np.zeros(graphs[1].m, dtype=bool))
     return Views(name, graphs, (bumps, bumps), times=(5.0, 10.0, 20.0), wrong=wrong, aligned=True)
-
-
-def _cover(n: int) -> float | None:
-    """The cover of bumps that reach the other hand: None (two moves) for few points, a part of them for more."""
-    return _BUMP * (n - _FEW) / n if n > _FEW else None
 
 
 def farthest_points(points: Floats, n: int) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure  # noqa: E402
 from cotherm.draw.body import draw_bodies  # noqa: E402
 from cotherm.draw.curves import draw_coupling, draw_curves  # noqa: E402
 from cotherm.draw.graph import draw_graph  # noqa: E402
-from cotherm.draw.panels import draw_heat, draw_views  # noqa: E402
+from cotherm.draw.panels import draw_heat  # noqa: E402
 from cotherm.draw.result import draw_result  # noqa: E402
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "draw_graph",
     "draw_heat",
     "draw_result",
-    "draw_views",
 ]
 
 _NOTEBOOK_DOTS = 72

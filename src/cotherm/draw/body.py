@@ -14,17 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
-from cotherm.draw.graph import STYLES, marks_of_grid
-from cotherm.draw.parts import (
-    ON_SURFACES,
-    add_color_bar,
-    beside,
-    checked_graphs,
-    checked_grid,
-    checked_texts,
-    scale_of,
-    title,
-)
+from cotherm.draw import parts
+from cotherm.draw.graph import STYLES, marks_of
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import faces_of
 from cotherm.graphs.graph import Graph
@@ -109,10 +100,10 @@ def draw_bodies(
     >>> bodies = [[graph] for graph in views.graphs]
     >>> figure = ct.draw.draw_bodies(bodies, bumps, titles=["bump"], names=["joined", "apart"], up=2)
     """
-    above = checked_texts("titles", titles)
+    above = parts.checked_texts("titles", titles)
     common_scale = validation.boolean("common_scale", common_scale)
     drawn = _checked(graphs, values, len(above), marked, up, azimuth)
-    left = checked_texts("names", names, len(drawn), each="rows of graphs")
+    left = parts.checked_texts("names", names, len(drawn), each="rows of graphs")
     extents = [np.ptp(row[0].places[:, :2], axis=0) for row in drawn]
     inches = [_TALL * extent / max(float(extent[1]), 0.6 * float(extent[0]), 1e-300) for extent in extents]
     wide = max(1.7, *(float(size[0]) + 0.3 for size in inches))
@@ -121,13 +112,13 @@ def draw_bodies(
     axes = figure.subplots(len(drawn), len(above), squeeze=False, height_ratios=tall)
     every = [one.values for row in drawn for one in row]
     for c, text in enumerate(above):
-        scale = scale_of(every if common_scale else [row[c].values for row in drawn], ON_SURFACES)
+        scale = parts.scale_of(every if common_scale else [row[c].values for row in drawn], parts.ON_SURFACES)
         for r, row in enumerate(drawn):
             _draw(axes[r, c], row[c], scale.norm, scale.colors)
-        title(axes[0, c], text, inches=wide)
-    beside(axes[:, 0], left, tall)
+        parts.title(axes[0, c], text, inches=wide)
+    parts.beside(axes[:, 0], left, tall)
     if common_scale:
-        add_color_bar(figure, axes, scale, "heat")
+        parts.add_color_bar(figure, axes, scale, "heat")
     return figure
 
 
@@ -140,9 +131,14 @@ def _checked(
     azimuth: float | None,
 ) -> list[list[_Drawn]]:
     rows = [_bodies(f"graphs[{r}]", row, columns) for r, row in enumerate(validation.items("graphs", graphs))]
-    shown = checked_grid("values", values, [columns] * len(rows))
-    marks = marks_of_grid("marked", marked, rows)
-    view = _view(rows[0][0], up, azimuth)
+    count = len(rows)
+    shown = [
+        validation.items(f"values[{r}]", row, columns, each="graphs")
+        for r, row in enumerate(validation.items("values", values, count, each="rows of graphs"))
+    ]
+    given = [None] * count if marked is None else validation.items("marked", marked, count, each="rows of graphs")
+    marks = [marks_of(f"marked[{r}]", own, rows[r]) for r, own in enumerate(given)]
+    view = _view(np.asarray(rows[0][0].coordinates), up, azimuth)
     drawn = []
     for r, row in enumerate(rows):
         surface = faces_of(row[0])
@@ -151,14 +147,14 @@ def _checked(
             vector = validation.functions(f"values[{r}][{c}]", shown[r][c], graph.n, graph.vertex_names)[:, 0]
             kinds = marks[r][c]
             dashed = np.zeros(graph.m, dtype=bool) if kinds is None else np.isin(kinds, ("marked", "cut"))
-            bodies.append(_Drawn(graph, _points(graph) @ view, surface, vector, dashed))
+            bodies.append(_Drawn(graph, np.asarray(graph.coordinates) @ view, surface, vector, dashed))
         drawn.append(bodies)
     return drawn
 
 
 def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     """The graphs of a row: in space, and on the same vertices, since they have the same faces."""
-    row = checked_graphs(argument, value, count, each="titles")
+    row = parts.checked_graphs(argument, value, count, each="titles")
     for c, graph in enumerate(row):
         if graph.coordinates is None or graph.coordinates.shape[1] != 3:
             raise CothermError(f"{argument}[{c}]", "no coordinates in space", "a graph with (n, 3) coordinates")
@@ -167,14 +163,9 @@ def _bodies(argument: str, value: Any, count: int) -> list[Graph]:
     return row
 
 
-def _points(graph: Graph) -> Floats:
-    assert graph.coordinates is not None
-    return graph.coordinates
-
-
-def _view(graph: Graph, up: int | None, azimuth: float | None) -> Floats:
+def _view(points: Floats, up: int | None, azimuth: float | None) -> Floats:
     """The directions across, up and towards the reader, (3, 3), to be multiplied from the right."""
-    extent = np.ptp(_points(graph), axis=0)
+    extent = np.ptp(points, axis=0)
     top = int(np.argmax(extent)) if up is None else validation.integer("up", up, least=0, most=2)
     one, other = (top + 1) % 3, (top + 2) % 3
     usual = 0.0 if extent[other] >= extent[one] else -90.0
@@ -205,19 +196,13 @@ def _draw(ax: Any, body: _Drawn, norm: Normalize, colors: str) -> None:
     shaded = palette(norm(body.values[shown].mean(axis=1)))
     shaded[:, :3] *= _light(corners)[:, np.newaxis]
     # Edges of the same color close the seams between faces.
-    surface = PolyCollection(
-        list(corners[order][:, :, :2]), facecolors=shaded[order], edgecolors=shaded[order], zorder=2
-    )
-    surface.set_linewidth(0.3)
-    ax.add_collection(surface)
+    faces = list(corners[order][:, :, :2])
+    colored = {"facecolors": shaded[order], "edgecolors": shaded[order], "linewidths": 0.3}
+    ax.add_collection(PolyCollection(faces, zorder=2, **colored))
     alone = np.setdiff1d(np.arange(body.graph.n), shown)
     ax.scatter(*places[alone, :2].T, c=body.values[alone], cmap=palette, norm=norm, s=5, linewidths=0, zorder=3)
-    style = STYLES["marked"]
-    lines = LineCollection(
-        list(places[ends[body.marks]][:, :, :2]), colors=_MARK, linestyles=style.line, linewidths=0.9
-    )
-    lines.set_zorder(4)
-    ax.add_collection(lines)
+    dashes = {"colors": _MARK, "linestyles": STYLES["marked"].line, "linewidths": 0.9, "zorder": 4}
+    ax.add_collection(LineCollection(list(places[ends[body.marks]][:, :, :2]), **dashes))
     low, high = places[:, :2].min(axis=0), places[:, :2].max(axis=0)
     ax.update_datalim([low, high])
     ax.set_aspect("equal", adjustable="datalim")

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import parts
 from cotherm.draw.parts import checked_curve, checked_text, distinct, shown, write_legend
-from cotherm.draw.parts import title as name_above
 from cotherm.errors import CothermError
 
 # Okabe and Ito's colors, distinct for color-blind readers; line styles keep them distinct in print.
@@ -91,7 +91,7 @@ def draw_curves(
     _plain_frame(ax)
     write_legend(ax, lines, list(points), frameon=False, fontsize=9)
     if title is not None:
-        name_above(ax, checked_text("title", title), inches=6.0)
+        parts.title(ax, checked_text("title", title), inches=6.0)
     return figure
 
 
@@ -188,7 +188,7 @@ def _draw_bars(heights: list[float], y: str, title: str) -> Figure:
     ax.margins(x=0.12)
     ax.set_xlabel(y)
     _plain_frame(ax)
-    name_above(ax, title, inches=6.0)
+    parts.title(ax, title, inches=6.0)
     return figure
 
 
@@ -230,13 +230,9 @@ def draw_steps(rows: Sequence[Mapping[str, Any]], alpha: float | None, before: f
         axes[0].axhline(before, color="0.5", linestyle="--", linewidth=1.0)
         axes[0].margins(y=0.12)
         axes[0].annotate("as given", (1.0, before), xycoords=axes[0].get_yaxis_transform(), ha="right", va="bottom")
-    figure.suptitle(_sentence(errors, before), fontsize=11)
-    return figure
-
-
-def _sentence(errors: Floats, before: float | None) -> str:
     seen = errors[np.isfinite(errors)]
-    first = before if before is not None else seen[0] if len(seen) else np.nan
-    if not len(seen) or not np.isfinite(first):
-        return "How the views come to agree"
-    return f"Heat on the views differed by {first:.2g}; after {len(errors):,} steps it differs by {seen[-1]:.2g}"
+    told = "How the views come to agree"
+    if len(seen) and np.isfinite(first_seen := seen[0] if before is None else before):
+        told = f"Heat on the views differed by {first_seen:.2g}; after {len(rows):,} steps it differs by {seen[-1]:.2g}"
+    figure.suptitle(told, fontsize=11)
+    return figure

@@ -94,7 +94,7 @@ def draw_graph(
     See Also
     --------
     draw_heat : A grid of graphs and times.
-    draw_views : A grid of views before and after.
+    draw_result : The views of a coupling before and after.
 
     Examples
     --------
@@ -108,19 +108,16 @@ def draw_graph(
     if not isinstance(ax, Axes):
         raise CothermError("ax", validation.describe(ax), "axes of matplotlib", "figure.subplots() makes some.")
     marks = None if marked is None else checked_marks("marked", marked, graph.m)
-    low, high = (None, None) if limits is None else _limits(limits)
+    low, high = (None, None)
+    if limits is not None:
+        low, high = (validation.number("limits", one) for one in validation.items("limits", limits, 2))
+        if low > high:
+            raise CothermError("limits", f"{low} and {high}", "the smaller number first")
     colors: dict[str, Any] = {"c": "0.3"}
     if values is not None:
         shown = validation.functions("values", values, graph.n, graph.vertex_names)[:, 0]
         colors = {"c": shown, "cmap": COLORS, "vmin": low, "vmax": high}
     return put_graph(ax, graph, points, marks=marks, **colors)
-
-
-def _limits(value: Any) -> tuple[float, float]:
-    low, high = (validation.number("limits", one) for one in validation.items("limits", value, 2))
-    if low > high:
-        raise CothermError("limits", f"{low} and {high}", "the smaller number first")
-    return low, high
 
 
 def checked_places(argument: str, value: Graph) -> Floats:
@@ -183,13 +180,6 @@ def marks_of(argument: str, value: Any, graphs: Sequence[Graph]) -> list[NDArray
     return [None if one is None else checked_marks(f"{argument}[{k}]", one, graphs[k].m) for k, one in listed]
 
 
-def marks_of_grid(argument: str, value: Any, graphs: Sequence[Sequence[Graph]]) -> list[list[NDArray[np.str_] | None]]:
-    """The same for rows of graphs."""
-    count = len(graphs)
-    rows = [None] * count if value is None else validation.items(argument, value, count, each="rows of graphs")
-    return [marks_of(f"{argument}[{r}]", row, graphs[r]) for r, row in enumerate(rows)]
-
-
 def heaviest(graph: Graph) -> float:
     """The weight drawn widest and darkest. A few heavier ones look the same, so that the others stay visible."""
     live = graph.w[graph.w > 0.0]
@@ -218,8 +208,8 @@ def add_edges(
             heavy = np.full(len(chosen), 0.5) if style.fixed else shade[chosen]
             width = np.maximum((1.0 if style.fixed else 0.6) * widest * heavy, _THINNEST)
             colors = [to_rgba(style.color, style.least + (0.85 - style.least) * part) for part in heavy]
-            options = {"colors": colors, "linestyles": style.line, "linewidths": width, "zorder": 1.1 + 0.1 * order}
-            _add(ax, graph, points, chosen, **options)
+            options = {"colors": colors, "linestyles": style.line, "linewidths": width}
+            _add(ax, graph, points, chosen, **options, zorder=1.1 + 0.1 * order)
 
 
 def _add(ax: Any, graph: Graph, points: Floats, chosen: NDArray[Any], **options: Any) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
 from cotherm.arrays import Floats
+from cotherm.draw import parts
 from cotherm.draw.graph import (
     PANEL,
     STYLES,
@@ -20,23 +21,9 @@ from cotherm.draw.graph import (
     left_out,
     legend_entries,
     marks_of,
-    marks_of_grid,
     panel_height,
     put_graph,
     word,
-)
-from cotherm.draw.parts import (
-    Classes,
-    add_color_bar,
-    beside,
-    checked_graphs,
-    checked_grid,
-    checked_texts,
-    distinct,
-    room,
-    scale_of,
-    title,
-    write_legend,
 )
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
@@ -47,62 +34,6 @@ _LEGEND, _LONGEST_CLASS = 8.5, 28
 _WIDTH, _WIDEST, _LOWEST = 2.1, 3.4, 1.1
 
 
-def draw_views(
-    graphs: Sequence[Sequence[Graph]],
-    points: Sequence[Sequence[ArrayLike]],
-    *,
-    rows: Sequence[str],
-    columns: Sequence[str] | None = None,
-    labels: Sequence[ArrayLike] | None = None,
-    marked: Sequence[Sequence[ArrayLike | None]] | None = None,
-) -> Figure:
-    """Draw a grid of graphs: a row for each view, a column for each state of it.
-
-    Classes are shown in color, weights as width and gray of edges. Below each graph stands how many edges it has, or
-    of marked ones how many of each kind. Of more than 8,000 edges a part is drawn, which is said there too.
-
-    Parameters
-    ----------
-    graphs : sequence of sequence of Graph
-        The graphs of each row.
-    points : sequence of sequence of array_like of shape (n, 2)
-        Positions of the vertices of each graph.
-    rows : sequence of str
-        Names beside the rows.
-    columns : sequence of str, optional
-        Names above the columns.
-    labels : sequence of array_like of str, optional
-        For each row the class of every vertex. An empty class is unknown and drawn in gray. Of more than 16 classes
-        the most frequent have colors of their own.
-    marked : sequence of sequence of array_like of bool or str or None, optional
-        For each graph edges to mark, as in :func:`draw_graph`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-
-    See Also
-    --------
-    draw_graph : One graph.
-    draw_result : The views of a coupling before and after.
-
-    Examples
-    --------
-    >>> import cotherm as ct
-    >>> graphs = ct.datasets.ring().graphs
-    >>> points = [[graph.coordinates] for graph in graphs]
-    >>> figure = ct.draw.draw_views([[graph] for graph in graphs], points, rows=["ring", "cracked"])
-    """
-    graphs = [checked_graphs(f"graphs[{r}]", row) for r, row in enumerate(validation.items("graphs", graphs))]
-    count, width = len(graphs), max(len(row) for row in graphs)
-    names = checked_texts("rows", rows, count, each="rows of graphs")
-    above = [] if columns is None else checked_texts("columns", columns, width, each="columns")
-    known = None if labels is None else checked_labels(graphs, labels)
-    kinds = marks_of_grid("marked", marked, graphs)
-    return views_figure(graphs, _places(graphs, points), kinds, rows=names, columns=above, labels=known)
-
-
 def views_figure(
     graphs: Sequence[Sequence[Graph]],
     places: Sequence[Sequence[Floats]],
@@ -110,15 +41,21 @@ def views_figure(
     *,
     rows: Sequence[str],
     columns: Sequence[str],
-    labels: Sequence[NDArray[Any]] | None,
+    labels: Sequence[ArrayLike] | None,
     words: Mapping[str, str] | None = None,
 ) -> Figure:
-    """The grid, of what was checked; ``words`` are what legends call the kinds of marked edges."""
+    """A row for each view, a column for each state of it, with classes in color.
+
+    Below each graph stands how many edges it has, or of marked ones how many of each kind; ``words`` are what legends
+    call these. Of more than 8,000 edges a part is drawn, which is said there too.
+    """
     count, width = len(graphs), max(len(row) for row in graphs)
     heights = [panel_height(row, PANEL) for row in places]
-    classes = None if labels is None else Classes(labels)
+    classes = None if labels is None else parts.Classes(labels)
     across = PANEL * width + 0.5
-    legend, ncols = _fitted([] if classes is None else classes.legend(), across)
+    legend = [] if classes is None else classes.legend()
+    longest = min(max((len(name) for _, name in legend), default=1), _LONGEST_CLASS)
+    ncols = max(1, min(len(legend), parts.room(across, _LEGEND) // (longest + 5)))
     below = 0.2 * -(-len(legend) // ncols)
     figure = Figure(figsize=(across, sum(heights) + 0.7 * count + 0.3 + below), layout="constrained")
     axes = figure.subplots(count, width, squeeze=False, height_ratios=heights)
@@ -126,32 +63,18 @@ def views_figure(
         ax.axis("off")
     for r, row in enumerate(graphs):
         for c, graph in enumerate(row):
-            dots: dict[str, Any] = {"c": "0.3" if classes is None else classes.colors(r, graph.n)}
-            put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), **dots)
+            colors = "0.3" if classes is None else classes.colors(r, graph.n)
+            put_graph(axes[r, c], graph, places[r][c], marks=kinds[r][c], top=heaviest(row[0]), c=colors)
             _add_counts(axes[r, c], graph, kinds[r][c], words)
-    beside(axes[:, 0], rows, heights)
+    parts.beside(axes[:, 0], rows, heights)
     for c, text in enumerate(columns):
-        title(axes[0, c], text, inches=PANEL)
+        parts.title(axes[0, c], text, inches=PANEL)
     if legend:
-        _add_classes(figure, legend, ncols)
+        dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in legend]
+        texts = [name for _, name in legend]
+        where: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "handletextpad": 0.2}
+        parts.write_legend(figure, dots, texts, most=_LONGEST_CLASS, frameon=False, fontsize=_LEGEND, **where)
     return figure
-
-
-def checked_labels(graphs: Sequence[Sequence[Graph]], labels: Any) -> list[NDArray[Any]]:
-    given_rows = validation.items("labels", labels, len(graphs), each="rows of graphs")
-    return [validation.labels(f"labels[{r}]", one, graphs[r][0].vertex_names) for r, one in enumerate(given_rows)]
-
-
-def _places(graphs: Sequence[Sequence[Graph]], points: Any) -> list[list[Floats]]:
-    found = checked_grid("points", points, [len(row) for row in graphs])
-    return [[_plane(f"points[{r}][{c}]", at, graphs[r][c]) for c, at in enumerate(row)] for r, row in enumerate(found)]
-
-
-def _plane(argument: str, value: ArrayLike, graph: Graph) -> Floats:
-    points = validation.functions(argument, value, graph.n, graph.vertex_names)
-    if points.shape[1] < 2:
-        raise CothermError(argument, f"shape {np.shape(value)}", f"positions in the plane, shape {(graph.n, 2)}")
-    return points
 
 
 def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Mapping[str, str] | None) -> None:
@@ -164,20 +87,8 @@ def _add_counts(ax: Any, graph: Graph, marks: NDArray[np.str_] | None, words: Ma
     options: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.2}
     options |= {"columnspacing": 1.0, "handlelength": 1.6, "handletextpad": 0.5}
     lines, texts = [line for line, _ in entries], [text for _, text in entries]
-    ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * room(PANEL, _LEGEND) else 1
-    write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
-
-
-def _fitted(entries: list[tuple[str, str]], inches: float) -> tuple[list[tuple[str, str]], int]:
-    """The entries of a legend, and in how many columns they fit."""
-    longest = min(max((len(name) for _, name in entries), default=1), _LONGEST_CLASS)
-    return entries, max(1, min(len(entries), room(inches, _LEGEND) // (longest + 5)))
-
-
-def _add_classes(figure: Figure, entries: list[tuple[str, str]], ncols: int) -> None:
-    dots = [Line2D([], [], marker="o", markersize=5, linestyle="", color=color) for color, _ in entries]
-    options: dict[str, Any] = {"loc": "outside lower center", "ncols": ncols, "frameon": False, "fontsize": _LEGEND}
-    write_legend(figure, dots, [name for _, name in entries], most=_LONGEST_CLASS, handletextpad=0.2, **options)
+    ncols = 2 if len(texts) > 1 and 2 * max(map(len, texts)) + 8 <= 1.2 * parts.room(PANEL, _LEGEND) else 1
+    parts.write_legend(ax, lines, texts, ncols=ncols, frameon=False, fontsize=_LEGEND, **options)
 
 
 def draw_heat(
@@ -223,15 +134,15 @@ def draw_heat(
     >>> flows = [ct.heat_flow(g, F[:, 0], views.times)[:, :, 0] for g, F in zip(views.graphs, views.functions)]
     >>> figure = ct.draw.draw_heat(views.graphs, flows, views.times)
     """
-    graphs = checked_graphs("graphs", graphs)
+    graphs = parts.checked_graphs("graphs", graphs)
     at = validation.times("times", times).tolist()
     heats = _heats(graphs, flows, len(at))
     places = [checked_places(f"graphs[{k}]", graph) for k, graph in enumerate(graphs)]
     shown = [graph.name or "" for graph in graphs]
     if names is not None:
-        shown = checked_texts("names", names, len(graphs), each="graphs")
+        shown = parts.checked_texts("names", names, len(graphs), each="graphs")
     marks = marks_of("marked", marked, graphs)
-    scale = scale_of([heat for flow in heats for heat in flow])
+    scale = parts.scale_of([heat for flow in heats for heat in flow])
     ratios = np.array([panel_height([points], 1.0) for points in places])
     width = float(np.clip(_LOWEST / ratios.min(), _WIDTH, _WIDEST))
     heights = (width * ratios).tolist()
@@ -242,11 +153,17 @@ def draw_heat(
         for ax, heat in zip(axes[row], heats[row], strict=True):
             options = {"c": heat, "cmap": scale.colors, "norm": scale.norm}
             put_graph(ax, graph, places[row], inches=width, marks=marks[row], **options)
-    for column, text in enumerate(distinct(at)):
-        title(axes[0, column], f"t = {text}", inches=width)
-    beside(axes[:, 0], shown, heights)
-    add_color_bar(figure, axes, scale, "heat")
-    _add_legend(figure, [one for one in marks if one is not None])
+    for column, text in enumerate(parts.distinct(at)):
+        parts.title(axes[0, column], f"t = {text}", inches=width)
+    parts.beside(axes[:, 0], shown, heights)
+    parts.add_color_bar(figure, axes, scale, "heat")
+    kinds = [kind for kind in STYLES if any(one is not None and (one == kind).any() for one in marks)]
+    lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
+    if kinds:
+        texts = [f"{word(kind)} edges" for kind in kinds]
+        parts.write_legend(
+            figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9
+        )
     return figure
 
 
@@ -258,11 +175,3 @@ def _heats(graphs: list[Graph], flows: Any, count: int) -> list[Floats]:
             raise CothermError(f"flows[{k}]", f"shape {heat.shape}", f"shape {(count, graphs[k].n)}, (times, n)")
         found.append(heat)
     return found
-
-
-def _add_legend(figure: Figure, found: list[NDArray[np.str_]]) -> None:
-    kinds = [kind for kind in STYLES if any((marks == kind).any() for marks in found)]
-    lines = [Line2D([], [], color=STYLES[kind].color, linestyle=STYLES[kind].line) for kind in kinds]
-    if kinds:
-        texts = [f"{word(kind)} edges" for kind in kinds]
-        write_legend(figure, lines, texts, loc="outside lower center", ncols=len(kinds), frameon=False, fontsize=9)

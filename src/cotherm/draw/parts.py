@@ -67,12 +67,6 @@ def checked_graphs(argument: str, value: Any, count: int | None = None, *, each:
     return [checked_graph(f"{argument}[{k}]", one) for k, one in listed]
 
 
-def checked_grid(argument: str, value: Any, lengths: list[int]) -> list[list[Any]]:
-    """Check rows whose lengths must be ``lengths``."""
-    rows = validation.items(argument, value, len(lengths), each="rows of graphs")
-    return [validation.items(f"{argument}[{r}]", row, lengths[r], each="graphs") for r, row in enumerate(rows)]
-
-
 def checked_curve(argument: str, value: Any, length: int | None = None) -> Floats:
     """A vector of numbers, or a single number; values that are not finite leave a gap in the curve."""
     array = np.atleast_1d(validation.as_array(argument, value))
@@ -138,11 +132,6 @@ class Scale(NamedTuple):
     colors: str
     stretched: bool
 
-    @property
-    def mappable(self) -> ScalarMappable:
-        """The source of a color bar."""
-        return ScalarMappable(self.norm, self.colors)
-
 
 def scale_of(panels: Sequence[ArrayLike], colors: str = COLORS) -> Scale:
     """A scale for all panels: from 0 up, or symmetric around 0 if there are negative values.
@@ -162,7 +151,8 @@ def scale_of(panels: Sequence[ArrayLike], colors: str = COLORS) -> Scale:
 
 def add_color_bar(figure: Figure, axes: Any, scale: Scale, quantity: str) -> None:
     """The one color bar of a figure."""
-    bar = figure.colorbar(scale.mappable, ax=axes, shrink=min(1.0, 3.0 / figure.get_figheight()), aspect=24, pad=0.02)
+    source, shrink = ScalarMappable(scale.norm, scale.colors), min(1.0, 3.0 / figure.get_figheight())
+    bar = figure.colorbar(source, ax=axes, shrink=shrink, aspect=24, pad=0.02)
     low, top = float(scale.norm.vmin or 0.0), float(scale.norm.vmax or 1.0)
     between = [0.04 * top, 0.25 * top] if scale.stretched else [0.5 * (low + top)]
     bar.set_ticks([low, *between, top], labels=[f"{tick:.2g}" for tick in (low, *between, top)])

@@ -13,7 +13,7 @@ from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.draw.body import draw_bodies
 from cotherm.draw.curves import draw_coupling, draw_steps
-from cotherm.draw.panels import checked_labels, draw_heat, views_figure
+from cotherm.draw.panels import draw_heat, views_figure
 from cotherm.draw.parts import distinct
 from cotherm.errors import CothermError
 from cotherm.graphs.faces import is_mesh
@@ -71,7 +71,7 @@ def draw_result(
 
     See Also
     --------
-    draw_views : Any graphs side by side.
+    draw_graph : Any graph.
     draw_heat : Heat on any graphs.
 
     Examples
@@ -112,16 +112,19 @@ def _near(found: float, expected: float) -> bool:
 
 
 def _graphs(result: Coupling, labels: Sequence[ArrayLike] | None) -> Figure:
-    graphs = [[old, new] for old, new in zip(result.originals, result.graphs, strict=True)]
-    if labels is None and all(graph.labels is not None for graph in result.originals):
-        labels = [graph.labels for graph in result.originals if graph.labels is not None]
+    originals = result.originals
+    if labels is None and all(graph.labels is not None for graph in originals):
+        labels = [graph.labels for graph in originals if graph.labels is not None]
+    if labels is not None:
+        given = zip(validation.items("labels", labels, len(originals), each="rows of graphs"), originals, strict=True)
+        labels = [validation.labels(f"labels[{k}]", own, graph.vertex_names) for k, (own, graph) in enumerate(given)]
     return views_figure(
-        graphs,
-        [[places(graph)] * 2 for graph in result.originals],
+        [[old, new] for old, new in zip(originals, result.graphs, strict=True)],
+        [[places(graph)] * 2 for graph in originals],
         [[None, change.kind] for change in result.changes(cut=_CUT, weak=_WEAK, strong=_STRONG)],
         rows=_names(result),
         columns=["before", "coupled"],
-        labels=None if labels is None else checked_labels(graphs, labels),
+        labels=labels,
         words=_MARK_NAMES,
     )
 

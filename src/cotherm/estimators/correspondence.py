@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.estimators.new_samples import Kernel
 from cotherm.estimators.views import View, plain, require_one_order
 from cotherm.functions import landmark_functions, match_labels
 from cotherm.graphs.build import knn_graph
@@ -49,31 +48,31 @@ def checked_options(options: Any, way: str, *, points: bool) -> dict[str, Any]:
     return dict(options or {})
 
 
-def kernel_of(options: Mapping[str, Any], n_neighbors: int, metric: str) -> Kernel:
-    """How graphs are made of points, with the defaults of :func:`cotherm.knn_graph`."""
+def graph_options(options: Mapping[str, Any], n_neighbors: int, metric: str) -> dict[str, Any]:
+    """How graphs are made of points: all options of :func:`cotherm.knn_graph`, with its defaults."""
     defaults = inspect.signature(knn_graph).parameters
-    return Kernel(n_neighbors, metric, **{name: options.get(name, defaults[name].default) for name in _GRAPH})
+    found = {name: options.get(name, defaults[name].default) for name in _GRAPH}
+    return {"k": n_neighbors, "metric": metric} | found
 
 
 def for_couple(options: Mapping[str, Any], views: int) -> dict[str, Any]:
     """What :func:`cotherm.couple` gets; a single view is there twice, and so are its weights."""
-    found = {name: value for name, value in options.items() if name in (*_BOTH, *_FUNCTIONS)}
+    found = dict(options)
     for name in ("rigidity", "graph_weights"):
         if views == 1 and isinstance(found.get(name), list | tuple):
             found[name] = [*found[name]] * 2
-    return _nested(found, ("graph_weights", "max_seconds"))
+    return _nested(found, (*_BOTH, *_FUNCTIONS), ("graph_weights", "max_seconds"))
 
 
 def for_pairs(options: Mapping[str, Any]) -> dict[str, Any]:
     """What :func:`cotherm.couple_pairs` gets."""
-    found = {name: value for name, value in options.items() if name in (*_BOTH, *_PAIRS)}
-    return _nested(found, ("borrow", "max_seconds"))
+    return _nested(options, (*_BOTH, *_PAIRS), ("borrow", "max_seconds"))
 
 
-def _nested(given: dict[str, Any], named: tuple[str, ...]) -> dict[str, Any]:
+def _nested(given: Mapping[str, Any], taken: Sequence[str], named: Sequence[str]) -> dict[str, Any]:
     """Keyword arguments of a function that takes some of them by name, and the others as ``options``."""
-    own = {name: given.pop(name) for name in named if name in given}
-    return {**own, "options": given}
+    own = {name: given[name] for name in named if name in given}
+    return {**own, "options": {name: one for name, one in given.items() if name in taken and name not in named}}
 
 
 def checked_functions(functions: Any, views: Sequence[View]) -> list[NDArray[Any]] | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NamedTuple, Self
+from contextlib import contextmanager
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -17,18 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError, CothermWarning, known_as
-from cotherm.estimators.correspondence import (
-    checked_functions,
-    checked_options,
-    for_couple,
-    for_pairs,
-    from_labels,
-    kernel_of,
-    shared_landmarks,
-)
+from cotherm.estimators import correspondence
 from cotherm.estimators.new_samples import Coordinates, Joined, PointsGraph, factors, fitted_view, votes
 from cotherm.estimators.views import (
-    Bools,
     View,
     column_names,
     columns_of_views,
@@ -41,7 +33,6 @@ from cotherm.estimators.views import (
     plain,
     require_columns,
     row_names,
-    seen_rows,
     spread,
 )
 from cotherm.graphs.graph import Graph
@@ -59,12 +50,8 @@ class NotNumbersError(CothermError, TypeError):
     """X holds objects that are no numbers, where scikit-learn asks for a TypeError."""
 
 
-class NewRows(NamedTuple):
-    """New samples in one view: which rows were seen, and how these hang on the training samples."""
-
-    view: View
-    seen: Bools
-    joined: Joined
+# New samples in one view, and how those of its rows that were seen hang on the training samples.
+NewRows = tuple[View, Joined]
 
 
 def _has_clusters(estimator: Any) -> bool:
@@ -266,7 +253,9 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         Self
             The fitted estimator.
         """
-        with self._anew(), self._progress():
+        if not isinstance(self.verbose, bool | np.bool_):  # scikit-learn takes those, too
+            validation.integer("verbose", self.verbose, least=0)
+        with self._anew(), shown(bool(self.verbose)):
             self._fit(X, y, functions, pairs)
         return self
 
@@ -340,7 +329,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         common = self._in_common()
         new = self._new_rows(X)
         if not common:
-            return self._together([one and self._placed(one) for one in new])
+            return self._together([one and self._placed(*one) for one in new])
         width = self.common_embedding_.shape[1]
         total, count = self._summed(new, lambda k, joined: self._common[k].of_new(joined), width)
         total[count == 0.0] = np.nan  # seen in views only that are not in the common graph
@@ -366,7 +355,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         check_is_fitted(self, "labels_")
         new = self._new_rows(X)
         if isinstance(self.labels_, list):
-            pairs = [(one.joined, own) for one, own in zip(new, self.labels_, strict=True) if one is not None]
+            pairs = [(one[1], own) for one, own in zip(new, self.labels_, strict=True) if one is not None]
             return [votes(joined, labels, int(labels.max()) + 1).argmax(axis=1) for joined, labels in pairs]
         clusters = int(self.labels_.max()) + 1
 
@@ -440,15 +429,15 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             where = "a single view" if len(views) == 1 else f"correspondence by {way}, which says what corresponds"
             raise CothermError("pairs", f"pairs beside {where}", "pairs of rows", 'Set correspondence="pairs".')
         points = any(not isinstance(view.given, Graph) for view in views)
-        options, seed = checked_options(self.options, way, points=points), self._seed()
+        options, seed = correspondence.checked_options(self.options, way, points=points), self._seed()
         self._require_answers(paired)
-        blocks = checked_functions(functions, views)
+        blocks = correspondence.checked_functions(functions, views)
         if paired:
-            self._items = found_items(views, [seen_rows(view) for view in views], pairs)
+            self._items = found_items(views, pairs)
         else:
             self._items = every_row(views, together=self._stacked or len(views) == 1)
-        kernel = kernel_of(options, self.n_neighbors, self.metric)
-        self._views = [fitted_view(view, rows, kernel) for view, rows in zip(views, self._items.seen, strict=True)]
+        own = correspondence.graph_options(options, self.n_neighbors, self.metric)
+        self._views = [fitted_view(view, rows, own) for view, rows in zip(views, self._items.seen, strict=True)]
         self.graphs_ = [view.graph for view in self._views]
         smallest = min(graph.n for graph in self.graphs_)
         self._require_answers(paired, smallest, len(self._items.table) if paired else smallest)
@@ -473,14 +462,14 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
             if self._stacked and views[0].names is None:
                 # Pipelines and splitters of scikit-learn hand over an array and a Series with the index of the whole.
                 y = plain(y)
-            return from_labels(views, y, options.get("unlabeled", -1))
+            return correspondence.from_labels(views, y, options.get("unlabeled", -1))
         # A single view agrees with itself whatever the functions.
         count = options.get("n_landmarks", 10) if way == "landmarks" else 1
-        return list(shared_landmarks(views, self.graphs_, count, seed))
+        return list(correspondence.shared_landmarks(views, self.graphs_, count, seed))
 
     def _couple(self, functions: list[Any], way: str, options: dict[str, Any]) -> None:
         copies = 1 if self.n_views_ > 1 else 2  # a single view agrees with itself
-        more = for_couple(options, self.n_views_)
+        more = correspondence.for_couple(options, self.n_views_)
         self.result_ = couple(self.graphs_ * copies, functions * copies, self.times, self.alpha, **more)
         if way != "pairs":
             self.functions_ = functions
@@ -494,7 +483,7 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
                 times=self.times,
                 alpha=self.alpha,
                 random_state=seed,
-                **for_pairs(options),
+                **correspondence.for_pairs(options),
             )
         self.items_ = self._items.table
         if self._items.names is not None:
@@ -543,13 +532,13 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         found: list[NewRows | None] = []
         given = self._split(X, reset=False, holes=paired)
         for view, own in zip(given, self._views, strict=True):
-            if view.given is None and paired:
+            if view.given is None:
                 found.append(None)
-                continue
-            seen = seen_rows(view) if paired else np.ones(view.size, dtype=bool)
-            nothing = Joined.nothing(own.graph.n)
-            joined = own.join(view.argument, view.part(np.flatnonzero(seen))) if seen.any() or not paired else nothing
-            found.append(NewRows(view, seen, joined))
+            elif paired and not view.seen.any():
+                found.append((view, Joined(sp.csr_array((0, own.graph.n)), np.zeros(0, dtype=bool))))
+            else:
+                rows = np.flatnonzero(view.seen) if paired else np.arange(view.size)
+                found.append((view, own.join(view.argument, view.part(rows))))
         return found
 
     def _summed(self, new: Sequence[NewRows | None], of_view: Any, width: int) -> tuple[Floats, Floats]:
@@ -558,18 +547,18 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         Views that were left out of the common graph do not count.
         """
         here = [one for one in new if one is not None]
-        items = found_items([one.view for one in here], [one.seen for one in here], shared=False)
+        items = found_items([view for view, _ in here], shared=False)
         total, count = np.zeros((len(items.table), width)), np.zeros(len(items.table))
-        for column, one in enumerate(here):
-            if one.view.number in self._counted:
+        for column, (view, joined) in enumerate(here):
+            if view.number in self._counted:
                 rows = items.of_rows(column)
-                total[rows] += of_view(one.view.number, one.joined)
+                total[rows] += of_view(view.number, joined)
                 count[rows] += 1.0
         return total, count
 
-    def _placed(self, new: NewRows) -> Floats:
+    def _placed(self, view: View, joined: Joined) -> Floats:
         """Coordinates in their view of rows that were seen, NaN in the places of the others."""
-        return spread(self._own[new.view.number].of_new(new.joined), np.flatnonzero(new.seen), new.view.size)
+        return spread(self._own[view.number].of_new(joined), np.flatnonzero(view.seen), view.size)
 
     def _together(self, parts: list[Any]) -> Any:
         """The views side by side for one array."""
@@ -592,12 +581,6 @@ class HeatKernelCoupling(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clus
         found = isinstance(self.n_clusters, str) and self.n_clusters == "auto" and paired
         if self.n_clusters is not None and not found:
             validation.integer("n_clusters", self.n_clusters, least=1, most=items)
-
-    def _progress(self) -> AbstractContextManager[None]:
-        """While this lasts, progress is shown if ``verbose`` says so."""
-        if not isinstance(self.verbose, bool | np.bool_):  # scikit-learn takes those, too
-            validation.integer("verbose", self.verbose, least=0)
-        return shown(bool(self.verbose))
 
     def _seed(self) -> int:
         try:

@@ -42,28 +42,6 @@ class Joined:
     shares: sp.csr_array
     copies: np.ndarray[Any, np.dtype[np.bool_]]
 
-    @classmethod
-    def nothing(cls, n: int) -> Joined:
-        """No new points beside n training points."""
-        return cls(sp.csr_array((0, n)), np.zeros(0, dtype=bool))
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """How graphs are made of points: options of :func:`cotherm.knn_graph`."""
-
-    k: int
-    metric: str
-    scale: str | float | None
-    scale_neighbor: int
-    scale_factor: float
-    symmetrize: str
-
-    @property
-    def sought(self) -> int:
-        """Neighbors that have to be known of every point."""
-        return max(self.k, self.scale_neighbor) if self.scale == "self-tuning" else self.k
-
 
 @dataclass(frozen=True)
 class GivenGraph:
@@ -89,12 +67,12 @@ class GivenGraph:
 
 @dataclass(frozen=True)
 class PointsGraph:
-    """The nearest-neighbor graph of points, with what is needed to join others to it."""
+    """The nearest-neighbor graph of points, and what is needed to join others to it: ``options`` of ``knn_graph``."""
 
     graph: Graph
     X: Rows
     sigma: Floats
-    options: Kernel
+    options: dict[str, Any]
 
     def join(self, argument: str, new: Any) -> Joined:
         with known_as("X", argument), known_as("X.data", argument):
@@ -102,7 +80,7 @@ class PointsGraph:
             if rows.shape[1] != self.X.shape[1]:
                 raise CothermError("X", f"{rows.shape[1]} features", f"{self.X.shape[1]}, as in training")
             indices, distances = _nearest(self.X, rows, self.options)
-        k, n = self.options.k, self.graph.n
+        k, n = self.options["k"], self.graph.n
         copies = distances[:, 0] == 0.0
         logs = self._log_weights(indices, distances)[:, :k]
         # In units of the largest weight: only shares matter, and no row vanishes.
@@ -113,20 +91,21 @@ class PointsGraph:
         return Joined(sp.csr_array((a.ravel(), indices[:, :k].ravel(), starts), shape=(len(a), n)), copies)
 
     def _log_weights(self, indices: Ints, distances: Floats) -> Floats:
-        if self.options.scale is None:
+        scale, factor = self.options["scale"], self.options["scale_factor"]
+        if scale is None:
             return np.zeros(distances.shape)
         sigma = self.sigma[indices]
-        if self.options.scale == "self-tuning":
-            own = kernel.self_tuned_sigma(distances, self.options.scale_neighbor)
-            return -(distances / own[:, np.newaxis]) * (distances / sigma) / self.options.scale_factor
-        return -((distances / sigma) ** 2) / self.options.scale_factor
+        if scale == "self-tuning":
+            own = kernel.self_tuned_sigma(distances, self.options["scale_neighbor"])
+            return -(distances / own[:, np.newaxis]) * (distances / sigma) / factor
+        return -((distances / sigma) ** 2) / factor
 
 
 # A graph to which new points can be joined.
 FittedGraph = GivenGraph | PointsGraph
 
 
-def fitted_view(view: View, rows: Ints, options: Kernel) -> FittedGraph:
+def fitted_view(view: View, rows: Ints, options: dict[str, Any]) -> FittedGraph:
     """The graph of those rows of a view that were seen: a Graph or points."""
     argument = view.argument
     if len(rows) < 2:
@@ -137,15 +116,7 @@ def fitted_view(view: View, rows: Ints, options: Kernel) -> FittedGraph:
         return GivenGraph(given)
     with known_as("X", argument), known_as("X.data", argument), known_as("k", "n_neighbors"):
         X = _rows(given)
-        graph, sigma = scaled_knn_graph(
-            X,
-            options.k,
-            scale=options.scale,
-            scale_neighbor=options.scale_neighbor,
-            scale_factor=options.scale_factor,
-            metric=options.metric,
-            symmetrize=options.symmetrize,
-        )
+        graph, sigma = scaled_knn_graph(X, **options)
     return PointsGraph(graph, X, sigma, options)
 
 
@@ -155,19 +126,20 @@ def _rows(given: Any, argument: str = "X") -> Rows:
     return given.tocsr() if hasattr(given, "tocsr") else checked
 
 
-def _nearest(training: Rows, new: Rows, options: Kernel) -> tuple[Ints, Floats]:
+def _nearest(training: Rows, new: Rows, options: dict[str, Any]) -> tuple[Ints, Floats]:
     """The nearest training points of new ones, numbered as in training, and their distances, ascending."""
     n = training.shape[0]
     stack: Any = np.vstack if isinstance(training, np.ndarray) and isinstance(new, np.ndarray) else sp.vstack
     both = stack([training, new])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CothermWarning)  # of zero rows: fit has warned of those it has
-        points = Points.of(both if isinstance(both, np.ndarray) else both.tocsr(), options.metric)
+        points = Points.of(both if isinstance(both, np.ndarray) else both.tocsr(), options["metric"])
     known, asked = np.flatnonzero(points.kept < n), np.flatnonzero(points.kept >= n)
     if len(asked) < new.shape[0]:
         stray = np.setdiff1d(np.arange(new.shape[0]), points.kept[asked] - n)
         raise CothermError("X", f"row {stray[0]} is zero and has no direction", "rows with a direction for 'cosine'")
-    indices, distances = nearest_to(points.take(known), points.take(asked), options.sought)
+    sought = max(options["k"], options["scale_neighbor"] if options["scale"] == "self-tuning" else 1)
+    indices, distances = nearest_to(points.take(known), points.take(asked), sought)
     return points.kept[known[indices]], distances
 
 

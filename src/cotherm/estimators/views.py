@@ -21,6 +21,7 @@ from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError, CothermWarning
 from cotherm.graphs.graph import Graph
 from cotherm.indexed import counts, same_names
+from cotherm.lazy import lazy
 from cotherm.methods.pairs.common import CommonGraph
 from cotherm.pairs import MISSING, checked_pairs, named_items, shown
 
@@ -46,6 +47,27 @@ class View:
     def size(self) -> int:
         """Number of rows."""
         return self.given.n if isinstance(self.given, Graph) else int(np.shape(self.given)[0])
+
+    @lazy
+    def seen(self) -> Bools:
+        """Which rows are items: those that are not NaN throughout; all of graphs and sparse matrices."""
+        given = self.given
+        array = None if isinstance(given, Graph) or sp.issparse(given) else np.asarray(plain(given))
+        # Arrays of other shapes and kinds are refused later.
+        if array is None or array.dtype.kind != "f" or array.ndim != 2 or not array.shape[1]:
+            return np.ones(self.size, dtype=bool)
+        seen = ~np.all(np.isnan(array), axis=1)
+        finite = np.isfinite(array)
+        if len(odd := np.flatnonzero(seen & ~np.all(finite, axis=1))):
+            row = int(odd[0])
+            what = "infinite" if np.any(np.isinf(array[row])) else "NaN"
+            raise CothermError(
+                self.argument,
+                f"row {row} of view {self.number}, {what} in {np.sum(~finite[row])} of its {array.shape[1]} columns",
+                "rows of finite numbers, or of NaN alone",
+                "A row of NaN alone is an item that is missing from the view; impute single values.",
+            )
+        return np.asarray(seen)
 
     def part(self, rows: Ints) -> Any:
         """These rows as an array or a sparse matrix; of a graph, whose rows are all seen, the whole."""
@@ -169,9 +191,9 @@ def _item_of_each(column: Ints) -> Ints:
     return np.asarray(here[np.argsort(column[here], kind="stable")], dtype=np.int64)
 
 
-def found_items(views: Sequence[View], seen: Sequence[Bools], pairs: Any = None, *, shared: bool = True) -> Items:
+def found_items(views: Sequence[View], pairs: Any = None, *, shared: bool = True) -> Items:
     """The items of views, by ``pairs``, else by the index of data frames, else row by row; some of them shared."""
-    sizes = tuple(view.size for view in views)
+    sizes, seen = tuple(view.size for view in views), [view.seen for view in views]
     indexes = [view.names for view in views]
     named = all(one is not None for one in indexes)
     names = None
@@ -195,26 +217,6 @@ def every_row(views: Sequence[View], *, together: bool) -> Items:
     sizes = tuple(view.size for view in views)
     table = _row_by_row(sizes) if together else np.empty((0, len(sizes)), dtype=np.int64)
     return Items(table, tuple(np.arange(size) for size in sizes), sizes)
-
-
-def seen_rows(view: View) -> Bools:
-    """Which rows of a view are items: those that are not NaN throughout; all of graphs and sparse matrices."""
-    given = view.given
-    array = None if isinstance(given, Graph) or sp.issparse(given) else np.asarray(plain(given))
-    if array is None or array.dtype.kind != "f" or array.ndim != 2 or not array.shape[1]:  # others are refused later
-        return np.ones(view.size, dtype=bool)
-    seen = ~np.all(np.isnan(array), axis=1)
-    finite = np.isfinite(array)
-    if len(odd := np.flatnonzero(seen & ~np.all(finite, axis=1))):
-        row = int(odd[0])
-        what = "infinite" if np.any(np.isinf(array[row])) else "NaN"
-        raise CothermError(
-            view.argument,
-            f"row {row} of view {view.number}, {what} in {np.sum(~finite[row])} of its {array.shape[1]} columns",
-            "rows of finite numbers, or of NaN alone",
-            "A row of NaN alone is an item that is missing from the view; impute single values.",
-        )
-    return np.asarray(seen)
 
 
 def _same_order(indexes: Sequence[Any]) -> bool:

@@ -1,7 +1,7 @@
 """Scores of results against the truth. They are independent of the methods that they judge."""
 
 from cotherm.evaluate.clustering import clustering_accuracy, clustering_scores
-from cotherm.evaluate.matching import foscttm, geodesic_error, label_transfer
+from cotherm.evaluate.matching import foscttm, geodesic_error
 from cotherm.evaluate.retrieval import Retrieval, retrieval
 
 __all__ = [
@@ -10,6 +10,5 @@ __all__ = [
     "clustering_scores",
     "foscttm",
     "geodesic_error",
-    "label_transfer",
     "retrieval",
 ]

@@ -12,8 +12,6 @@ from cotherm import limits, validation
 from cotherm.errors import CothermError
 from cotherm.indexed import index_of, rows_together
 
-_BOTH = ("classes", "clusters")
-
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     """Compute the fraction of items whose cluster stands for their class.
@@ -52,11 +50,8 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
 
     truth, found = _checked(classes, clusters)
     if (truth.max() + 1) * (found.max() + 1) > limits.CLUSTER_TABLE:
-        raise CothermError(
-            "clusters",
-            f"{found.max() + 1:,} clusters of {truth.max() + 1:,} classes",
-            f"at most {limits.CLUSTER_TABLE:,} pairs of a cluster and a class",
-        )
+        given = f"{found.max() + 1:,} clusters of {truth.max() + 1:,} classes"
+        raise CothermError("clusters", given, f"at most {limits.CLUSTER_TABLE:,} pairs of a cluster and a class")
     table = metrics.cluster.contingency_matrix(truth, found)
     rows, columns = linear_sum_assignment(table, maximize=True)
     return float(table[rows, columns].sum() / len(truth))
@@ -101,8 +96,8 @@ def clustering_scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, floa
 
 def _checked(classes: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both as numbers from 0 on, of one length."""
-    numbered = []
-    for argument, value in zip(_BOTH, rows_together(_BOTH, (classes, clusters)), strict=True):
+    numbered, both = [], ("classes", "clusters")
+    for argument, value in zip(both, rows_together(both, (classes, clusters)), strict=True):
         labels = validation.labels(argument, value, index_of(value))
         if labels.ndim != 1 or not labels.size:
             raise CothermError(argument, validation.describe(labels), "a vector of labels, one for each item")

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from cotherm import validation
 from cotherm.arrays import Floats
 from cotherm.errors import CothermError
-from cotherm.indexed import index_of, rows_together, square_in_order
+from cotherm.indexed import rows_together, square_in_order
 
 
 def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
@@ -36,7 +36,7 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
 
     See Also
     --------
-    label_transfer : Score without known pairs.
+    geodesic_error : How far from the truth vertices are matched.
 
     References
     ----------
@@ -56,64 +56,10 @@ def foscttm(X: ArrayLike, Y: ArrayLike) -> float:
         raise CothermError("X", f"{len(X)} sample(s)", "two samples or more")
     D = cdist(X, Y)
     true = np.diagonal(D).copy()
-    closer = sum(_closer(matrix, true) for matrix in (D, D.T))
-    return float(closer / (2 * len(X) * (len(X) - 1)))
-
-
-def _closer(D: Floats, true: Floats) -> float:
-    """Over all rows, the number of entries below that of the true match, plus half of the others equal to it."""
-    below = np.sum(true[:, np.newaxis] > D)
-    equal = np.sum(true[:, np.newaxis] == D) - len(D)
-    return float(below + 0.5 * equal)
-
-
-def label_transfer(
-    known: ArrayLike, known_labels: ArrayLike, others: ArrayLike, other_labels: ArrayLike, *, k: int = 5
-) -> float:
-    """Compute the fraction of samples that get their own label from their nearest neighbors in another view.
-
-    Parameters
-    ----------
-    known : array_like of shape (n, d)
-        Samples of one view.
-    known_labels : array_like of int or str of shape (n,)
-        Their labels.
-    others : array_like of shape (m, d)
-        Samples of another view in the same space.
-    other_labels : array_like of int or str of shape (m,)
-        The labels that they should get.
-    k : int, default 5
-        Number of neighbors; the majority decides.
-
-    Returns
-    -------
-    float
-        The fraction, from 0 to 1.
-
-    See Also
-    --------
-    foscttm : Score for known pairs.
-
-    Examples
-    --------
-    >>> import cotherm as ct
-    >>> ct.evaluate.label_transfer([[0.0], [1.0]], ["a", "b"], [[0.1], [0.4]], ["a", "b"], k=1)
-    0.5
-    """
-    from sklearn.neighbors import KNeighborsClassifier
-
-    X, Y = _rows("known", known), _rows("others", others)
-    if X.shape[1] != Y.shape[1]:
-        raise CothermError("others", f"{Y.shape[1]} columns", f"as many as known, {X.shape[1]}")
-    labels = {}
-    pairs = (("known_labels", known_labels, known, X), ("other_labels", other_labels, others, Y))
-    for argument, value, given, rows in pairs:
-        labels[argument] = validation.labels(argument, value, index_of(given))
-        if labels[argument].shape != (len(rows),):
-            raise CothermError(argument, f"shape {labels[argument].shape}", f"one label for each of {len(rows)} rows")
-    k = validation.integer("k", k, least=1, most=len(X))
-    found = KNeighborsClassifier(k).fit(X, labels["known_labels"]).predict(Y)
-    return float(np.mean(found == labels["other_labels"]))
+    # Entries of D below the true match of their row, and of their column; of the others equal to it half count.
+    below = np.sum(true[:, np.newaxis] > D) + np.sum(true > D)
+    equal = np.sum(true[:, np.newaxis] == D) + np.sum(true == D) - 2 * len(D)  # the true matches themselves
+    return float((below + 0.5 * equal) / (2 * len(X) * (len(X) - 1)))
 
 
 def geodesic_error(match: Any, truth: ArrayLike, distances: ArrayLike) -> Floats:

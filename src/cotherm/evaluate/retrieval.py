@@ -1,9 +1,4 @@
-"""How well distances find things of the same class: leave-one-out retrieval.
-
-Every item is a query once; all others are ranked by their distance from it, and those of its class are relevant. Where
-distances are equal, order is drawn from a seed: were it the order of the items, data sorted by class would flatter
-every score.
-"""
+"""How well distances find things of the same class: leave-one-out retrieval."""
 
 from __future__ import annotations
 

@@ -8,11 +8,10 @@ from cotherm.interop.anndata import anndata_functions, anndata_graphs, anndata_p
 from cotherm.interop.anndata_results import to_anndata
 from cotherm.interop.igraph import from_igraph, to_igraph
 from cotherm.interop.networkx import from_networkx, to_networkx
-from cotherm.interop.pandas import EdgeList, from_pandas, to_pandas
+from cotherm.interop.pandas import from_pandas, to_pandas
 from cotherm.interop.pyg import from_pyg, to_pyg
 
 __all__ = [
-    "EdgeList",
     "anndata_functions",
     "anndata_graphs",
     "anndata_pairs",

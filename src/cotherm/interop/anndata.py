@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from mudata import MuData
 
-_SYMMETRIZE = ("max", "mean", "min")
-
 
 def modalities(adatas: Any, *, least: int = 1) -> list[tuple[str, Any]]:
     """Every modality in the order given, with what messages call it: its name, if it comes from a MuData."""
@@ -293,7 +291,7 @@ def _stored_graph(
     W = adata.obsp[place]
     argument = f"obsp[{place!r}]"
     if symmetrize is not None:
-        W = _symmetric(argument, W, validation.choice("symmetrize", symmetrize, _SYMMETRIZE))
+        W = _symmetric(argument, W, validation.choice("symmetrize", symmetrize, ("max", "mean", "min")))
     with known_as("W", argument):
         try:
             return Graph.from_adjacency(W, labels=labels, vertex_names=cells, name=name)

@@ -113,12 +113,17 @@ def to_anndata(
     if not isinstance(key, str) or not key or "/" in key:
         raise CothermError("key", validation.describe(key), "a word without '/', which separates groups in files")
     items = modalities(adatas)
-    _require_cells(result, [adata for _, adata in items])
+    # Results without graphs have bases.
+    graphs: Sequence[Any] = getattr(result, "graphs", None) or ()
+    bases: Sequence[Any] = getattr(result, "bases", ())
+    sizes = [graph.n for graph in graphs] or [len(own.vectors) for own in bases]
+    _require_cells(sizes, [adata for _, adata in items])
     for argument, adata in items:
         if adata.is_view:
             raise CothermError(argument, "a view of another AnnData", "an AnnData of its own", "Call .copy() on it.")
     k = min(_COORDINATES, max(1, result._most_modes() - 1)) if k is None else k
-    found = [_of_graph(key, X, graph) for X, graph in zip(result.embedding(k, t=t), _graphs(result), strict=True)]
+    coordinates = result.embedding(k, t=t)
+    found = [_of_graph(key, X, graph) for X, graph in zip(coordinates, graphs or [None] * len(bases), strict=True)]
     whole: Entries = {}
     with known_as("k", "clusters"):
         if isinstance(result, Coupling) and result.pairs is not None:
@@ -136,15 +141,8 @@ def to_anndata(
         _write(adata, key, entries, note | ({"view": view} if view < len(items) else {}))
 
 
-def _graphs(result: Any) -> Sequence[Graph | None]:
-    return getattr(result, "graphs", None) or [None] * len(result.bases)
-
-
-def _require_cells(result: Any, cells: Sequence[Any]) -> None:
+def _require_cells(sizes: list[int], cells: Sequence[Any]) -> None:
     """One AnnData for each view, with as many cells as it has vertices."""
-    # Results without graphs have bases.
-    graphs = getattr(result, "graphs", None) or ()
-    sizes = [graph.n for graph in graphs] or [len(own.vectors) for own in result.bases]
     given = [int(adata.n_obs) for adata in cells]
     if given != sizes:
         needed = f"those of the result, in its order: {', '.join(map(str, sizes))}"
@@ -277,13 +275,12 @@ def _note(result: JointResult) -> dict[str, Any]:
     found: dict[str, Any] = {"method": type(result).__name__, _MARK: __version__, **_plain(plain)}
     if isinstance(result, Coupling) and result.pairs is not None:
         report = result.pairs
-        names = ("n_modes", "strength", "shares", "rigidity", *(["notes"] if report.notes else []))
-        agreement = {name.name: [getattr(one, name.name) for one in report.agreement] for name in fields(Agreement)}
-        found["pairs"] = {name: getattr(report, name) for name in names} | {"items": len(report.table)}
-        found["pairs"] = {
-            name: np.array(value) if isinstance(value, tuple) else value for name, value in found["pairs"].items()
-        }
-        found["pairs"]["agreement"] = {name: np.array(values) for name, values in agreement.items()}
+        of_views = ("shares", "rigidity", *(["notes"] if report.notes else []))
+        found["pairs"] = {"n_modes": report.n_modes, "strength": report.strength, "items": len(report.table)}
+        found["pairs"] |= {name: np.array(getattr(report, name)) for name in of_views}
+        measures = [field.name for field in fields(Agreement)]
+        agreement = {name: np.array([getattr(one, name) for one in report.agreement]) for name in measures}
+        found["pairs"]["agreement"] = agreement
     return found
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, ends_of, named_graph, require_keys, vertex_values, weights_of
+from cotherm.interop.named import all_or_none, named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -64,30 +62,30 @@ def from_igraph(G: igraph.Graph, weight: str | None = "weight", *, labels: str |
     made_up = "name" not in here or None in G.vs["name"]
     names = list(range(G.vcount())) if made_up else G.vs["name"]
     pairs = G.get_edgelist()
-    w = np.ones(len(pairs))
-    if weight is not None:
-        values = G.es[weight] if weight in G.es.attributes() else [None] * len(pairs)
-        w = weights_of(values, [(names[a], names[b]) for a, b in pairs], str(weight))
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    of_edges = G.es[weight] if weight in G.es.attributes() else [None] * len(pairs)
+    between = [(names[a], names[b]) for a, b in pairs]
+    given = all_or_none("weight", weight, of_edges, between, "a weight on every edge; weight=None gives each weight 1")
+    w = np.ones(len(pairs)) if given is None else validation.numeric("weight", given, ndim=(1,))
     found: dict[str, Any] = {"coordinates": _coordinates(G, names)}
-    if labels is not None and labels in here:
-        found["labels"] = vertex_values("labels", str(labels), G.vs[labels], names)
+    if labels in here:
+        needed = "one at every vertex, or at none; labels=None ignores them"
+        found["labels"] = all_or_none("labels", labels, G.vs[labels], names, needed)
     title = G["name"] if "name" in G.attributes() else None
     name = None if title is None else str(title)
-    return named_graph("G", names, ends_of(pairs), w, made_up=made_up, name=name, **found)
+    return named_graph("G", names, ends, w, made_up=made_up, name=name, **found)
 
 
-def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> igraph.Graph:
+def to_igraph(graph: Graph) -> igraph.Graph:
     """Convert a graph to igraph, with the same edges in the same order.
 
-    Weights become the edge attribute "weight", coordinates (at most three columns) the vertex attributes "x", "y" and
-    "z", and labels "label". Edges of weight 0 are kept.
+    Names become the vertex attribute "name", weights the edge attribute "weight", coordinates (at most three columns)
+    the vertex attributes "x", "y" and "z", and labels "label". Edges of weight 0 are kept.
 
     Parameters
     ----------
     graph : Graph
         The graph.
-    names : iterable of hashable, optional
-        Vertex attribute "name" of every vertex. By default the names of the vertices, if they have any.
 
     Returns
     -------
@@ -97,7 +95,7 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     Raises
     ------
     CothermError
-        If there is not one distinct name for every vertex, or if there are more than three coordinates.
+        If there are more than three coordinates.
 
     See Also
     --------
@@ -112,9 +110,8 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     igraph = require("igraph", "igraph")
     require_graph(graph)
     G = igraph.Graph(graph.n, graph.edges.tolist(), edge_attrs={"weight": graph.w.tolist()})
-    own = graph.vertex_names if names is None else names
-    if own is not None:
-        G.vs["name"] = checked_names(own, graph.n)
+    if graph.vertex_names is not None:
+        G.vs["name"] = graph.vertex_names.tolist()
     if graph.name is not None:
         G["name"] = graph.name
     if graph.labels is not None:
@@ -130,6 +127,6 @@ def to_igraph(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
 
 def _coordinates(G: Any, names: list[Any]) -> Any:
     axes = takewhile(lambda axis: axis in G.vs.attributes(), "xyz")
-    found = [vertex_values("G", axis, G.vs[axis], names) for axis in axes] if names else []
+    found = [all_or_none("G", axis, G.vs[axis], names, f"{axis} at every vertex, or at none") for axis in axes]
     columns = [column for column in found if column is not None]
     return np.array(columns).T if columns else None

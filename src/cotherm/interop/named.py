@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
@@ -14,24 +13,6 @@ from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 
 Names = Sequence[Any]
-
-
-def checked_names(names: Iterable[Hashable] | ArrayLike | None, n: int | None = None) -> list[Any]:
-    """Different names, ``n`` of them if that is known; by default the numbers from 0."""
-    if names is None:
-        return list(range(n or 0))
-    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
-        raise CothermError("names", validation.describe(names), "a name for every vertex")
-    given = [name.item() if isinstance(name, np.generic) else name for name in names]
-    if n is not None and len(given) != n:
-        raise CothermError("names", f"{len(given)} names", f"one per vertex, {n}")
-    try:
-        different = len(set(given))
-    except TypeError:
-        raise CothermError("names", "a name that cannot be hashed", "names such as strings or numbers") from None
-    if different != len(given):
-        raise CothermError("names", f"{different} different names", f"{len(given)}, a name of its own for every vertex")
-    return given
 
 
 def require_keys(**keys: Any) -> None:
@@ -42,6 +23,17 @@ def require_keys(**keys: Any) -> None:
         except TypeError:
             needed = "the name of an attribute or a column"
             raise CothermError(argument, validation.describe(value), needed) from None
+
+
+def all_or_none(argument: str, attribute: Any, values: list[Any], owners: list[Any], needed: str) -> Any:
+    """The values; None if the attribute is None or nothing has it, and an error if only some have."""
+    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
+    if attribute is None or len(absent) == len(values):
+        return None
+    if absent:
+        given = f"no {str(attribute)!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
+        raise CothermError(argument, given, needed)
+    return values
 
 
 def named_graph(argument: str, names: Names, ends: Ints, w: Floats, *, made_up: bool = False, **more: Any) -> Graph:
@@ -76,33 +68,3 @@ def _kept_names(names: Names) -> list[Any]:
             return numbers
     texts = [name if isinstance(name, str) and name else repr(name) for name in names]
     return texts if len(set(texts)) == len(texts) else [repr(name) for name in names]
-
-
-def ends_of(pairs: Iterable[tuple[int, int]]) -> Ints:
-    """Pairs of numbers as an array (m, 2), also for m = 0."""
-    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
-
-
-def weights_of(values: Sequence[Any], edges: Names, attribute: str) -> Floats:
-    """The weights, all 1 if no edge has one; None means an edge without weight."""
-    found = _all_or_none("weight", attribute, values, edges, "a weight on every edge; weight=None gives each weight 1")
-    if found is None:
-        return np.ones(len(values))
-    return validation.numeric("weight", validation.as_array("weight", found), ndim=(1,))
-
-
-def vertex_values(argument: str, attribute: str, values: Sequence[Any], names: Names) -> list[Any] | None:
-    """The values of all vertices; None if no vertex has one, and an error if only some have."""
-    return _all_or_none(
-        argument, attribute, values, names, f"one at every vertex, or at none; {argument}=None ignores them"
-    )
-
-
-def _all_or_none(argument: str, attribute: str, values: Sequence[Any], owners: Names, needed: str) -> list[Any] | None:
-    absent = [owner for owner, value in zip(owners, values, strict=True) if value is None]
-    if len(absent) == len(values):
-        return None
-    if absent:
-        given = f"no {attribute!r} at {validation.describe(absent[0])} ({len(absent)} of {len(values)})"
-        raise CothermError(argument, given, needed)
-    return list(values)

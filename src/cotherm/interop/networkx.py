@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cotherm import validation
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, ends_of, named_graph, require_keys, vertex_values, weights_of
+from cotherm.interop.named import all_or_none, named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
@@ -29,8 +27,7 @@ def from_networkx(
     """Convert a networkx graph; vertex v is ``list(G.nodes)[v]``.
 
     The nodes become ``vertex_names``: integers if all are, otherwise strings, those of other nodes such as tuples by
-    ``repr``. To get such nodes back, pass ``list(G.nodes)`` to :func:`to_networkx`. The name of the graph is kept. It
-    needs networkx: ``pip install 'cotherm[networkx]'``.
+    ``repr``. The name of the graph is kept. It needs networkx: ``pip install 'cotherm[networkx]'``.
 
     Parameters
     ----------
@@ -70,25 +67,25 @@ def from_networkx(
         advice = "Add up or choose among parallel edges and the two directions; then nx.Graph(G)."
         raise CothermError("G", f"a {type(G).__name__}", "an undirected networkx.Graph", advice)
     require_keys(weight=weight, coordinates=coordinates, labels=labels)
-    names = list(G.nodes)
+    names, pairs = list(G.nodes), list(G.edges)
     number = {name: v for v, name in enumerate(names)}
-    pairs = list(G.edges)
-    ends = ends_of((number[a], number[b]) for a, b in pairs)
-    w = np.ones(len(pairs))
-    if weight is not None:
-        w = weights_of([data.get(weight) for _, _, data in G.edges(data=True)], pairs, str(weight))
+    ends = np.array([(number[a], number[b]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
     order = np.lexsort((ends.max(axis=1), ends.min(axis=1)))
-    found: dict[str, Any] = {}
+    of_edges = [data.get(weight) for _, _, data in G.edges(data=True)]
+    found = all_or_none("weight", weight, of_edges, pairs, "a weight on every edge; weight=None gives each weight 1")
+    w = np.ones(len(pairs)) if found is None else validation.numeric("weight", found, ndim=(1,))
+    more = {}
     for argument, attribute in (("coordinates", coordinates), ("labels", labels)):
-        if attribute is not None and names:
-            values = [G.nodes[name].get(attribute) for name in names]
-            found[argument] = vertex_values(argument, str(attribute), values, names)
-    return named_graph("G", names, ends[order], w[order], name=str(G.name) or None, **found)
+        values = [data.get(attribute) for _, data in G.nodes(data=True)]
+        needed = f"one at every vertex, or at none; {argument}=None ignores them"
+        more[argument] = all_or_none(argument, attribute, values, names, needed)
+    return named_graph("G", names, ends[order], w[order], name=str(G.name) or None, **more)
 
 
-def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> nx.Graph:
+def to_networkx(graph: Graph) -> nx.Graph:
     """Convert a graph to networkx.
 
+    The nodes are the names of the vertices, or 0 to n − 1 if they have none; ``networkx.relabel_nodes`` gives others.
     Weights become the edge attribute "weight", coordinates the node attribute "pos" and labels "label". Edges of
     weight 0 are kept.
 
@@ -96,18 +93,11 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     ----------
     graph : Graph
         The graph.
-    names : iterable of hashable, optional
-        Name of the node of every vertex. By default the names of the vertices, or 0 to n − 1 if they have none.
 
     Returns
     -------
     networkx.Graph
         The networkx graph.
-
-    Raises
-    ------
-    CothermError
-        If there is not one distinct name for every vertex.
 
     See Also
     --------
@@ -121,9 +111,7 @@ def to_networkx(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = Non
     """
     nx = require("networkx", "networkx")
     require_graph(graph)
-    nodes = checked_names(graph.vertex_names if names is None else names, graph.n)
-    if None in nodes:
-        raise CothermError("names", "None", "names other than None, which networkx keeps for itself")
+    nodes = list(range(graph.n)) if graph.vertex_names is None else graph.vertex_names.tolist()
     G = nx.Graph(name=graph.name) if graph.name is not None else nx.Graph()
     G.add_nodes_from(nodes)
     rows = zip(graph.i.tolist(), graph.j.tolist(), graph.w.tolist(), strict=True)

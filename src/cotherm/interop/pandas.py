@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,30 +13,11 @@ from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
 from cotherm.heat.validation import require_graph
-from cotherm.interop.named import checked_names, named_graph, require_keys
+from cotherm.interop.named import named_graph, require_keys
 from cotherm.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class EdgeList(NamedTuple):
-    """Graph and names of its vertices: vertex v is ``names[v]``.
-
-    Attributes
-    ----------
-    graph : Graph
-        The graph.
-    names : list
-        The names.
-
-    See Also
-    --------
-    from_pandas : Returns it.
-    """
-
-    graph: Graph
-    names: list[Any]
 
 
 def from_pandas(
@@ -46,10 +27,11 @@ def from_pandas(
     weight: Hashable | None = "weight",
     *,
     names: Iterable[Hashable] | ArrayLike | None = None,
-) -> EdgeList:
+) -> Graph:
     """Convert an edge list, a table with a row for each edge.
 
-    Edges keep the order of the rows; the direction of an edge has no meaning. It needs pandas:
+    The ends become ``vertex_names``: integers if all are, otherwise strings, those of other objects by ``repr``. Edges
+    keep the order of the rows; the direction of an edge has no meaning. It needs pandas:
     ``pip install 'cotherm[pandas]'``.
 
     Parameters
@@ -68,8 +50,8 @@ def from_pandas(
 
     Returns
     -------
-    EdgeList
-        The graph and the names of its vertices. It unpacks as a tuple.
+    Graph
+        The graph.
 
     See Also
     --------
@@ -81,10 +63,10 @@ def from_pandas(
     >>> import pandas as pd
     >>> import cotherm as ct
     >>> frame = pd.DataFrame({"source": ["b", "b"], "target": ["c", "a"], "weight": [2.0, 0.5]})
-    >>> graph, names = ct.interop.from_pandas(frame)
-    >>> graph.edges.tolist(), names
+    >>> graph = ct.interop.from_pandas(frame)
+    >>> graph.edges.tolist(), graph.vertex_names.tolist()
     ([[1, 2], [0, 1]], ['a', 'b', 'c'])
-    >>> ct.interop.to_pandas(graph, names)["target"].tolist()
+    >>> ct.interop.to_pandas(graph)["target"].tolist()
     ['c', 'b']
     """
     pd = require("pandas", "pandas")
@@ -92,35 +74,34 @@ def from_pandas(
         raise CothermError("frame", validation.describe(frame), "a pandas.DataFrame")
     require_keys(source=source, target=target, weight=weight)
     ends = [_column(frame, argument, name) for argument, name in (("source", source), ("target", target))]
-    w = np.ones(len(frame)) if weight is None else _weights(_column(frame, "weight", weight))
-    order = _sorted_names(pd, ends) if names is None else checked_names(names)
+    w = np.ones(len(frame))
+    if weight is not None:
+        column = _column(frame, "weight", weight)
+        # pandas' own types, such as Int64, become NumPy's, since missing values are refused.
+        column = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None))
+        w = validation.numeric("weight", column, ndim=(1,))
+    order = _sorted_names(pd, ends) if names is None else _checked_names(names)
     index = pd.Index(order)
     pairs = zip(("source", "target"), ends, strict=True)
     numbers = np.column_stack([_numbers(argument, column, index) for argument, column in pairs])
-    return EdgeList(named_graph("frame", order, numbers, w), order)
+    return named_graph("frame", order, numbers, w)
 
 
-def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None) -> pd.DataFrame:
+def to_pandas(graph: Graph) -> pd.DataFrame:
     """Convert a graph to an edge list, with a row for each edge in the order of the graph.
 
-    Edges of weight 0 are rows too. A vertex without edges is in no row: keep the names or their number.
+    The ends are the names of the vertices, or 0 to n − 1 if they have none. Edges of weight 0 are rows too. A vertex
+    without edges is in no row.
 
     Parameters
     ----------
     graph : Graph
         The graph.
-    names : iterable of hashable, optional
-        Names of the vertices. By default those of the graph, or 0 to n − 1 if it has none.
 
     Returns
     -------
     pandas.DataFrame
         The table, with the columns "source", "target" and "weight".
-
-    Raises
-    ------
-    CothermError
-        If there is not one distinct name for every vertex.
 
     See Also
     --------
@@ -134,7 +115,7 @@ def to_pandas(graph: Graph, names: Iterable[Hashable] | ArrayLike | None = None)
     """
     pd = require("pandas", "pandas")
     require_graph(graph)
-    index = pd.Index(checked_names(graph.vertex_names if names is None else names, graph.n))
+    index = pd.Index(range(graph.n) if graph.vertex_names is None else graph.vertex_names.tolist())
     return pd.DataFrame({"source": index[graph.i], "target": index[graph.j], "weight": graph.w})
 
 
@@ -151,9 +132,18 @@ def _column(frame: Any, argument: str, name: Hashable) -> Any:
     return column
 
 
-def _weights(column: Any) -> Any:
-    # pandas' own types, such as Int64, become NumPy's, since missing values were refused before.
-    return validation.numeric("weight", column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", None)), ndim=(1,))
+def _checked_names(names: Iterable[Hashable] | ArrayLike) -> list[Any]:
+    """Different names."""
+    if isinstance(names, str) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
+        raise CothermError("names", validation.describe(names), "a name for every vertex")
+    given = [name.item() if isinstance(name, np.generic) else name for name in names]
+    try:
+        different = len(set(given))
+    except TypeError:
+        raise CothermError("names", "a name that cannot be hashed", "names such as strings or numbers") from None
+    if different != len(given):
+        raise CothermError("names", f"{different} different names", f"{len(given)}, a name of its own for every vertex")
+    return given
 
 
 def _sorted_names(pd: Any, ends: list[Any]) -> list[Any]:

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from cotherm.errors import shortened
 
-_DTYPES = ("f4", "f8", "u4", "i4", "u2", "u1")
 # Beyond this level zlib takes several times as long for a few percent.
 _LEVEL = 6
 # Longer names are shown by their beginning and their end.
@@ -40,7 +39,6 @@ class Blocks:
 
     def add(self, name: str, values: NDArray[Any], dtype: str) -> str:
         """Store the array as numbers of this type, and return its name."""
-        assert dtype in _DTYPES
         assert name not in self.index
         array = np.ascontiguousarray(values, dtype=f"<{dtype}")
         coding, data = _coded(array)

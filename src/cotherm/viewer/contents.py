@@ -33,16 +33,13 @@ _NEXT_TO_NOTHING = 1e-8
 _MOST_STEPS = 1_000
 
 
-@dataclass(frozen=True)
-class Names:
-    """Names of the shown vertices of every view; None for a view whose vertices go by number."""
+def names_of(
+    names: Sequence[NDArray[Any] | None], shown: Sequence[Ints], whole: Sequence[bool]
+) -> tuple[list[list[str] | None], str]:
+    """Names of the shown vertices of every view as they were given, and a note if some are shortened.
 
-    of: list[list[str] | None]
-    note: str
-
-
-def names_of(names: Sequence[NDArray[Any] | None], shown: Sequence[Ints], whole: Sequence[bool]) -> Names:
-    """Names that were given; on a view that is shown in part vertices without names are called by their numbers."""
+    None for a view whose vertices go by number; on one that is shown in part these numbers become their names.
+    """
     chosen = [
         (None if is_whole else [str(v) for v in vertices.tolist()])
         if own is None
@@ -54,7 +51,7 @@ def names_of(names: Sequence[NDArray[Any] | None], shown: Sequence[Ints], whole:
     width = next((width for width in _WIDTHS if total[width] <= limits.PAGE_NAMES), _WIDTHS[-1])
     cut = any(len(name) > width for name in every)
     note = f"Names of more than {width} characters are shown by their beginning and end." if cut else ""
-    return Names([None if own is None else [shown_name(name, width) for name in own] for own in chosen], note)
+    return [None if own is None else [shown_name(name, width) for name in own] for own in chosen], note
 
 
 @dataclass(frozen=True)
@@ -156,8 +153,9 @@ def curve_of(result: Coupling, stops: Stops) -> dict[str, Any]:
     least = _NEXT_TO_NOTHING * float(np.max(before, initial=0.0))
     return {
         "times": times[order].tolist(),
-        "before": _numbers(before[order], least),
-        "after": _numbers(after[order], least),
+        # Errors close to zero are dropped: a scale that included them would show little else.
+        "before": [value if value >= least else None for value in before[order].tolist()],
+        "after": [value if value >= least else None for value in after[order].tolist()],
     }
 
 
@@ -169,24 +167,13 @@ def _is_quick(result: Coupling, longest: float) -> bool:
     return q > 0 and len(result.graphs) > 1 and not many and series_degree(graphs, 0.5 * longest) * steps <= _CURVE_WORK
 
 
-def _numbers(values: Floats, least: float) -> list[float | None]:
-    """Drop errors close to zero: a scale that included them would show little else."""
-    return [float(value) if value >= least else None for value in values]
-
-
 def agreement_of(result: Coupling) -> list[dict[str, Any]]:
     """Agreement of every two views with pairs that were kept back."""
     if result.pairs is None:
         return []
+    measures = ("before", "borrowed", "after", "chance")
     return [
-        {
-            "views": list(one.views),
-            "pairs": one.kept_back,
-            "before": one.before,
-            "borrowed": one.borrowed,
-            "after": one.after,
-            "chance": one.chance,
-        }
+        {"views": list(one.views), "pairs": one.kept_back} | {name: getattr(one, name) for name in measures}
         for one in result.pairs.agreement
         if one.kept_back
     ]

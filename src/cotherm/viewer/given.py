@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -54,37 +55,26 @@ def checked(
 ) -> Given:
     """Check what was given; what is missing comes from the graphs."""
     graphs = result.originals
-    places = [
-        None if one is None else _positions(f"positions[{k}]", one, graphs[k])
-        for k, one in _each(graphs, "positions", positions)
-    ]
+    places = _each("positions", positions, graphs, _positions)
     return Given(
-        labels=[
-            graphs[k].labels if one is None else _texts(f"labels[{k}]", one, graphs[k], "label")
-            for k, one in _each(graphs, "labels", labels)
-        ],
-        names=[
-            graphs[k].vertex_names if one is None else _texts(f"names[{k}]", one, graphs[k], "name")
-            for k, one in _each(graphs, "names", names)
-        ],
+        labels=_each("labels", labels, graphs, partial(_texts, "label"), [graph.labels for graph in graphs]),
+        names=_each("names", names, graphs, partial(_texts, "name"), [graph.vertex_names for graph in graphs]),
         positions=places,
         faces=_all_faces(graphs, faces, places),
-        thumbnails=[
-            None if one is None else _thumbnail_urls(f"thumbnails[{k}]", one, graphs[k].n)
-            for k, one in _each(graphs, "thumbnails", thumbnails)
-        ],
+        thumbnails=_each("thumbnails", thumbnails, graphs, _thumbnail_urls),
         pairs=_pairs(result, pairs),
     )
 
 
-def _each(graphs: Sequence[Graph], argument: str, value: Any) -> list[tuple[int, Any]]:
-    """The data given for every view, with the view's number."""
-    if value is None:
-        return [(k, None) for k in range(len(graphs))]
-    return list(enumerate(validation.items(argument, value, len(graphs), each="graphs, None for none")))
+def _each(argument: str, value: Any, graphs: Sequence[Graph], check: Callable[..., Any], own: Any = ()) -> list[Any]:
+    """What was given for every view, checked; for views without what they have of their own, if anything."""
+    none = [None] * len(graphs)
+    given = none if value is None else validation.items(argument, value, len(graphs), each="graphs, None for none")
+    views = enumerate(zip(given, graphs, own or none, strict=True))
+    return [other if one is None else check(f"{argument}[{k}]", one, graph) for k, (one, graph, other) in views]
 
 
-def _texts(argument: str, value: Any, graph: Graph, word: str) -> NDArray[Any]:
+def _texts(word: str, argument: str, value: Any, graph: Graph) -> NDArray[Any]:
     array = validation.labels(argument, value, graph.vertex_names)
     if array.shape != (graph.n,):
         raise CothermError(argument, f"shape {array.shape}", f"a {word} for each of {graph.n} vertices")
@@ -92,10 +82,9 @@ def _texts(argument: str, value: Any, graph: Graph, word: str) -> NDArray[Any]:
 
 
 def _positions(argument: str, value: Any, graph: Graph) -> Floats:
-    n = graph.n
     points = validation.numeric(argument, rows_in_order(argument, value, graph.vertex_names), ndim=(2,))
-    if len(points) != n or points.shape[1] not in (2, 3):
-        raise CothermError(argument, f"shape {points.shape}", f"shape ({n}, 2) or ({n}, 3)")
+    if len(points) != graph.n or points.shape[1] not in (2, 3):
+        raise CothermError(argument, f"shape {points.shape}", f"shape ({graph.n}, 2) or ({graph.n}, 3)")
     return points
 
 
@@ -104,14 +93,9 @@ def _all_faces(
 ) -> list[Ints | None]:
     if isinstance(faces, str):
         word = validation.choice("faces", faces, ["auto", "surface", "none"])
-        return [_found_faces(_at(graph, at), word) for graph, at in zip(graphs, places, strict=True)]
-    return [
-        None if one is None else _faces(f"faces[{k}]", one, graphs[k].n) for k, one in _each(graphs, "faces", faces)
-    ]
-
-
-def _at(graph: Graph, points: Floats | None) -> Graph:
-    return graph if points is None else graph.replace(coordinates=points)
+        placed = zip(graphs, places, strict=True)
+        return [_found_faces(g if at is None else g.replace(coordinates=at), word) for g, at in placed]
+    return _each("faces", faces, graphs, _faces)
 
 
 def _found_faces(graph: Graph, word: str) -> Ints | None:
@@ -128,11 +112,11 @@ def _found_faces(graph: Graph, word: str) -> Ints | None:
     return oriented(graph.coordinates, found, only_flat=not mesh)
 
 
-def _faces(argument: str, value: Any, n: int) -> Ints:
+def _faces(argument: str, value: Any, graph: Graph) -> Ints:
     array = validation.as_array(argument, value)
     if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu":
         raise CothermError(argument, f"{array.dtype} of shape {array.shape}", "triangles: whole numbers, shape (f, 3)")
-    return validation.indices(argument, array.ravel(), below=n).reshape(-1, 3)
+    return validation.indices(argument, array.ravel(), below=graph.n).reshape(-1, 3)
 
 
 def _pairs(result: Coupling, pairs: Any) -> Pairs | None:
@@ -143,10 +127,11 @@ def _pairs(result: Coupling, pairs: Any) -> Pairs | None:
     return None if result.pairs is None else Pairs(result.pairs.table, sizes)
 
 
-def _thumbnail_urls(argument: str, pictures: Any, n: int) -> list[str | None]:
+def _thumbnail_urls(argument: str, pictures: Any, graph: Graph) -> list[str | None]:
     """A data URL for every item, None where there is no picture."""
-    if isinstance(pictures, str | bytes) or not isinstance(pictures, Sequence) or len(pictures) != n:
-        raise CothermError(argument, validation.describe(pictures), f"a list of {n} pictures, one for each vertex")
+    if isinstance(pictures, str | bytes) or not isinstance(pictures, Sequence) or len(pictures) != graph.n:
+        needed = f"a list of {graph.n} pictures, one for each vertex"
+        raise CothermError(argument, validation.describe(pictures), needed)
     return [None if one is None else _url(f"{argument}[{v}]", one) for v, one in enumerate(pictures)]
 
 

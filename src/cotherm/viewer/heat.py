@@ -7,12 +7,11 @@ needs about √(tλ ln(2/ε)) products with L, λ the largest eigenvalue, for an
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermWarning
@@ -21,6 +20,7 @@ from cotherm.heat.flow import heat_flow
 from cotherm.heat.times import diffusion_time
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import track
+from cotherm.viewer.blocks import Blocks
 
 # Error of heat in the page, relative to the norm of the function it starts from.
 TOLERANCE = 1e-6
@@ -80,50 +80,39 @@ def series_degree(graphs: Sequence[Graph], t: float) -> float:
     return 30.0 + float(np.sqrt(min(t * bound, 1e300) * np.log(2.0 / TOLERANCE)))
 
 
-@dataclass(frozen=True)
-class Frames:
-    """Heat from one function at every stop, at the vertices that are shown: offset + scale · codes / 65535.
-
-    ``sum`` is the heat of the whole graph, the same at every stop.
-    """
-
-    codes: NDArray[np.uint16]
-    offset: Floats
-    scale: Floats
-    sum: float
-
-
-def state_graphs(result: Coupling, k: int) -> list[tuple[str, Graph]]:
-    """One view, before and after."""
-    return [("before", result.originals[k]), ("after", result.graphs[k])]
+def _states(result: Coupling, views: Iterable[int], label: str) -> Iterable[tuple[int, str, Graph]]:
+    """These views before and after, one after the other."""
+    states = (("before", result.originals), ("after", result.graphs))
+    jobs = [(k, state, graphs[k]) for k in views for state, graphs in states]
+    return track(jobs, total=len(jobs), label=label)
 
 
 def frames_of(
-    result: Coupling, views: Sequence[int], shown: Sequence[Ints], functions: int, stops: Stops
-) -> list[tuple[dict[str, Any], Frames]]:
-    """Heat of the whole graphs at shown vertices: for each view, before and after, and each of the first functions."""
-    jobs = [(k, state, graph) for k in views for state, graph in state_graphs(result, k)]
+    blocks: Blocks, result: Coupling, views: Sequence[int], shown: Sequence[Ints], functions: int, stops: Stops
+) -> list[dict[str, Any]]:
+    """Heat of the whole graphs at shown vertices: for each view, before and after, and each of the first functions.
+
+    Heat at every stop is offset + scale · codes / 65535, and ``sum`` that of the whole graph, the same at every stop.
+    """
     found = []
-    for k, state, graph in track(jobs, total=len(jobs), label="heat of the whole graphs"):
+    for k, state, graph in _states(result, views, "heat of the whole graphs"):
         together = max(1, _AT_ONCE // (len(stops.times) * graph.n))
         for start in range(0, functions, together):
             columns = range(start, min(start + together, functions))
-            flow = _flow(graph, result.functions[k][:, columns], stops.times, TOLERANCE)
+            flows = _flow(graph, result.functions[k][:, columns], stops.times, TOLERANCE)
             for c, a in enumerate(columns):
-                total = float(result.functions[k][:, a].sum())
+                flow = flows[:, shown[k], c]
+                low, scale = flow.min(axis=1), np.ptp(flow, axis=1)
+                extent = np.where(scale > 0.0, scale, 1.0)[:, np.newaxis]
+                codes = np.round((flow - low[:, np.newaxis]) / extent * (LEVELS - 1)) * _STEP
                 about = {"function": a, "view": k, "graph": state}
-                found.append((about, _quantized(flow[:, shown[k], c], total)))
+                values = blocks.add(f"{k}.{state}.heat.{a}", codes.astype(np.uint16), "u2")
+                total = float(result.functions[k][:, a].sum())
+                found.append(about | {"values": values, "scale": scale.tolist(), "offset": low.tolist(), "sum": total})
     return found
 
 
-def _quantized(flow: Floats, total: float) -> Frames:
-    low, scale = flow.min(axis=1), np.ptp(flow, axis=1)
-    extent = np.where(scale > 0.0, scale, 1.0)[:, np.newaxis]
-    levels = np.round((flow - low[:, np.newaxis]) / extent * (LEVELS - 1))
-    return Frames((levels * _STEP).astype(np.uint16), low, scale, total)
-
-
-def checks_of(result: Coupling, reduced: Sequence[bool], shown: Sequence[Ints], stops: Stops) -> list[dict[str, Any]]:
+def checks_of(result: Coupling, reduced: Sequence[int], shown: Sequence[Ints], stops: Stops) -> list[dict[str, Any]]:
     """A few values of heat on every view, before and after: from a function, and from a vertex where it is whole.
 
     Vertices are counted as in the page.
@@ -131,34 +120,21 @@ def checks_of(result: Coupling, reduced: Sequence[bool], shown: Sequence[Ints], 
     rng = np.random.default_rng(_SEED)
     picked = np.unique(np.linspace(1, stops.count, _CHECKED_TIMES).round().astype(int))
     times = stops.times[picked]
-    jobs = [(k, state, graph) for k in range(len(result.graphs)) for state, graph in state_graphs(result, k)]
     found: list[dict[str, Any]] = []
-    for k, state, graph in track(jobs, total=len(jobs), label="heat to check the page by"):
+    for k, state, graph in _states(result, range(len(result.graphs)), "heat to check the page by"):
         at = rng.choice(len(shown[k]), min(_CHECKED_VERTICES, len(shown[k])), replace=False)
         source = int(at[0])
-        starts, about = _starts(result.functions[k], None if reduced[k] else int(shown[k][source]))
-        flow = _flow(graph, starts, times, _CHECKED_TOLERANCE)
-        for c, a in enumerate(about):
+        F = result.functions[k][:, :1]
+        about: list[dict[str, Any]] = [{"function": 0, "vertex": None}] * F.shape[1]
+        if k not in reduced:
+            F = np.column_stack([F, np.arange(graph.n) == shown[k][source]])
+            about = [*about, {"function": None, "vertex": source}]
+        flow = _flow(graph, F, times, _CHECKED_TOLERANCE)
+        for c, start in enumerate(about):
             for t, time in enumerate(times.tolist()):
-                from_ = {"function": a, "vertex": source if a is None else None}
                 values = flow[t, shown[k][at], c].tolist()
-                found.append({"view": k, "graph": state, **from_, "time": time, "at": at.tolist(), "heat": values})
+                found.append({"view": k, "graph": state, **start, "time": time, "at": at.tolist(), "heat": values})
     return found
-
-
-def _starts(F: Floats, vertex: int | None) -> tuple[Floats, list[int | None]]:
-    """The first function and one vertex as columns; None means the vertex."""
-    columns: list[Floats] = []
-    about: list[int | None] = []
-    if F.shape[1]:
-        columns.append(F[:, 0])
-        about.append(0)
-    if vertex is not None:
-        point = np.zeros(len(F))
-        point[vertex] = 1.0
-        columns.append(point)
-        about.append(None)
-    return np.column_stack(columns) if columns else np.empty((len(F), 0)), about
 
 
 def _flow(graph: Graph, F: Floats, times: Floats, tolerance: float) -> Floats:

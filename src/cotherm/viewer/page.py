@@ -14,6 +14,7 @@ import sys
 import tempfile
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -35,12 +36,13 @@ _FRAME = '<iframe sandbox="allow-scripts allow-downloads" title="{title}" srcdoc
 _FRAME_STYLE = "width: 100%; height: 720px; border: 1px solid #8884"
 
 
+@dataclass(eq=False, repr=False)
 class Page:
     """A coupling as one self-contained HTML page, made by :func:`make_page` or ``result.view()``.
 
     Notebooks show it in a frame; :meth:`open` shows it in a browser and :meth:`save` writes it.
 
-    Parameters
+    Attributes
     ----------
     title : str
         Title of the page.
@@ -48,13 +50,6 @@ class Page:
         The page.
     notes : tuple of str
         What the page says at its top: what was left out or shortened, and remarks of the result.
-
-    Attributes
-    ----------
-    title, html : str
-        The same.
-    notes : tuple of str
-        The same.
     place : pathlib.Path or None
         The file that was written last, if any.
 
@@ -70,9 +65,10 @@ class Page:
     >>> page.save("ring.html")  # doctest: +SKIP
     """
 
-    def __init__(self, title: str, html: str, notes: tuple[str, ...]) -> None:
-        self.title, self.html, self.notes = title, html, notes
-        self.place: Path | None = None
+    title: str
+    html: str
+    notes: tuple[str, ...]
+    place: Path | None = None
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the page to a file, complete or not at all.
@@ -201,42 +197,25 @@ def make_page(
 
 def _html(title: str, header: str, blocks: str) -> str:
     script, style = asset("viewer.js"), asset("viewer.css")
-    return "".join(
-        [
-            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(script, style)}">\n',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            '<meta name="referrer" content="no-referrer">\n',
-            "<title>",
-            escape(title),
-            "</title>\n<style>",
-            style,
-            '</style></head>\n<body><div id="app"></div>\n',
-            "<noscript>This page draws heat on graphs with a script, which is switched off here.</noscript>\n",
-            '<script type="application/json" id="cotherm-header">',
-            header,
-            '</script>\n<script type="application/octet-stream" id="cotherm-blocks">',
-            blocks,
-            "</script>\n<script>",
-            script,
-            "</script></body></html>\n",
-        ]
-    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy(script, style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{escape(title)}</title>
+<style>{style}</style></head>
+<body><div id="app"></div>
+<noscript>This page draws heat on graphs with a script, which is switched off here.</noscript>
+<script type="application/json" id="cotherm-header">{header}</script>
+<script type="application/octet-stream" id="cotherm-blocks">{blocks}</script>
+<script>{script}</script></body></html>
+"""
 
 
 def policy(script: str, style: str) -> str:
     """What the browser may do for the page: run this script, use this style sheet, show pictures that are in it."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "img-src data: blob:",
-            "worker-src blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+    own = f"script-src '{_digest(script)}'; style-src '{_digest(style)}'"
+    return f"default-src 'none'; {own}; img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:

@@ -7,7 +7,7 @@ order in which they are to be tried until a page is small enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -19,21 +19,10 @@ from cotherm.errors import visible
 from cotherm.methods.coupling.result import Coupling
 from cotherm.progress import working
 from cotherm.version import __version__
+from cotherm.viewer import contents
 from cotherm.viewer.blocks import Blocks, shown_name
-from cotherm.viewer.contents import (
-    Labels,
-    Names,
-    agreement_of,
-    curve_of,
-    function_names,
-    history_of,
-    labels_of,
-    names_of,
-    summary_of,
-    weights_of,
-)
 from cotherm.viewer.given import Given
-from cotherm.viewer.heat import LEVELS, TOLERANCE, Stops, checks_of, frames_of, stops_of
+from cotherm.viewer.heat import LEVELS, TOLERANCE, checks_of, frames_of, stops_of
 from cotherm.viewer.places import Places, near_together, places_of
 from cotherm.viewer.reduction import Edges, Part, edges_of, parts_of
 
@@ -65,16 +54,12 @@ class Source:
 
     result: Coupling
     given: Given
+    names: list[str]  # of the views
     title: str
     edges: list[Edges]
     places: list[Places]
-    labels: Labels
+    labels: contents.Labels
     weights: list[Floats] | None
-
-    @property
-    def names(self) -> list[str]:
-        """Of the views."""
-        return [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(self.result.originals)]
 
 
 def source_of(result: Coupling, given: Given, title: str | None) -> Source:
@@ -83,14 +68,11 @@ def source_of(result: Coupling, given: Given, title: str | None) -> Source:
         edges = edges_of(result)
     places = places_of(result.originals, given.positions)
     with working("comparing views item by item"):
-        weights = weights_of(result)
-    source = Source(result, given, "", edges, places, labels_of(given.labels), weights)
-    return replace(source, title=shown_name(title) if title is not None else _title(source.names))
-
-
-def _title(names: list[str]) -> str:
-    listed = ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
-    return shown_name(f"{listed}, before and after coupling")
+        weights = contents.weights_of(result)
+    names = [shown_name(graph.name or f"view {k + 1}") for k, graph in enumerate(result.originals)]
+    if title is None:
+        title = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) + ", before and after coupling"
+    return Source(result, given, names, shown_name(title), edges, places, contents.labels_of(given.labels), weights)
 
 
 def plans(source: Source) -> Iterator[Plan]:
@@ -120,12 +102,13 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         for part, place in zip(parts, source.places, strict=True)
     ]
     whole = [part.whole for part in parts]
+    reduced = [k for k, one in enumerate(whole) if not one]
     functions = _function_count(result, shown, all(whole))
-    names = names_of(source.given.names, shown, whole)
+    names, shortened = contents.names_of(source.given.names, shown, whole)
     stops = stops_of([*result.originals, *result.graphs], result.times, _STOPS if all(whole) else _FRAME_STOPS)
     with working("packing graphs"):
         views = [
-            _view(blocks, source, k, parts[k], shown[k], names, functions, single=plan.single)
+            _view(blocks, source, k, parts[k], shown[k], names[k], functions, single=plan.single)
             for k in range(len(parts))
         ]
     header = {
@@ -133,9 +116,9 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         "version": VERSION,
         "title": source.title,
         "made_by": f"cotherm {__version__}",
-        "notes": _notes(source, plan, parts, names, functions),
+        "notes": _notes(source, plan, parts, shortened, functions),
         "views": views,
-        "functions": [{"name": name} for name in function_names(result, source.given.labels, functions)],
+        "functions": [{"name": name} for name in contents.function_names(result, source.given.labels, functions)],
         "pairs": _pairs(blocks, source.given, shown, [graph.n for graph in result.graphs]),
         "times": {
             **{"least": stops.least, "most": stops.most, "count": stops.count, "unit": stops.unit},
@@ -144,13 +127,13 @@ def payload(source: Source, plan: Plan) -> tuple[dict[str, Any], Blocks]:
         "heat": {
             "tolerance": TOLERANCE,
             "weights": "single" if plan.single else "double",
-            "frames": _frames(blocks, result, parts, shown, functions, stops),
+            "frames": frames_of(blocks, result, reduced, shown, functions, stops) if reduced else None,
         },
-        "summary": summary_of(result),
-        "curve": curve_of(result, stops),
-        "agreement": agreement_of(result),
-        "history": history_of(result),
-        "checks": checks_of(result, [not one for one in whole], shown, stops),
+        "summary": contents.summary_of(result),
+        "curve": contents.curve_of(result, stops),
+        "agreement": contents.agreement_of(result),
+        "history": contents.history_of(result),
+        "checks": checks_of(result, reduced, shown, stops),
     }
     return {**header, "blocks": blocks.index}, blocks
 
@@ -164,7 +147,7 @@ def _function_count(result: Coupling, shown: list[Ints], whole: bool) -> int:
 
 
 def _view(
-    blocks: Blocks, source: Source, k: int, part: Part, shown: Ints, names: Names, functions: int, *, single: bool
+    blocks: Blocks, source: Source, k: int, part: Part, shown: Ints, names: Any, functions: int, *, single: bool
 ) -> dict[str, Any]:
     graph, place = source.result.originals[k], source.places[k]
     number = np.full(graph.n, -1, dtype=np.int64)
@@ -193,7 +176,7 @@ def _view(
         "before": add("before", edges.before, real),
         "after": add("after", edges.after, real),
         "kind": add("kind", edges.kind, "u1"),
-        "names": names.of[k],
+        "names": names,
         "labels": None if codes is None else {"codes": add("labels", codes[shown], "i4"), "classes": classes},
         "believed": None if source.weights is None else add("believed", source.weights[k][shown], "f4"),
         "thumbnails": pictures and [pictures[v] for v in shown.tolist()],
@@ -219,22 +202,7 @@ def _pairs(blocks: Blocks, given: Given, shown: list[Ints], sizes: list[int]) ->
     return found
 
 
-def _frames(
-    blocks: Blocks, result: Coupling, parts: list[Part], shown: list[Ints], functions: int, stops: Stops
-) -> list[dict[str, Any]] | None:
-    reduced = [k for k, part in enumerate(parts) if not part.whole]
-    if not reduced:
-        return None
-    found = []
-    for about, frames in frames_of(result, reduced, shown, functions, stops):
-        name = f"{about['view']}.{about['graph']}.heat.{about['function']}"
-        values = blocks.add(name, frames.codes, "u2")
-        range_ = {"scale": frames.scale.tolist(), "offset": frames.offset.tolist(), "sum": frames.sum}
-        found.append({**about, "values": values, **range_})
-    return found
-
-
-def _notes(source: Source, plan: Plan, parts: list[Part], names: Names, functions: int) -> list[str]:
+def _notes(source: Source, plan: Plan, parts: list[Part], shortened: str, functions: int) -> list[str]:
     """Notes on what is not shown as it is, and those of the result."""
     notes = [part.note(name) for part, name in zip(parts, source.names, strict=True) if not part.whole]
     if notes:
@@ -248,4 +216,4 @@ def _notes(source: Source, plan: Plan, parts: list[Part], names: Names, function
     if functions < q:
         notes.append(f"The first {functions} of {q:,} functions can be chosen.")
     remarks = [visible(remark) for remark in source.result._remarks()]
-    return [*notes, *filter(None, [names.note, source.labels.note]), *remarks]
+    return [*notes, *filter(None, [shortened, source.labels.note]), *remarks]

@@ -1,6 +1,5 @@
 """The edges of a view before and after, and what is shown of a graph that is too large for a page.
 
-
 The ends of changed edges come first, those of the largest changes where they are too many. Around them, and around
 vertices drawn evenly from the whole graph, whole neighborhoods are added, ring by ring, until there are enough
 vertices. All edges between shown vertices are shown, or, where these are too many, the changed ones and then those of
@@ -18,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats, Ints
-from cotherm.methods.coupling.result import Changes, Coupling
+from cotherm.methods.coupling.result import Coupling
 from cotherm.pairs import Pairs
 
 # The page's numbers for the words of ``changes``.
@@ -56,16 +55,13 @@ class Edges:
 
 def edges_of(result: Coupling) -> list[Edges]:
     """Those of every view."""
-    return [_sorted(changes) for changes in result.changes()]
-
-
-def _sorted(changes: Changes) -> Edges:
-    kind = np.zeros(len(changes.kind), dtype=np.uint8)
-    for word, code in KINDS.items():
-        kind[changes.kind == word] = code
-    order = np.lexsort((changes.j, changes.i))
-    i, j = (np.asarray(ends[order], dtype=np.int64) for ends in (changes.i, changes.j))
-    return Edges(i, j, changes.before[order], changes.after[order], kind[order])
+    found = []
+    for changes in result.changes():
+        kind = np.select([changes.kind == word for word in KINDS], list(KINDS.values())).astype(np.uint8)
+        order = np.lexsort((changes.j, changes.i))
+        i, j = (np.asarray(ends[order], dtype=np.int64) for ends in (changes.i, changes.j))
+        found.append(Edges(i, j, changes.before[order], changes.after[order], kind[order]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -98,12 +94,6 @@ class Part:
         )
 
 
-def whole(edges: Edges, n: int) -> Part:
-    """Everything."""
-    count = int(np.count_nonzero(edges.kind))
-    return Part(np.arange(n), np.arange(len(edges.i)), n, len(edges.i), count, count)
-
-
 def parts_of(
     views: Sequence[Edges], sizes: Sequence[int], pairs: Pairs | None, most_vertices: int, most_edges: int
 ) -> list[Part]:
@@ -111,12 +101,10 @@ def parts_of(
     kept = [_most_changed(edges, most_vertices // 2, most_edges // 2) for edges in views]
     parts = []
     for k, (edges, n) in enumerate(zip(views, sizes, strict=True)):
-        if n <= most_vertices and len(edges.i) <= most_edges:
-            parts.append(whole(edges, n))
-            continue
-        rings = _rings(
-            edges, n, most_vertices, _ends(edges, kept[k]), _patches(k, n, pairs, views, kept, most_vertices)
-        )
+        rings = np.zeros(n, dtype=np.int32)
+        if n > most_vertices or len(edges.i) > most_edges:
+            patches = _patches(k, n, pairs, views, kept, most_vertices)
+            rings = _rings(edges, n, most_vertices, _ends(edges, kept[k]), patches)
         parts.append(_part(edges, n, rings, kept[k], most_edges))
     return parts
 

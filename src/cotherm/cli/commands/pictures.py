@@ -70,6 +70,7 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _picture(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Any:
+    from cotherm.draw.panels import views_figure
     from cotherm.draw.result import places
 
     if isinstance(result, ct.Graph):
@@ -78,7 +79,8 @@ def _picture(result: ct.Coupling | ct.Graph, options: argparse.Namespace) -> Any
         found = labels_of_items([result], options)
         stored = None if result.labels is None else [result.labels]
         labels = stored if found is None else list(found.of)
-        return ct.draw.draw_views([[result]], [[places(result)]], rows=[name_of(result, 0)], labels=labels)
+        at, name = places(result), name_of(result, 0)
+        return views_figure([[result]], [[at]], [[None]], rows=[name], columns=[], labels=labels)
     q = result.functions[0].shape[1]
     if options.kind == "heat" and not 1 <= options.function <= q:
         raise CothermError("--function", str(options.function), f"a function from 1 to {q}")

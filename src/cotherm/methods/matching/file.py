@@ -2,7 +2,7 @@
 
 The arrays: ``header``, the text ``cotherm match`` and a JSON object with everything that is not an array; ``hard``,
 ``hard_back``, ``round_trip``, ``agreement``, ``functional_map``; of each sparse matrix ``data``, ``indices`` and
-``indptr``; of each basis ``values``, ``vectors`` and ``mass``. ``numpy.load(path, allow_pickle=False)`` opens it too.
+``indptr``; of each basis ``values`` and ``vectors``. ``numpy.load(path, allow_pickle=False)`` opens it too.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.heat.spectrum import Spectrum
 from cotherm.io import archive, atomic
 from cotherm.io.text import excerpt
-from cotherm.methods.matching.modes import Modes
 from cotherm.methods.matching.result import STATUSES, Match
 
 _MARK = "cotherm match"
@@ -33,7 +33,7 @@ _PLAIN = ("source", "target", "status", "exact_agreement", "chance", "settings",
 _VECTORS = ("hard", "hard_back", "round_trip", "agreement", "functional_map")
 _SPARSE = ("soft", "soft_back")
 _PARTS = ("data", "indices", "indptr")
-_BASES = ("values", "vectors", "mass")
+_BASES = ("values", "vectors")
 _ARRAYS = (
     "header",
     *_VECTORS,
@@ -89,25 +89,24 @@ def parse(data: bytes) -> Match:
     archive.require_width(arrays, _WIDTHS)
     head = archive.read_header(arrays["header"], _MARK, _VERSION, _complete)
     bases = (_basis(0, arrays), _basis(1, arrays))
-    n_s, n_t = (len(basis.mass) for basis in bases)
+    n_s, n_t = (len(basis.vectors) for basis in bases)
     k = len(bases[0].values)
+    numbers = {name: archive.number(name, head[name]) for name in ("exact_agreement", "chance", "seconds")}
     return Match(
         hard=_vertices("hard", arrays, n_s, n_t),
         soft=_shares("soft", arrays, n_s, n_t),
-        round_trip=_floats("round_trip", arrays, (n_s,)),
-        agreement=_floats("agreement", arrays, (n_s,)),
-        exact_agreement=archive.number("exact_agreement", head["exact_agreement"]),
-        chance=archive.number("chance", head["chance"]),
+        round_trip=_floats("round_trip", arrays, n_s),
+        agreement=_floats("agreement", arrays, n_s),
         hard_back=_vertices("hard_back", arrays, n_t, n_s),
         soft_back=_shares("soft_back", arrays, n_t, n_s),
-        functional_map=_floats("functional_map", arrays, (k, k)),
+        functional_map=_floats("functional_map", arrays, k, k),
         bases=bases,
         source=validation.integer("source", head["source"], least=0),
         target=validation.integer("target", head["target"], least=0),
         status=validation.choice("status", head["status"], STATUSES),
         settings=head["settings"],
         versions=head["versions"],
-        seconds=archive.number("seconds", head["seconds"]),
+        **numbers,
     )
 
 
@@ -121,33 +120,30 @@ def _complete(head: dict[str, Any]) -> bool:
     return set(head) == {"version", *_PLAIN} and mappings
 
 
-def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Modes:
-    vectors = validation.as_float64(f"{k}.vectors", arrays[f"{k}.vectors"])
-    if vectors.ndim != 2:
-        raise CothermError(f"{k}.vectors", f"shape {vectors.shape}", "a matrix", "The file is damaged.")
-    return Modes(
-        _floats(f"{k}.values", arrays, (vectors.shape[1],)), vectors, _floats(f"{k}.mass", arrays, (len(vectors),))
-    )
+def _basis(k: int, arrays: dict[str, NDArray[Any]]) -> Spectrum:
+    m = arrays[f"{k}.values"].size
+    vectors = _floats(f"{k}.vectors", arrays, len(np.atleast_1d(arrays[f"{k}.vectors"])), m)
+    return Spectrum(_floats(f"{k}.values", arrays, m), vectors)
 
 
-def _floats(name: str, arrays: dict[str, NDArray[Any]], shape: tuple[int, ...]) -> Floats:
+def _floats(name: str, arrays: dict[str, NDArray[Any]], *shape: int) -> Floats:
     """Numbers that were computed; NaN and infinities are kept, since ``save`` keeps what a computation gave."""
-    array = validation.as_float64(name, arrays[name])
+    return _of_shape(name, validation.as_float64(name, arrays[name]), shape)
+
+
+def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
+    return _of_shape(name, validation.indices(name, arrays[name], below=below), (n,))
+
+
+def _of_shape(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.shape != shape:
         raise CothermError(name, f"shape {array.shape}", f"shape {shape}", "The file is damaged.")
     return array
 
 
-def _vertices(name: str, arrays: dict[str, NDArray[Any]], n: int, below: int) -> Ints:
-    array = validation.indices(name, arrays[name], below=below)
-    if array.shape != (n,):
-        raise CothermError(name, f"shape {array.shape}", f"shape {(n,)}", "The file is damaged.")
-    return array
-
-
 def _shares(name: str, arrays: dict[str, NDArray[Any]], rows: int, columns: int) -> sp.csr_array:
     indices = validation.indices(f"{name}.indices", arrays[f"{name}.indices"], below=columns)
-    p = _floats(f"{name}.data", arrays, (len(indices),))
+    p = _floats(f"{name}.data", arrays, len(indices))
     order = validation.indices(f"{name}.indptr", arrays[f"{name}.indptr"], below=len(p) + 1)
     whole = len(order) == rows + 1 and order[0] == 0 and order[-1] == len(p) and bool(np.all(np.diff(order) > 0))
     if not whole or not p.size or not p.min() >= 0.0:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cotherm import limits, validation
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.search.exact import nearest_rows
 from cotherm.heat.coupling import functions_mismatch
 from cotherm.heat.spectrum import Spectrum
-from cotherm.lazy import lazy
 from cotherm.methods.coupling.auto import useful_strength
 from cotherm.methods.coupling.result import STRENGTH, Coupling
-from cotherm.methods.matching.modes import NORMALIZATIONS, Modes, default_times, graph_modes, signatures, time_ratio
+from cotherm.methods.matching.modes import default_times, first, graph_modes, signatures, time_ratio
 from cotherm.methods.matching.refinement import Space, agreement, chance, from_signatures, refined, round_trip, shares
 from cotherm.methods.matching.result import APPROXIMATE, BY_CHANCE, SUPPORTED, UNCERTAIN, UNJUDGED, Match
 from cotherm.methods.result import JointBases, JointGraphs, JointResult
@@ -35,9 +34,6 @@ _FIRST = 15
 _SUPPORTED, _ABOVE_CHANCE = 0.5, 0.09
 
 
-Columns = tuple[Floats, Floats]
-
-
 def match(
     result: JointResult | Sequence[Graph],
     functions: Sequence[ArrayLike] | None = None,
@@ -47,7 +43,6 @@ def match(
     n_modes: int | None = None,
     n_initial_modes: int | None = None,
     times: ArrayLike | str = "auto",
-    normalization: str = "none",
     n_neighbors: int = 10,
     refine: bool = True,
     n_splits: int = 2,
@@ -86,9 +81,6 @@ def match(
         Times of the signatures, in units of the target. On the source they are divided by how many times faster heat
         diffuses there, from the ratio of the eigenvalues. "auto": six times, from the scale of the last of the
         initial modes to that of the smoothest.
-    normalization : {"none", "random-walk", "density"}, default "none"
-        Which modes. "none": of L. "random-walk": of Lφ = λDφ. "density": of the same after W has been divided by the
-        degrees of both ends, which corrects for uneven density of the vertices [3]_.
     n_neighbors : int, default 10
         Maximum number of vertices that share a vertex in the soft correspondence.
     refine : bool, default True
@@ -131,7 +123,6 @@ def match(
        representation of maps between shapes", ACM Transactions on Graphics, 2012.
     .. [2] S. Melzi, J. Ren, E. Rodolà, A. Sharma, P. Wonka and M. Ovsjanikov, "ZoomOut: spectral upsampling for
        efficient shape correspondence", ACM Transactions on Graphics, 2019.
-    .. [3] R. R. Coifman and S. Lafon, "Diffusion maps", Applied and Computational Harmonic Analysis, 2006.
 
     Examples
     --------
@@ -150,29 +141,30 @@ def match(
         raise CothermError("target", f"{target}, which is the source", "another graph")
     pair = (graphs[source], graphs[target])
     least = min(graph.n for graph in pair)
-    k = _modes(n_modes, least)
-    start = validation.integer(
-        "n_initial_modes", min(_FIRST, k) if n_initial_modes is None else n_initial_modes, least=1, most=k
-    )
+    usual = max(min(_MODES, least // _PART), min(least, 2 * _FIRST))
+    k = usual if n_modes is None else validation.integer("n_modes", n_modes, least=1, most=min(least, limits.MODES))
+    initial = min(_FIRST, k) if n_initial_modes is None else n_initial_modes
+    start = validation.integer("n_initial_modes", initial, least=1, most=k)
     given_times = None if is_auto("times", times) else validation.times("times", times)
-    normalization = validation.choice("normalization", normalization, NORMALIZATIONS)
     m = validation.integer("n_neighbors", n_neighbors, least=1)
     refine = validation.boolean("refine", refine)
     n_splits = validation.integer("n_splits", n_splits, least=0, most=limits.REPETITIONS)
 
-    both = (columns[source], columns[target]) if columns else None
-    given = None if common is None else _given(common[source], common[target])
+    agreed, exactly = np.full(pair[0].n, np.nan), np.nan
     with limited_blas(max(graph.n for graph in pair)):
-        if given is not None:
-            start = min(k, given[0].source.shape[1])
-        search = _Search(pair, k, start, given_times, normalization, refine)
-        space, bases = search.found(both, given)
-        agreed, exactly = np.full(pair[0].n, np.nan), np.nan
-        if both is not None and both[0].shape[1] > 1 and n_splits > 0:
-            F, G = both
-            agreed, exactly = agreement(
-                pair[1], lambda half: search.matched((F[:, half], G[:, half])), F.shape[1], n_splits
-            )
+        if common is None:
+            modes = graph_modes(pair[0], k), graph_modes(pair[1], k)
+            bases = modes if refine else (first(modes[0], start), first(modes[1], start))
+            found = partial(_by_functions, modes, columns[source], columns[target], start, given_times, refine)
+            space, q = found(slice(None)), columns[source].shape[1]
+            if q > 1 and n_splits > 0:
+                agreed, exactly = agreement(pair[1], found, q, n_splits)
+        else:
+            space, bases = _given(common[source], common[target])
+            start = min(k, space.functional_map.shape[0])
+            if refine:
+                bases = graph_modes(pair[0], k), graph_modes(pair[1], k)
+                space = refined(*bases, space, start)
     hard, soft = shares(space.source, space.target, min(m, pair[1].n))
     hard_back, soft_back = shares(space.target, space.source, min(m, pair[0].n))
     by_chance = chance(pair[1])
@@ -194,47 +186,14 @@ def match(
             "n_modes": k,
             "n_initial_modes": start,
             "times": "auto" if given_times is None else given_times.tolist(),
-            "normalization": normalization,
             "n_neighbors": m,
             "refine": refine,
             "n_splits": n_splits,
-            "coupling_may_help": _may_help(result, both),
+            "coupling_may_help": bool(columns) and _may_help(result, (columns[source], columns[target])),
         },
         versions=versions(),
         seconds=time.perf_counter() - began,
     )
-
-
-class _Search:
-    """The way from functions to a correspondence, for checked arguments."""
-
-    def __init__(
-        self, pair: Sequence[Graph], k: int, start: int, times: Floats | None, normalization: str, refine: bool
-    ) -> None:
-        self._pair, self._k, self._start, self._times = pair, k, start, times
-        self._normalization, self._refine = normalization, refine
-
-    @lazy
-    def _modes(self) -> tuple[Modes, Modes]:
-        source, target = (graph_modes(graph, self._k, self._normalization) for graph in self._pair)
-        return source, target
-
-    def found(
-        self, columns: Columns | None, given: tuple[Space, tuple[Modes, Modes]] | None
-    ) -> tuple[Space, tuple[Modes, Modes]]:
-        """From functions, or from bases that correspond; and the modes that were used."""
-        if given is None:
-            assert columns is not None
-            space = _first_space(self._modes, columns, self._start, self._times)
-            bases = (self._modes[0].first(self._start), self._modes[1].first(self._start))
-        else:
-            space, bases = given
-        return (refined(*self._modes, space, self._start), self._modes) if self._refine else (space, bases)
-
-    def matched(self, columns: Columns) -> Ints:
-        """The vertex of the target for each one of the source, by some of the functions."""
-        found = self.found(columns, None)[0]
-        return nearest_rows(found.source, found.target, 1)[0][:, 0]
 
 
 def _status(agreed: float, exactly: float, by_chance: float) -> str:
@@ -253,18 +212,16 @@ def _checked(
     """Graphs, their functions, and the bases where they correspond already."""
     if isinstance(result, JointBases):
         if functions is not None:
-            raise CothermError(
-                "functions", "functions beside bases that correspond", "None: the bases come from them already"
-            )
+            given = "functions beside bases that correspond"
+            raise CothermError("functions", given, "None: the bases come from them already")
         originals = getattr(result, "originals", ())
         if len(originals) < 2 or not all(isinstance(graph, Graph) for graph in originals):
             raise CothermError("result", "an answer for matrices", "one for two or more graphs")
         return list(originals), [], result.bases
     graphs = result.graphs if isinstance(result, JointGraphs) else result
     if isinstance(result, JointResult) and not isinstance(result, JointGraphs):
-        raise CothermError(
-            "result", validation.describe(result), "an answer with graphs or bases, or a sequence of graphs"
-        )
+        needed = "an answer with graphs or bases, or a sequence of graphs"
+        raise CothermError("result", validation.describe(result), needed)
     if functions is None and isinstance(result, Coupling):
         functions = result.functions
     if functions is None:
@@ -274,38 +231,28 @@ def _checked(
     return checked, columns, None
 
 
-def _may_help(result: Any, columns: Sequence[Floats] | None) -> bool:
+def _may_help(result: Any, columns: Sequence[Floats]) -> bool:
     """Whether to advise coupling: not for coupled graphs, nor if the functions allow only a weak coupling."""
-    if isinstance(result, Coupling) or not columns:
-        return False
-    return useful_strength(functions_mismatch(columns)) == STRENGTH
+    return not isinstance(result, Coupling) and useful_strength(functions_mismatch(columns)) == STRENGTH
 
 
-def _modes(value: int | None, n: int) -> int:
-    if value is None:
-        return max(min(_MODES, n // _PART), min(n, 2 * _FIRST))
-    return validation.integer("n_modes", value, least=1, most=min(n, limits.MODES))
-
-
-def _first_space(bases: tuple[Modes, Modes], columns: tuple[Floats, Floats], k: int, times: Floats | None) -> Space:
-    """Vertices compared by the functional map that carries the signatures."""
-    s, t = bases
-    pace = time_ratio(s.first(k), t.first(k))
+def _by_functions(
+    modes: tuple[Spectrum, Spectrum], F: Floats, G: Floats, k: int, times: Floats | None, refine: bool, columns: Any
+) -> Space:
+    """Vertices compared by the functional map that carries the signatures of some of the functions."""
+    s, t = modes
+    pace = time_ratio(first(s, k), first(t, k))
     times = default_times(t, k) if times is None else times
     with np.errstate(over="ignore"):
         paced = np.minimum(times / pace, np.finfo(np.float64).max)
-    A, B = signatures(s, columns[0], paced)[:k], signatures(t, columns[1], times)[:k]
+    A, B = signatures(s, F[:, columns], paced)[:k], signatures(t, G[:, columns], times)[:k]
     C = from_signatures(A, B, s.values[:k] / pace, t.values[:k])
-    return Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
+    space = Space(s.vectors[:, :k], t.vectors[:, :k] @ C.T, C)
+    return refined(s, t, space, k) if refine else space
 
 
-def _given(source: Spectrum, target: Spectrum) -> tuple[Space, tuple[Modes, Modes]]:
+def _given(source: Spectrum, target: Spectrum) -> tuple[Space, tuple[Spectrum, Spectrum]]:
     """Bases that correspond, column by column: the functional map is the identity."""
     k = min(source.vectors.shape[1], target.vectors.shape[1])
-    s, t = (_of_equal_mass(Spectrum(one.values[:k], one.vectors[:, :k])) for one in (source, target))
+    s, t = (Spectrum(one.values[:k], one.vectors[:, :k] * np.sqrt(len(one.vectors))) for one in (source, target))
     return Space(s.vectors, t.vectors, np.eye(k)), (s, t)
-
-
-def _of_equal_mass(spectrum: Spectrum) -> Modes:
-    n = len(spectrum.vectors)
-    return Modes(spectrum.values, spectrum.vectors * np.sqrt(n), np.full(n, 1.0 / n))

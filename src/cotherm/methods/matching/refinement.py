@@ -23,11 +23,13 @@ from cotherm import limits
 from cotherm.arrays import Floats, Ints
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search.exact import nearest_rows
-from cotherm.methods.matching.modes import Modes
+from cotherm.heat.spectrum import Spectrum
+from cotherm.methods.matching.modes import coefficients, first
 from cotherm.progress import track
 
 # Every step has ``_GROWTH`` times as many modes as the one before, and at least ``_LEAST`` more.
 _GROWTH, _LEAST = 1.12, 2
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,29 +49,25 @@ def schedule(first: int, last: int) -> list[int]:
     return sizes[1:]
 
 
-def refined(source: Modes, target: Modes, start: Space, first: int) -> Space:
+def refined(source: Spectrum, target: Spectrum, start: Space, least: int) -> Space:
     """From a space in which vertices can be compared to one of all modes."""
     rows, columns = (_sample(len(modes.vectors)) for modes in (source, target))
     space = start
-    sizes = [first, *schedule(first, len(source.values))]
+    sizes = [least, *schedule(least, len(source.values))]
     for k in track(sizes, total=len(sizes), label="upsampling", alike=False):
-        there = nearest_rows(_some(space.source, rows), space.target, 1)[0][:, 0]
-        back = nearest_rows(_some(space.target, columns), space.source, 1)[0][:, 0]
-        s, t = source.first(k), target.first(k)
+        there = nearest_rows(space.source[rows], space.target, 1)[0][:, 0]
+        back = nearest_rows(space.target[columns], space.source, 1)[0][:, 0]
+        s, t = first(source, k), first(target, k)
         C, D = from_vertices(s, t, there, rows), from_vertices(t, s, back, columns)
         space = Space(np.hstack([s.vectors, s.vectors @ D.T]), np.hstack([t.vectors @ C.T, t.vectors]), C)
     return space
 
 
-def _sample(n: int) -> Ints | None:
-    """The vertices that look for their counterparts, among all, and fit the functional maps; None for all."""
+def _sample(n: int) -> Ints | slice:
+    """The vertices that look for their counterparts, among all, and fit the functional maps."""
     if n <= limits.MATCHED_VERTICES:
-        return None
+        return _ALL
     return np.sort(np.random.default_rng(0).choice(n, limits.MATCHED_VERTICES, replace=False))
-
-
-def _some(X: Floats, rows: Ints | None) -> Floats:
-    return X if rows is None else X[rows]
 
 
 # Weight of commuting with the Laplacians, relative to carrying the signatures.
@@ -91,15 +89,14 @@ def from_signatures(A: Floats, B: Floats, of_source: Floats, of_target: Floats) 
     return np.asarray(np.linalg.solve(systems, (A @ B.T)[:, :, np.newaxis])[:, :, 0], dtype=np.float64)
 
 
-def from_vertices(source: Modes, target: Modes, there: Ints, rows: Ints | None = None) -> Floats:
-    """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀM_s Φ_t[there].
+def from_vertices(source: Spectrum, target: Spectrum, there: Ints, rows: Ints | slice = _ALL) -> Floats:
+    """The C of a map of vertices, source → target: it carries g to g∘there, C = Φ_sᵀΦ_t[there]/n_s.
 
-    With rows, only those vertices of the source have a counterpart, and C is the least-squares fit over them.
+    Where only some vertices of the source have a counterpart, C is the least-squares fit over them.
     """
-    if rows is None:
-        return source.coefficients(target.vectors[there])
-    root = np.sqrt(source.mass[rows])[:, np.newaxis]
-    C = np.linalg.lstsq(root * source.vectors[rows], root * target.vectors[there], rcond=None)[0]
+    if isinstance(rows, slice):
+        return coefficients(source, target.vectors[there])
+    C = np.linalg.lstsq(source.vectors[rows], target.vectors[there], rcond=None)[0]
     return np.asarray(C, dtype=np.float64)
 
 
@@ -134,18 +131,21 @@ def round_trip(graph: Graph, there: Any, back: Any) -> Floats:
     return np.clip(chance, 0.0, 1.0)
 
 
-# From the columns of the functions, the vertex of the target for each one of the source.
-Matched = Callable[[Ints], Ints]
-
 _SEED = 0
 
 
-def agreement(target: Graph, matched: Matched, functions: int, splits: int) -> tuple[Floats, float]:
+def agreement(target: Graph, found: Callable[[Ints], Space], functions: int, splits: int) -> tuple[Floats, float]:
     """For every source vertex, the fraction of splits in which both halves lead to the same vertex or to neighbors.
 
-    And of all vertices and splits the part in which they lead to the very same vertex.
+    And of all vertices and splits the part in which they lead to the very same vertex. ``found`` matches by some of the
+    functions.
     """
     near = neighborhoods(target)
+
+    def matched(half: Ints) -> Ints:
+        space = found(half)
+        return nearest_rows(space.source, space.target, 1)[0][:, 0]
+
     pairs = [(matched(first), matched(second)) for first, second in random_halves(functions, splits)]
     alike = [np.asarray(near[a, b], dtype=np.float64).ravel() for a, b in pairs]
     return np.mean(alike, axis=0), float(np.mean([a == b for a, b in pairs]))

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
+from cotherm.heat.spectrum import Spectrum
 from cotherm.indexed import rows_in_order
-from cotherm.methods.matching.modes import Modes
 from cotherm.notebook import Shown, Table
 
 SUPPORTED, APPROXIMATE, UNCERTAIN = "supported", "approximate", "uncertain"
@@ -64,8 +64,9 @@ class Match(Shown):
         The same from the target to the source.
     functional_map : ndarray of shape (k, k)
         The functional map C: from coefficients of a function on the target to its coefficients on the source.
-    bases : tuple of Modes
-        The modes of source and target. For results with common bases, those bases.
+    bases : tuple of Spectrum
+        The modes Φ of source and target, scaled to ΦᵀΦ = nI: the coefficients of a function f are Φᵀf/n. For results
+        with common bases, those bases.
     source, target : int
         Which of the graphs.
     status : str
@@ -101,7 +102,7 @@ class Match(Shown):
     hard_back: Ints
     soft_back: sp.csr_array
     functional_map: Floats
-    bases: tuple[Modes, Modes]
+    bases: tuple[Spectrum, Spectrum]
     source: int
     target: int
     status: str
@@ -144,12 +145,8 @@ class Match(Shown):
             return np.asarray(T @ columns).reshape(T.shape[0], *array.shape[1:])
         labels = validation.labels("values", values)
         if labels.shape != (T.shape[1],):
-            raise CothermError(
-                "values",
-                f"labels of shape {labels.shape}",
-                f"one label per vertex, {T.shape[1]}",
-                "Functions are floats.",
-            )
+            needed = f"one label per vertex, {T.shape[1]}"
+            raise CothermError("values", f"labels of shape {labels.shape}", needed, "Functions are floats.")
         classes, number = np.unique(labels, return_inverse=True)
         votes = T @ sp.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
         return np.asarray(classes[np.asarray(votes.argmax(axis=1)).ravel()])
@@ -205,13 +202,15 @@ class Match(Shown):
             f"and at {self.exact_agreement:.0%} exactly"
         )
 
+    def _mutual(self) -> int:
+        return int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
+
     def __str__(self) -> str:
-        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
         met = len(np.unique(self.hard))
         lines = [
             self._headline(),
             f"  {len(self.functional_map)} modes; {self._support()}",
-            f"  {mutual} vertices of the source are matched both ways; {met} of the target are met",
+            f"  {self._mutual()} vertices of the source are matched both ways; {met} of the target are met",
         ]
         return "\n".join(lines if not self.advice else [*lines, f"  {self.advice}"])
 
@@ -223,9 +222,8 @@ class Match(Shown):
         )
 
     def _tables(self) -> Sequence[Table]:
-        mutual = int(np.sum(self.hard_back[self.hard] == np.arange(len(self.hard))))
-        row = [f"graph {self.source} to graph {self.target}", len(self.hard), len(self.functional_map)]
-        return [(("match", "vertices", "modes", "matched both ways"), [[*row, mutual]])]
+        row = [f"graph {self.source} to graph {self.target}", len(self.hard), len(self.functional_map), self._mutual()]
+        return [(("match", "vertices", "modes", "matched both ways"), [row])]
 
     def _remarks(self) -> Sequence[str]:
         support = self._support()

@@ -1,0 +1,79 @@
+"""The public names and where they are defined. ``__init__.py`` reads this file and loads each name on first use."""
+
+from typing import Any
+
+from cotherm import datasets as datasets
+from cotherm import draw as draw
+from cotherm import estimators as estimators
+from cotherm import evaluate as evaluate
+from cotherm import interop as interop
+from cotherm import io as io
+from cotherm import viewer as viewer
+from cotherm.errors import CothermError as CothermError
+from cotherm.errors import CothermWarning as CothermWarning
+from cotherm.estimators.heat_kernel_coupling import HeatKernelCoupling as HeatKernelCoupling
+from cotherm.functions import LabelFunctions as LabelFunctions
+from cotherm.functions import feature_functions as feature_functions
+from cotherm.functions import label_functions as label_functions
+from cotherm.functions import landmark_functions as landmark_functions
+from cotherm.functions import pair_functions as pair_functions
+from cotherm.functions import shared_label_functions as shared_label_functions
+from cotherm.graphs.build import knn_graph as knn_graph
+from cotherm.graphs.build import mesh_graph as mesh_graph
+from cotherm.graphs.build import radius_graph as radius_graph
+from cotherm.graphs.files import read_graph as read_graph
+from cotherm.graphs.files import read_mesh as read_mesh
+from cotherm.graphs.files import write_graph as write_graph
+from cotherm.graphs.files import write_mesh as write_mesh
+from cotherm.graphs.graph import Graph as Graph
+from cotherm.graphs.mesh import Mesh as Mesh
+from cotherm.graphs.search.neighbors import Neighbors as Neighbors
+from cotherm.graphs.search.neighbors import nearest_neighbors as nearest_neighbors
+from cotherm.graphs.sharded.convert import shard_graph as shard_graph
+from cotherm.graphs.sharded.knn.build import NeighborShards as NeighborShards
+from cotherm.graphs.sharded.knn.build import shard_knn_graph as shard_knn_graph
+from cotherm.graphs.sharded.store import GraphPart as GraphPart
+from cotherm.graphs.sharded.store import ShardedGraph as ShardedGraph
+from cotherm.graphs.validity import Failure as Failure
+from cotherm.graphs.validity import Validity as Validity
+from cotherm.heat.coupling import coupling_error as coupling_error
+from cotherm.heat.distance import Nearest as Nearest
+from cotherm.heat.distance import diffusion_distance as diffusion_distance
+from cotherm.heat.distance import diffusion_map as diffusion_map
+from cotherm.heat.flow import heat_flow as heat_flow
+from cotherm.heat.flow import heat_kernel as heat_kernel
+from cotherm.heat.spectrum import Spectrum as Spectrum
+from cotherm.heat.trace import heat_trace as heat_trace
+from cotherm.methods.alignment import Alignment as Alignment
+from cotherm.methods.alignment import align as align
+from cotherm.methods.average import Average as Average
+from cotherm.methods.average import average as average
+from cotherm.methods.commuting.closest import Commuting as Commuting
+from cotherm.methods.commuting.closest import closest_commuting as closest_commuting
+from cotherm.methods.coupling.couple import couple as couple
+from cotherm.methods.coupling.couple import coupling_memory as coupling_memory
+from cotherm.methods.coupling.memory import CouplingMemory as CouplingMemory
+from cotherm.methods.coupling.result import Changes as Changes
+from cotherm.methods.coupling.result import Coupling as Coupling
+from cotherm.methods.coupling.search import Step as Step
+from cotherm.methods.coupling.shards import ShardedCoupling as ShardedCoupling
+from cotherm.methods.joint_diagonalization import Diagonalization as Diagonalization
+from cotherm.methods.joint_diagonalization import joint_diagonalize as joint_diagonalize
+from cotherm.methods.matching.match import match as match
+from cotherm.methods.matching.result import Match as Match
+from cotherm.methods.pairs.agreement import Agreement as Agreement
+from cotherm.methods.pairs.agreement import PairReport as PairReport
+from cotherm.methods.pairs.clusters import Clustering as Clustering
+from cotherm.methods.pairs.common import CommonGraph as CommonGraph
+from cotherm.methods.pairs.common import common_graph as common_graph
+from cotherm.methods.pairs.couple_pairs import couple_pairs as couple_pairs
+from cotherm.methods.quasi_harmonic import QuasiHarmonic as QuasiHarmonic
+from cotherm.methods.quasi_harmonic import coupled_bases as coupled_bases
+from cotherm.methods.result import JointResult as JointResult
+from cotherm.pairs import pair_names as pair_names
+from cotherm.ranks import Ranks as Ranks
+from cotherm.version import __version__ as __version__
+
+__all__: list[str]
+
+def __getattr__(name: str) -> Any: ...
