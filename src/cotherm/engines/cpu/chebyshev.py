@@ -162,7 +162,7 @@ def step_kernel(width: int) -> Any:
                         if fetch_ahead:
                             prefetch(current, columns[p + np.uint64(lookahead)])
                         add_gap(sum_, width, scale * weights[p], own, current, columns[p])
-                    add_exactly(total, lost, width, sum_)
+                    add_exactly(total, width, lost, sum_)
                     start += part_size
                 add_register(total, width, 1.0, lost)
             add_row(total, width, -gain, current, r)

@@ -73,15 +73,15 @@ def _kernel(height: int, width: int, same: int) -> Any:
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
-        total = square(height, width)
+        total = square(width, height)
         for e in range(np.uint64(lo), np.uint64(hi)):
             head, tail = np.uint64(i[e]), np.uint64(j[e])
-            clear_square(total, height, width)
+            clear_square(total, width, height)
             for s in range(len(weights)):
                 here = a + s * q
                 there = here if same else b + s * q  # of one panel one gap, not two
-                add_outer(total, height, width, weights[s], x, head, tail, here, there)
-            store_square(total, height, width, same, scale, places, out, e)
+                add_outer(total, width, height, weights[s], x, head, tail, here, there)
+            store_square(total, width, height, same, scale, places, out, e)
 
     return products
 

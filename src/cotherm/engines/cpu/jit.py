@@ -14,7 +14,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from cotherm.engines.cpu.cache import KernelCache
-from cotherm.engines.fork_safety import hold_at_fork
+from cotherm.engines.threads import hold_at_fork
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
