@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,7 @@ import pytest
 import scipy.linalg
 
 from cotherm import memory
-from cotherm.engines.gpu.device import Device, Launch, cuda_device, source, typed
+from cotherm.engines.gpu.device import Device, Shape, cuda_device, source, typed
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.engines.interface import Engine
 from tests.engines.numpy_engine import DeviceArray
@@ -82,17 +83,27 @@ class EmulatedDevice(Device):
     def to_numpy(self, x: Any) -> np.ndarray:
         return x.values if isinstance(x, DeviceArray) else np.asarray(x)
 
-    def run(self, launch: Launch) -> None:
-        kernel, shared = launch.kernel, launch.shared
-        assert np.prod(launch.block) <= 1_024
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        real: Any = np.float64,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        assert np.prod(block) <= 1_024
         assert shared <= 48 * 1_024
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        library, barriers = self._compiled(launch.file, np.dtype(launch.real).char)
-        values = [_argument(argument) for argument in launch.arguments]
+        library, barriers = self._compiled(file, np.dtype(real).char)
+        values = [_argument(argument) for argument in arguments]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (launch.grid, launch.block)]
+        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (grid, block)]
         run = getattr(library, f"emulate_{kernel}")
-        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(launch.together))
+        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(together))
 
     @cache  # noqa: B019, there is one of them
     def _compiled(self, file: str, real: str) -> tuple[Any, set[str]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, prefetch
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, ReorderedLaplacian
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, ReorderedLaplacian, Slices
 from cotherm.engines.cpu.simd import (
     FINGERPRINT,
     add_exactly,
@@ -29,7 +29,6 @@ from cotherm.engines.cpu.simd import (
     set_row,
     store_row,
 )
-from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.progress import track
 
 # Columns are processed in panels of at most this many, each with a kernel compiled for its width.
@@ -47,50 +46,48 @@ def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, 
     times, (n, q) = coefficients.shape[1], F.shape
     parts, steps = panels(q, WIDEST), len(coefficients) - 1
     result = np.empty((n, times, q)) if len(parts) > 1 else None
-    with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as pool:
-        cuts = matrix.cuts(pool.pieces)
+    with Slices(matrix, matrix.work(parts[0][1] - parts[0][0])) as slices:
         progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
         for first, last in parts:
-            sums = _panel_sums(pool, cuts, matrix, F[:, first:last], coefficients, bound, progress)
+            current = np.empty((n, last - first))
+            slices.run(_gather_rows, matrix.order, F[:, first:last], current)
+            sums = recurrence(slices, matrix, current, coefficients, bound, progress)
+            del current
             if len(parts) == 1 and matrix.in_order:
                 result = sums
                 break
             if result is None:
                 result = np.empty((n, times, q))  # allocated only now, when the recurrence's blocks are free again
-            pool.run(_scatter_rows, cuts, matrix.order, sums, first, result)
+            slices.run(_scatter_rows, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
     assert result is not None
     return result
 
 
-def _panel_sums(
-    pool: ThreadPool,
-    cuts: list[int],
+def recurrence(
+    slices: Slices,
     matrix: ReorderedLaplacian,
-    F: Floats,
+    current: Floats,
     coefficients: Floats,
     bound: float,
     progress: Iterator[int],
 ) -> Floats:
-    """The sums for one panel, (n, times, width), rows in the matrix's order."""
-    (n, width), times = F.shape, coefficients.shape[1]
-    current = np.empty((n, width))
-    previous = np.zeros((n, width))
-    sums = np.zeros((n, times, width))
-    pool.run(_gather_rows, cuts, matrix.order, F, current)
-    if len(coefficients) == 1:  # degree 0: only a multiple of F
-        np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
-        return sums
-    step = step_kernel(width)
-    last = len(coefficients) - 1
+    """The sums for one panel, (n, times, width), rows in the matrix's order, as are those of T_0 in ``current``.
+
+    Where rows of others follow the own ones, the sums for them are made from the rows that come anyway.
+    """
+    n, width, last = len(matrix.degrees), current.shape[1], len(coefficients) - 1
+    previous, sums = np.zeros(current.shape), np.zeros((len(current), coefficients.shape[1], width))
+    if last == 0:  # degree 0: only a multiple of F
+        np.multiply(coefficients[0][:, np.newaxis], current[:n, np.newaxis], out=sums[:n])
+    step = _step_kernel(width)
     for k in range(1, last + 1):
-        next(progress)
+        next(progress, None)
         # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        pool.run(
+        slices.run(
             step,
-            cuts,
             matrix.offsets,
             matrix.columns,
             matrix.weights,
@@ -99,10 +96,25 @@ def _panel_sums(
             current,
             previous,
             terms_due(coefficients, k),
-            sums.reshape(n * times, width),
+            sums.reshape(-1, width),
+            fetched=current,
         )
+        _add_term(coefficients[k - 1], current[n:], sums[n:])
         current, previous = previous, current
+    slices.fetch(current)
+    _add_term(coefficients[last], current[n:], sums[n:])
     return sums
+
+
+@compiled
+def _add_term(coefficients: Any, rows: Any, sums: Any) -> None:
+    """sums[r, t] += coefficients[t]·rows[r]."""
+    for r in range(len(rows)):
+        for t in range(len(coefficients)):
+            c = coefficients[t]
+            if c != 0.0:
+                for k in range(rows.shape[1]):
+                    sums[r, t, k] += c * rows[r, k]
 
 
 def terms_due(coefficients: Floats, k: int) -> Floats:
@@ -119,7 +131,7 @@ def terms_due(coefficients: Floats, k: int) -> Floats:
 
 
 @cache
-def step_kernel(width: int) -> Any:
+def _step_kernel(width: int) -> Any:
     """One step on rows lo..hi for blocks of ``width`` columns: previous ← gain·X·current − previous, and the sums."""
     fetch_ahead = width >= _PREFETCH_FROM
     lookahead, fingerprint, part_size = LOOKAHEAD, FINGERPRINT, np.uint64(PART)

@@ -6,7 +6,8 @@ by conjugate gradients: every block is passed through as few times as the method
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, compiled_in_any_order
-from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian
+from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian, Slices
 from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.interface import SystemSolver
 
 SHIFT = 2.0
-ROUNDS = 500
+_ROUNDS = 500
 # Columns are worked off in panels of at most this many, each with kernels compiled for its width.
 _WIDEST = 16
 # Below this many multiply-adds a product one column is solved by one call, in one thread.
@@ -64,70 +65,75 @@ def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
 
     def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
         if Y.shape[1] == 1 and start is None and matrix.work(1) < _ONE_CALL:
-            return signless_column(matrix, Y[:, 0], SHIFT, tolerance, ROUNDS)[:, np.newaxis]
-        X = np.empty_like(Y)
-        width = panel_width(Y.shape[1])
-        for first in range(0, Y.shape[1], width):
-            at = slice(first, first + width)
-            begin = None if start is None else widened(start[:, at], width)
-            X[:, at] = _panel(matrix, widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
-        return X
+            return signless_column(matrix, Y[:, 0], SHIFT, tolerance, _ROUNDS)[:, np.newaxis]
+        return by_panels(partial(_panel, matrix), Y, tolerance, start)
 
     return solve
 
 
-def panel_width(columns: int) -> int:
-    """How many columns are worked off at a time: as few panels as the widest allows, about equally wide.
+def by_panels(
+    solve: Callable[[Floats, float, Floats | None], Floats], Y: Floats, tolerance: float, start: Floats | None
+) -> Floats:
+    """As few panels of columns as the widest allows, about equally wide.
 
-    More than two come in fours: every width has to be compiled.
+    More than two come in fours, because every width has to be compiled: columns of zeros are solved before they are
+    begun.
     """
+    columns = Y.shape[1]
     width = -(-columns // max(1, -(-columns // _WIDEST)))
-    return width if width <= 2 else -(-width // 4) * 4
+    width = width if width <= 2 else -(-width // 4) * 4
+    X = np.empty_like(Y)
+    for first in range(0, columns, width):
+        at = slice(first, first + width)
+        begin = None if start is None else _widened(start[:, at], width)
+        X[:, at] = solve(_widened(Y[:, at], width), tolerance, begin)[:, : columns - first]
+    return X
 
 
-def widened(block: Floats, width: int) -> Floats:
-    """A copy with columns of zeros up to the width; they are solved before they are begun."""
+def _widened(block: Floats, width: int) -> Floats:
     out = np.zeros((len(block), width))
     out[:, : block.shape[1]] = block
     return out
 
 
 def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
-    """Y and the start, which becomes the solution, are contiguous.
+    x = Y / (matrix.degrees[:, np.newaxis] + SHIFT) if start is None else start
+    with Slices(matrix, matrix.work(Y.shape[1])) as slices:
+        conjugate_gradients(slices, matrix, Y, x, tolerance)
+    return x
+
+
+def conjugate_gradients(slices: Slices, matrix: ReorderedLaplacian, Y: Floats, x: Floats, tolerance: float) -> None:
+    """From x, which becomes the solution and may have rows of others after its own; all blocks are contiguous.
 
     Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice. They are
     compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
     """
     width = Y.shape[1]
-    begin, product, move, turn = begin_kernel(width), product_kernel(width), move_kernel(width), turn_kernel(width)
+    begin, product, move, turn = (kernel(width) for kernel in (_begin, _product, _move, _turn))
     rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    x = Y / (matrix.degrees[:, np.newaxis] + SHIFT) if start is None else start
-    residual, p, Ap = (np.empty_like(Y) for _ in range(3))
-    with ThreadPool(work=matrix.work(width)) as pool:
-        cuts = matrix.cuts(pool.pieces)
-        # The sums over each slice; every slice has its own place.
-        sums, places = np.zeros((pool.pieces, 3, width)), np.array(cuts)
+    residual, Ap, p = np.empty_like(Y), np.empty_like(Y), np.empty_like(x)
+    sums = np.zeros((len(slices.places) - 1, 3, width))
 
-        def run(kernel: Any, *arguments: Any) -> Floats:
-            pool.run(kernel, cuts, places, sums, *arguments)
-            return np.asarray(sums.sum(axis=0))
+    def run(kernel: Any, *arguments: Any, fetched: Floats | None = None) -> Floats:
+        slices.run(kernel, slices.places, sums, *arguments, fetched=fetched)
+        return slices.total(sums)
 
-        gain, left, size = run(begin, *rows, Y, x, residual, p)
-        target = tolerance**2 * size
-        for _ in range(ROUNDS):
-            if np.all(left <= target):
-                break
-            curvature = run(product, *rows, p, Ap)[0]
-            step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
-            previous = gain
-            gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
-            ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
-            pool.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
-    return x
+    gain, left, size = run(begin, *rows, Y, x, residual, p, fetched=x)
+    target = tolerance**2 * size
+    for _ in range(_ROUNDS):
+        if np.all(left <= target):
+            break
+        curvature = run(product, *rows, p, Ap, fetched=p)[0]
+        step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
+        previous = gain
+        gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
+        ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
+        slices.run(turn, matrix.degrees, ratio[np.newaxis], residual, p)
 
 
 @cache
-def begin_kernel(width: int) -> Any:
+def _begin(width: int) -> Any:
     """residual = b − Sx and p = residual/diagonal."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
@@ -168,7 +174,7 @@ def begin_kernel(width: int) -> Any:
 
 
 @cache
-def product_kernel(width: int) -> Any:
+def _product(width: int) -> Any:
     """Ap = Sp."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
@@ -202,7 +208,7 @@ def product_kernel(width: int) -> Any:
 
 
 @cache
-def move_kernel(width: int) -> Any:
+def _move(width: int) -> Any:
     """x += step·p and residual −= step·Ap."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
@@ -235,7 +241,7 @@ def move_kernel(width: int) -> Any:
 
 
 @cache
-def turn_kernel(width: int) -> Any:
+def _turn(width: int) -> Any:
     """p = residual/diagonal + ratio·p."""
     fingerprint, shift = FINGERPRINT, SHIFT
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,19 +34,6 @@ _BLOCK = 2**20
 _TYPES = {int: np.int32, float: np.float64}
 
 Shape = tuple[int, ...]
-
-
-class Launch(NamedTuple):
-    """Of a kernel in a file of ``kernels/``: see :meth:`Device.launch`."""
-
-    file: str
-    kernel: str
-    grid: Shape
-    block: Shape
-    arguments: Sequence[Any]
-    real: Any
-    shared: int
-    together: bool
 
 
 class Device(ABC):
@@ -79,6 +66,7 @@ class Device(ABC):
     @abstractmethod
     def to_numpy(self, x: Array) -> NDArray[Any]: ...
 
+    @abstractmethod
     def launch(
         self,
         file: str,
@@ -95,10 +83,6 @@ class Device(ABC):
 
         Whole numbers are ``int``, or NumPy's where they are longer; ``real`` is the type of tall matrices.
         """
-        self.run(Launch(file, kernel, grid, block, arguments, real, shared, together))
-
-    @abstractmethod
-    def run(self, launch: Launch) -> None: ...
 
     @abstractmethod
     def counter(self) -> Array:
@@ -182,12 +166,23 @@ class CudaDevice(Device):
     def to_numpy(self, x: Array) -> NDArray[Any]:
         return x if isinstance(x, np.ndarray) else self._cupy.asnumpy(x)
 
-    def run(self, launch: Launch) -> None:
-        key = (launch.file, launch.kernel, np.dtype(launch.real).char, launch.together)
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        real: Any = np.float64,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        key = (file, kernel, np.dtype(real).char, together)
         function = self._kernels.get(key)
         if function is None:
             function = self._kernels[key] = self._compiled(*key)
-        function(launch.grid, launch.block, tuple(map(typed, launch.arguments)), shared_mem=launch.shared)
+        function(grid, block, tuple(map(typed, arguments)), shared_mem=shared)
 
     def _compiled(self, file: str, kernel: str, real: str, together: bool) -> Callable[..., None]:
         options = ("-std=c++17", f"-DREAL={'float' if real == 'f' else 'double'}")

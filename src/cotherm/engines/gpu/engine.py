@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,9 @@ from cotherm.engines.gpu import chebyshev, distances, edges, incidence
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, GpuPattern, spectral_bound
 from cotherm.engines.gpu.resident import bytes_of, full_key
-from cotherm.engines.interface import Array, ColumnSums, SystemSolver
+from cotherm.engines.interface import Array, ColumnSums
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
-
-T = TypeVar("T")
 
 
 class GpuEngine(OnePlace):
@@ -31,12 +30,20 @@ class GpuEngine(OnePlace):
     # Measured: with this nothing that `benchmarks gpu` couples takes more than the forecast.
     overhead = 1.4
 
+    laplacian_forms = staticmethod(edges.laplacian_forms)
+    sums_at_vertices = staticmethod(incidence.sums_at_vertices)
+    sums_at_edges = staticmethod(incidence.sums_at_edges)
+    signless_solver = staticmethod(incidence.signless_solver)
+
     def __init__(self, device: Device, *, smallest: int | None = None, together: int = 2_000_000) -> None:
         """The processor searches for the neighbors of points with fewer than ``smallest`` pairs.
 
         Up to ``together`` numbers of functions a recurrence is one launch: a step takes no longer than a launch.
         """
         self.device, self._smallest, self._together = device, smallest, together
+        self.edge_products = partial(edges.edge_products, device)
+        self.edge_inner_products = partial(edges.edge_inner_products, device)
+        self.add_at_vertices = partial(incidence.add_at_vertices, device)
 
     @property
     def xp(self) -> Any:
@@ -68,12 +75,6 @@ class GpuEngine(OnePlace):
 
     def return_free_memory(self) -> None:
         self.device.return_free_memory()
-
-    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
-        return list(map(task, *arguments))
-
-    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
-        return 1
 
     # Long vectors
 
@@ -121,31 +122,6 @@ class GpuEngine(OnePlace):
 
     def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, /) -> Array:
         return chebyshev.sums(L, self.asarray(F), coefficients, bound, together=self._together)
-
-    def edge_products(
-        self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
-    ) -> None:
-        edges.edge_products(self.device, x, i, j, weights, first, scale, out, column)
-
-    def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        return edges.edge_inner_products(self.device, x, z, i, j, weights)
-
-    def laplacian_forms(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
-        return edges.laplacian_forms(pattern, v, x, weights)
-
-    # The unsigned incidence matrix
-
-    def sums_at_vertices(self, pattern: GpuPattern, d: Array, /) -> Array:
-        return incidence.sums_at_vertices(pattern, d)
-
-    def sums_at_edges(self, pattern: GpuPattern, y: Array, /) -> Array:
-        return incidence.sums_at_edges(pattern, y)
-
-    def add_at_vertices(self, rows: Array, i: Array, j: Array, out: Array, /) -> None:
-        incidence.add_at_vertices(self.device, rows, i, j, out)
-
-    def signless_solver(self, pattern: GpuPattern, free: Array, /) -> SystemSolver:
-        return incidence.signless_solver(pattern, free)
 
     # Dense algebra
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import memory
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Floats
 from cotherm.engines.cpu.edges import forms_of_rows
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
@@ -27,10 +27,7 @@ from cotherm.engines.petsc.halo import loaded
 from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edges, sums_at_vertices
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
-from cotherm.errors import CothermError
 from cotherm.ranks import end, of, speaks
-
-T = TypeVar("T")
 
 # Rows whose products are in memory at once, in sums over all edges.
 _ROWS_AT_ONCE = 16_384
@@ -60,7 +57,12 @@ class PetscEngine:
     block_size = CPU.block_size
     overhead = CPU.overhead
 
+    holds = OnePlace.holds
     guarded = OnePlace.guarded
+    for_each = OnePlace.for_each  # one after the other: ranks must wait for each other in the same order
+    at_once = OnePlace.at_once
+    compares = OnePlace.compares  # every rank searches by itself
+    candidate_search = OnePlace.candidate_search
     add_squared_differences = staticmethod(CPU.add_squared_differences)
 
     def __init__(self, comm: Any = None) -> None:
@@ -76,9 +78,6 @@ class PetscEngine:
         _share_processors(self._processes_here)
 
     # ------------------------------------------------------------ arrays in and out
-
-    def holds(self, x: object) -> bool:  # noqa: ARG002, callers give NumPy's arrays
-        return False
 
     def asarray(self, x: Any) -> DistributedArray:
         return x if isinstance(x, DistributedArray) else self._spread(np.asarray(x))
@@ -100,13 +99,6 @@ class PetscEngine:
 
     def return_free_memory(self) -> None:
         CPU.return_free_memory()
-
-    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
-        """One after the other: ranks must wait for each other in the same order."""
-        return list(map(task, *arguments))
-
-    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
-        return 1
 
     # ------------------------------------------------------------ rows that are spread over ranks
 
@@ -254,14 +246,6 @@ class PetscEngine:
         solve = CPU.cholesky_solver(self.to_numpy(A))
         return lambda Y: solve(self.to_numpy(Y))
 
-    # ------------------------------------------------------------ what one process must do
-
-    def compares(self, n: int, count: int) -> bool:  # noqa: ARG002, every rank searches by itself
-        return False
-
-    def candidate_search(self, rows: Floats, centered: Floats, count: int) -> Callable[[slice], tuple[Ints, Floats]]:  # noqa: ARG002
-        raise _needs_one_process("a search for neighbors")
-
 
 @cache
 def end_together() -> None:
@@ -274,10 +258,6 @@ def end_together() -> None:
         end(error, 1)
 
     sys.excepthook = told
-
-
-def _needs_one_process(what: str) -> CothermError:
-    return CothermError("engine", f"'petsc' for {what}", "'cpu'", "They are computed by one process.")
 
 
 def _pattern_and_order(layout: Pattern | Laplacian) -> tuple[Pattern, NDArray[Any] | None]:
