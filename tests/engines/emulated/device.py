@@ -14,8 +14,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ class EmulatedDevice(Device):
     name = "emulated"
     xp = _Namespace()
     processors = 1
+    number = 0
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
@@ -98,7 +99,7 @@ class EmulatedDevice(Device):
         assert np.prod(block) <= 1_024
         assert shared <= 48 * 1_024
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        library, barriers = self._compiled(file, np.dtype(real).char)
+        library, barriers = self._emulated(file, np.dtype(real).char)
         values = [_argument(argument) for argument in arguments]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (grid, block)]
@@ -106,7 +107,7 @@ class EmulatedDevice(Device):
         run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(together))
 
     @cache  # noqa: B019, there is one of them
-    def _compiled(self, file: str, real: str) -> tuple[Any, set[str]]:
+    def _emulated(self, file: str, real: str) -> tuple[Any, set[str]]:
         text = source(file)
         kernels = _KERNEL.findall(text)
         bodies = _KERNEL.split(text)[2::2]
@@ -139,8 +140,9 @@ class EmulatedDevice(Device):
     def return_free_memory(self) -> None:
         pass
 
-    def guarded(self, expected: float, budget: int | None) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def guarded(self, expected: float, budget: int | None) -> Iterator[None]:
+        yield
 
 
 def _library(code: str) -> Path:
