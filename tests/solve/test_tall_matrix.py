@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from cotherm.engines import default_engine
+from cotherm.engines.cpu.engine import CPU
 from cotherm.solve.tall_matrix import InMemory, Recomputed, TallMatrix
 
 KINDS = ["stored", "computed"]
@@ -23,8 +24,8 @@ def kept(kind: str, E: np.ndarray) -> TallMatrix:
         def rows(numbers: np.ndarray, out: np.ndarray) -> None:
             out[:] = E[numbers]
 
-        return Recomputed((E.shape[0], E.shape[1]), rows)
-    return InMemory(E)
+        return Recomputed((E.shape[0], E.shape[1]), rows, CPU)
+    return InMemory(E, CPU)
 
 
 @pytest.mark.parametrize("kind", KINDS)

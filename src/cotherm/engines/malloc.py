@@ -1,9 +1,7 @@
 """Keep freed memory in the process for reuse during a large coupling, where the C library allows it (glibc).
 
-Blocks of more than 32 MB are mapped when they are allocated and unmapped when they are freed, so that each is new to
-the process, page by page, every time. Measured without this: a coupling of 400,000 vertices takes five times as many
-new pages, and 33 s of processor time in place of 26. Only the main thread's blocks can be kept: others come from places
-of their own and are mapped as ever.
+Otherwise blocks of more than 32 MB are new to the process, page by page, at every allocation: a coupling of 400,000
+vertices takes 33 s of processor time in place of 26. Other threads than the main one have heaps that cannot be kept.
 
 glibc can be told its settings but not asked for them. Afterwards they are where its own adaptation ends once the
 program has freed a block of 32 MB: its two thresholds at 32 and 64 MB, for good.
@@ -33,10 +31,7 @@ _in_use: list[Any] = []
 
 @contextmanager
 def kept_memory(size: float) -> Iterator[None]:
-    """Keep memory for reuse in this context, if about ``size`` bytes are worth it; return it to the system afterwards.
-
-    An allocator that is set up in the environment is left alone.
-    """
+    """Keep memory for reuse here, if about ``size`` bytes are worth it and no one has set up the allocator."""
     main = threading.current_thread() is threading.main_thread()
     library = _glibc() if size >= _WORTH_KEEPING and main and not _in_use else None
     if library is None:

@@ -1,14 +1,13 @@
 """How many threads dense algebra and other libraries may use.
 
 The number of OpenBLAS's threads (and MKL's) belongs to the whole process: the first of our calls lowers it and the last
-restores it, whichever threads they run in. If each restored what it found, calls that overlap could leave it lowered.
-Where OpenMP runs the threads, every thread has a number of its own, and every call lowers and restores that of its own
-thread. What others have set in the meantime is left as they set it.
+restores it. Where OpenMP runs the threads, every thread has a number of its own. What others have set in the meantime
+is left as they set it.
 
-threadpoolctl finds the libraries. Its own limits are not used, because they do not hold across threads: each restores
-what it found, and since version 3.8 those of OpenBLAS do nothing in all threads but the first that sets one. One case
-remains that cannot be mended here: another library that enters a limit of threadpoolctl's in one thread while a call of
-ours runs in another, and leaves it after our call, restores the lowered number that it found.
+threadpoolctl finds the libraries. Its own limits do not hold across threads: each restores what it found, and since
+version 3.8 those of OpenBLAS do nothing in all threads but the first that sets one. One case cannot be mended here:
+another library that enters a limit of threadpoolctl's in one thread while a call of ours runs in another, and leaves
+it after our call, restores the lowered number that it found.
 """
 
 from __future__ import annotations

@@ -139,8 +139,8 @@ def _warn_of_rounding(
 ) -> None:
     """Warn if rounding may have left more in a column than the tolerance allows.
 
-    The sum of a column is conserved. Its error shows what rounding did to the slowest mode, which suffers
-    most; for other modes usual rounding is assumed, with the spectral bound as the degree, which none exceeds.
+    The error of the conserved sum shows what rounding did to the slowest mode, which suffers most. For other modes
+    usual rounding is assumed, with the spectral bound as the degree.
     """
     n = len(F)
     units = _units(column_sums(F).largest)

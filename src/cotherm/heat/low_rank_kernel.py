@@ -1,9 +1,8 @@
 """∫₀ᵗ e^{−(t−s)λ}e^{−sμ} ds as a short sum of products, Σ_r ± φ_r(λ)φ_r(μ), to a tolerance for all λ, μ ≤ λ_max.
 
-The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth. Its eigenfunctions need the
-fewest terms possible: about ten for 10⁻¹⁰ at any time, where quadrature in s would take tens or hundreds of nodes. They
-are computed at points in [0, tλ_max] that are denser towards 0, and interpolated by φ(x) = Σ_k K(x, x_k) mix_k
-(Nyström).
+The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth. Its eigenfunctions, about ten
+for 10⁻¹⁰ at any time, are computed at points in [0, tλ_max] that are denser towards 0, and interpolated by
+φ(x) = Σ_k K(x, x_k) mix_k (Nyström).
 """
 
 from __future__ import annotations
@@ -66,11 +65,7 @@ def decays(t: float, values: Floats) -> Floats:
 
 
 def divided_differences(x: Floats, y: Floats) -> Floats:
-    """K(x, y) for x, y ≥ 0, e^{−x} where x = y.
-
-    With the smaller one factored out, e^{−min}·(1 − e^{−z})/z, z = |x − y|, nothing overflows and close values keep
-    their digits.
-    """
+    """K(x, y) for x, y ≥ 0 as e^{−min}·(1 − e^{−z})/z, z = |x − y|: nothing overflows, close values keep digits."""
     z = np.maximum(np.abs(x - y), _TINY)
     ratio = np.expm1(-z)
     ratio /= z

@@ -257,10 +257,7 @@ def _weight(strength: float | str, values: Floats, coefficients: Floats) -> floa
 
 
 def _settled(modes: Spectrum, F: Floats, k: int) -> Spectrum:
-    """The first k modes. Within a repeated eigenvalue any basis is as good as another: the functions choose one.
-
-    So the answer does not depend on what the eigensolver happened to find, even where the k-th eigenvalue is repeated.
-    """
+    """The first k modes; where an eigenvalue is repeated, even the k-th, the functions choose one of all bases."""
     vectors = modes.vectors.copy()
     jumps = np.flatnonzero(np.diff(modes.values) > _REPEATED * float(modes.values[-1])) + 1
     for block in np.split(np.arange(len(modes.values)), jumps):

@@ -1,8 +1,4 @@
-"""Tall matrices, with a row for every unknown and few columns: kept in memory, or recomputed on every pass.
-
-The Jacobian of a coupling has a row for every edge. Where it does not fit in memory it is computed again whenever it is
-used. Callers see blocks of rows and need not know.
-"""
+"""Tall matrices, a row for every unknown and few columns: kept in memory, or computed again on every pass."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
 
@@ -26,10 +22,7 @@ def rows_per_block(columns: int, engine: Engine) -> int:
 
 
 class TallMatrix(ABC):
-    """A matrix E (rows, columns).
-
-    Vectors over the rows live with the engine, vectors over the columns on the host.
-    """
+    """A matrix E (rows, columns); vectors over the rows live with the engine, vectors over the columns on the host."""
 
     shape: tuple[int, int]
     engine: Engine
@@ -99,9 +92,8 @@ class TallMatrix(ABC):
 class InMemory(TallMatrix):
     """Rows in memory."""
 
-    def __init__(self, array: Array, engine: Engine | None = None) -> None:
-        self.array = array
-        self.engine = default_engine() if engine is None else engine
+    def __init__(self, array: Array, engine: Engine) -> None:
+        self.array, self.engine = array, engine
         self.shape = (array.shape[0], array.shape[1])
 
     def row_range(self, first: int, last: int) -> Array:
@@ -117,11 +109,8 @@ class InMemory(TallMatrix):
 class Recomputed(TallMatrix):
     """Rows that are not kept: ``write`` computes the rows with given numbers whenever they are needed."""
 
-    def __init__(
-        self, shape: tuple[int, int], write: RowWriter, engine: Engine | None = None, *, start: int = 0
-    ) -> None:
-        self.shape, self._write, self._start = shape, write, start
-        self.engine = default_engine() if engine is None else engine
+    def __init__(self, shape: tuple[int, int], write: RowWriter, engine: Engine, *, start: int = 0) -> None:
+        self.shape, self._write, self.engine, self._start = shape, write, engine, start
 
     def row_range(self, first: int, last: int) -> Array:
         return self.rows(self.engine.xp.arange(first, last))

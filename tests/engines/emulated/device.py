@@ -92,14 +92,13 @@ class EmulatedDevice(Device):
         block: Shape,
         arguments: Sequence[Any],
         *,
-        real: Any = np.float64,
         shared: int = 0,
         together: bool = False,
     ) -> None:
         assert np.prod(block) <= 1_024
         assert shared <= 48 * 1_024
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        library, barriers = self._emulated(file, np.dtype(real).char)
+        library, barriers = self._emulated(file)
         values = [_argument(argument) for argument in arguments]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (grid, block)]
@@ -107,7 +106,7 @@ class EmulatedDevice(Device):
         run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(together))
 
     @cache  # noqa: B019, there is one of them
-    def _emulated(self, file: str, real: str) -> tuple[Any, set[str]]:
+    def _emulated(self, file: str) -> tuple[Any, set[str]]:
         text = source(file)
         kernels = _KERNEL.findall(text)
         bodies = _KERNEL.split(text)[2::2]
@@ -117,8 +116,7 @@ class EmulatedDevice(Device):
             for name in kernels
         )
         header = (Path(__file__).parent / "cuda.h").read_text(encoding="utf-8")
-        defined = f"#define REAL {'float' if real == 'f' else 'double'}\n"
-        code = "\n".join([header, defined, text.replace('extern "C" __global__', "__global__"), entries])
+        code = "\n".join([header, text.replace('extern "C" __global__', "__global__"), entries])
         barriers = {name for name, body in zip(kernels, bodies, strict=True) if _BARRIERS.search(body)}
         return ctypes.CDLL(str(_library(code))), barriers
 

@@ -38,10 +38,9 @@ _PREFETCH_FROM = 8
 
 
 def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
-    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (n, times, q), from one recurrence.
+    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (n, times, q); rows are in the caller's order.
 
-    Needs, besides the result, times + 2 blocks the size of one panel of F, and no matrix product but the fused one.
-    Rows of F and of the result are in the caller's order. A single panel that is already in order is used in place.
+    Needs, besides the result, times + 2 blocks the size of one panel of F. A single panel in order is used in place.
     """
     times, (n, q) = coefficients.shape[1], F.shape
     parts, steps = panels(q, WIDEST), len(coefficients) - 1
@@ -86,19 +85,9 @@ def recurrence(
         next(progress, None)
         # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        slices.run(
-            step,
-            matrix.offsets,
-            matrix.columns,
-            matrix.weights,
-            gain * 2.0 / bound,
-            gain,
-            current,
-            previous,
-            terms_due(coefficients, k),
-            sums.reshape(-1, width),
-            fetched=current,
-        )
+        numbers, blocks = (gain * 2.0 / bound, gain), (current, previous)
+        due, places = terms_due(coefficients, k), sums.reshape(-1, width)
+        slices.run(step, matrix.rows, *numbers, *blocks, due, places, fetched=current)
         _add_term(coefficients[k - 1], current[n:], sums[n:])
         current, previous = previous, current
     slices.fetch(current)
@@ -138,20 +127,11 @@ def _step_kernel(width: int) -> Any:
 
     @compiled
     def step(
-        lo: int,
-        hi: int,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        scale: float,
-        gain: float,
-        current: Any,
-        previous: Any,
-        due: Any,
-        sums: Any,
+        lo: int, hi: int, rows: Any, scale: float, gain: float, current: Any, previous: Any, due: Any, sums: Any
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
+        offsets, columns, weights, _ = rows
         own, total, lost, sum_ = register(width), register(width), register(width), register(width)
         last_row, times = np.uint64(len(offsets)) - np.uint64(2), np.uint64(due.shape[1])
         # Unsigned row numbers spare the test for negative indices at every access.

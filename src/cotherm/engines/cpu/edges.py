@@ -15,8 +15,6 @@ from cotherm.engines.cpu.laplacian import Pattern
 from cotherm.engines.cpu.simd import FINGERPRINT, add_outer, clear_square, panels, square, store_square
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
-Reals = NDArray[np.floating[Any]]
-
 # Functions are taken in panels of at most this many: the products of two panels fit the vector registers.
 _WIDEST = 8
 # So many multiply-adds of dense algebra, or along long rows, take as long as one elsewhere.
@@ -33,11 +31,7 @@ def edge_products(
     out: NDArray[Any],
     column: int,
 ) -> None:
-    """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, times the scale of the pair.
-
-    It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms used begin at
-    ``first``, one for each weight. Edges come sorted, so that one end of the next edge is at hand.
-    """
+    """See :class:`cotherm.engines.interface.Engine`; edges come sorted, so that one end of the next is at hand."""
     (n, stored, q), terms = x.shape, len(weights)
     rows = x.reshape(n, stored * q)
     with ThreadPool(len(i) * terms * q * q / _WIDEST) as pool:
@@ -103,20 +97,19 @@ def inner_products_of_slice(lo: int, hi: int, x: Any, z: Any, i: Any, j: Any, fa
     for e in range(lo, hi):
         # Rows first: of indices of which it knows less the compiler makes slower loops.
         xa, xb, za, zb = x[i[e]], x[j[e]], z[i[e]], z[j[e]]
-        total = factors.dtype.type(0.0)
+        total = 0.0
         for c in range(len(factors)):
             total += factors[c] * (xa[c] - xb[c]) * (za[c] - zb[c])
         out[e] = total
 
 
-def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> Floats:
+def laplacian_forms(pattern: Pattern, v: Floats, x: Floats, weights: Floats) -> Floats:
     """Σ_r weights[r] x_rᵀ L(v) x_r, (q, q); x is contiguous (n, terms, q), and v may be negative."""
     n, terms, q = x.shape
-    factors = np.repeat(weights, q).astype(x.dtype, copy=False)
-    v = v.astype(x.dtype, copy=False)
+    factors = np.repeat(weights, q)
     with ThreadPool(n * terms * q**2 / _DENSE + 2 * len(v) * terms * q / _ROWS) as pool:
         parts = pool.run(forms_of_rows, _cuts(n, pool), pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
-    return np.sum(parts, axis=0, dtype=np.float64)
+    return np.sum(parts, axis=0)
 
 
 def _cuts(n: int, pool: ThreadPool) -> list[int]:
@@ -124,10 +117,10 @@ def _cuts(n: int, pool: ThreadPool) -> list[int]:
 
 
 def forms_of_rows(
-    lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals
-) -> Reals:
+    lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Floats, x: Floats, factors: Floats
+) -> Floats:
     n, terms, q = x.shape
-    moved = np.empty((hi - lo, terms * q), dtype=x.dtype)
+    moved = np.empty((hi - lo, terms * q))
     _products(lo, hi, offsets, columns, edges, v, x.reshape(n, terms * q), factors, moved)
     return np.asarray(x[lo:hi].reshape(-1, q).T @ moved.reshape(-1, q))
 

@@ -58,8 +58,7 @@ def add_at_vertices(rows: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats)
 def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
     """Y ↦ (2I + D_F + W_F)⁻¹Y for the edges F where ``free`` is true, each column to a relative residual.
 
-    The diagonal is the preconditioner. The matrix is diagonally dominant, so some tens of iterations suffice, whatever
-    its size.
+    The diagonal is the preconditioner. The matrix is diagonally dominant: some tens of iterations suffice at any size.
     """
     matrix = pattern.laplacian(np.where(free, 1.0, 0.0), bounded=False)
 
@@ -74,10 +73,9 @@ def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
 def by_panels(
     solve: Callable[[Floats, float, Floats | None], Floats], Y: Floats, tolerance: float, start: Floats | None
 ) -> Floats:
-    """As few panels of columns as the widest allows, about equally wide.
+    """As few panels as the widest allows, about equally wide; more than two columns come in fours, some of them zeros.
 
-    More than two come in fours, because every width has to be compiled: columns of zeros are solved before they are
-    begun.
+    Every width has to be compiled.
     """
     columns = Y.shape[1]
     width = -(-columns // max(1, -(-columns // _WIDEST)))
@@ -111,7 +109,6 @@ def conjugate_gradients(slices: Slices, matrix: ReorderedLaplacian, Y: Floats, x
     """
     width = Y.shape[1]
     begin, product, move, turn = (kernel(width) for kernel in (_begin, _product, _move, _turn))
-    rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
     residual, Ap, p = np.empty_like(Y), np.empty_like(Y), np.empty_like(x)
     sums = np.zeros((len(slices.places) - 1, 3, width))
 
@@ -119,12 +116,12 @@ def conjugate_gradients(slices: Slices, matrix: ReorderedLaplacian, Y: Floats, x
         slices.run(kernel, slices.places, sums, *arguments, fetched=fetched)
         return slices.total(sums)
 
-    gain, left, size = run(begin, *rows, Y, x, residual, p, fetched=x)
+    gain, left, size = run(begin, matrix.rows, Y, x, residual, p, fetched=x)
     target = tolerance**2 * size
     for _ in range(_ROUNDS):
         if np.all(left <= target):
             break
-        curvature = run(product, *rows, p, Ap, fetched=p)[0]
+        curvature = run(product, matrix.rows, p, Ap, fetched=p)[0]
         step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
         previous = gain
         gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
@@ -138,22 +135,10 @@ def _begin(width: int) -> Any:
     fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
-    def begin(
-        lo: int,
-        hi: int,
-        places: Any,
-        sums: Any,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        degrees: Any,
-        b: Any,
-        x: Any,
-        residual: Any,
-        p: Any,
-    ) -> None:
-        if fingerprint < 0 or lo == hi:  # see edge_products.py
+    def begin(lo: int, hi: int, places: Any, sums: Any, rows: Any, b: Any, x: Any, residual: Any, p: Any) -> None:
+        if fingerprint < 0 or lo == hi:  # see edges.py
             return
+        offsets, columns, weights, degrees = rows
         mine = sums[np.searchsorted(places, hi) - 1]
         mine[:] = 0.0
         total, line = register(width), register(width)
@@ -179,20 +164,10 @@ def _product(width: int) -> Any:
     fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
-    def product(
-        lo: int,
-        hi: int,
-        places: Any,
-        sums: Any,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        degrees: Any,
-        p: Any,
-        Ap: Any,
-    ) -> None:
+    def product(lo: int, hi: int, places: Any, sums: Any, rows: Any, p: Any, Ap: Any) -> None:
         if fingerprint < 0 or lo == hi:
             return
+        offsets, columns, weights, degrees = rows
         mine = sums[np.searchsorted(places, hi) - 1]
         total, dots = register(width), register(width)
         set_row(dots, width, 0.0, p, np.uint64(lo))
@@ -289,8 +264,7 @@ def _add_rows(lo: int, hi: int, rows: Any, i: Any, j: Any, out: Any) -> None:
 def signless_column(matrix: ReorderedLaplacian, y: Floats, shift: float, tolerance: float, rounds: int) -> Floats:
     """(shift·I + D + W)⁻¹y in one compiled call: what small systems need most is few calls."""
     x = y / (matrix.degrees + shift)
-    rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    _iterate(*rows, y, x, shift, tolerance, rounds)
+    _iterate(*matrix.rows, y, x, shift, tolerance, rounds)
     return x
 
 

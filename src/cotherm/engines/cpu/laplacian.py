@@ -1,8 +1,7 @@
 """Edges -> a Laplacian whose rows are in an order that keeps neighbors together in memory.
 
-Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbors by degree, which
-costs time and was not seen to help: neighbors then lie within two levels of each other, and the sparse product
-is several times faster than in the order in which the points came. The caller never sees the order.
+Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbors by degree, which was not
+seen to help: the sparse product is several times faster than in the order in which the points came.
 """
 
 from __future__ import annotations
@@ -57,6 +56,11 @@ class ReorderedLaplacian:
     @property
     def n(self) -> int:
         return len(self.order)
+
+    @property
+    def rows(self) -> tuple[Any, Any, Any, Any]:
+        """What kernels take."""
+        return self.offsets, self.columns, self.weights, self.degrees
 
     def work(self, columns: int) -> float:
         """Multiply-adds of one product with a block of ``columns`` columns."""
@@ -250,8 +254,7 @@ def bound_by(slices: Slices, matrix: ReorderedLaplacian, x: Floats) -> float:
     x[:n], y = np.maximum(matrix.degrees / top, _FLOOR), np.empty(n)
     bound = np.inf
     for _ in range(_BOUND_ROUNDS):
-        arguments = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees, 1.0 / top, x, y)
-        bound = min(bound, slices.largest(slices.run(_signless_product, *arguments, fetched=x)))
+        bound = min(bound, slices.largest(slices.run(_signless_product, *matrix.rows, 1.0 / top, x, y, fetched=x)))
         np.maximum(y / bound, _FLOOR, out=x[:n])
     return float(bound * top * (1.0 + 1e-12))  # the quotients are rounded
 
@@ -273,10 +276,9 @@ def _signless_product(
 
 @dataclass(frozen=True)
 class Pattern:
-    """The sparsity pattern of a Laplacian, laid out once and filled with weights many times.
+    """The sparsity pattern of a Laplacian: for every row its columns, and whose edge's weight belongs there.
 
-    For every row its columns, and whose edge's weight belongs there. Rows are in the vertices' own order, and products
-    are fast if neighbors have close numbers.
+    Rows are in the vertices' own order, and products are fast if neighbors have close numbers.
     """
 
     i: NDArray[Any]

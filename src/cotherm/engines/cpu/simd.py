@@ -202,13 +202,11 @@ def store_square(
 ) -> None:
     """array[row, p : …] = scale[p : …] · source[k] with p = places[k], for every k.
 
-    Where ``upper`` is 1, only from the diagonal on. The array may be of float32.
+    Where ``upper`` is 1, only from the diagonal on.
     """
     builder = code.builder
     counted, scales = code.data(places), code.data(scale)
-    number = ir.FloatType() if array.kind.dtype == types.float32 else ir.DoubleType()
-    address = row_address(code.context, builder, array.kind, array.value, row.value)
-    target = builder.bitcast(address, number.as_pointer())
+    target = builder.bitcast(code.place(array, row), ir.DoubleType().as_pointer())
     for k in range(height.kind.literal_value):
         first = k if upper.kind.literal_value else 0
         count = code.width - first
@@ -216,10 +214,7 @@ def store_square(
         values = builder.shuffle_vector(line, _undefined(code.width), _numbers(list(range(first, code.width))))
         place = builder.load(builder.gep(counted, [ir.Constant(ir.IntType(32), k)]))
         values = builder.fmul(values, builder.load(code.register(builder.gep(scales, [place]), count), align=8))
-        if number == ir.FloatType():
-            values = builder.fptrunc(values, ir.VectorType(number, count))
-        pointer = builder.bitcast(builder.gep(target, [place]), ir.VectorType(number, count).as_pointer())
-        builder.store(values, pointer, align=4)
+        builder.store(values, code.register(builder.gep(target, [place]), count), align=8)
 
 
 def panels(columns: int, widest: int) -> list[tuple[int, int]]:

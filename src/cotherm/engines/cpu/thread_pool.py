@@ -33,10 +33,7 @@ def thread_count() -> int:
 
 
 class ThreadPool:
-    """As many threads as the work deserves, at most :func:`thread_count`.
-
-    Made for one task and closed after it, so that nothing is left behind to trouble a later fork.
-    """
+    """As many threads as the work deserves, made for one task: nothing is left behind to trouble a later fork."""
 
     def __init__(self, work: float) -> None:
         self.size, self.pieces, self._pool = 1, 1, None
@@ -71,10 +68,7 @@ class ThreadPool:
 
 
 def side_by_side(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Call tasks in as many threads as there may be, and return what they returned, in order.
-
-    Pools within the tasks have their share of the threads.
-    """
+    """Call tasks in threads and return what they returned, in order; pools within them share the processors."""
     size = min(len(tasks), thread_count())
     if size <= 1:
         return [task() for task in tasks]

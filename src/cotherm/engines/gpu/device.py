@@ -103,22 +103,21 @@ class Device:
         block: Shape,
         arguments: Sequence[Any],
         *,
-        real: Any = np.float64,
         shared: int = 0,
         together: bool = False,
     ) -> None:
         """Run a kernel of a file in ``kernels/``; ``together``: all blocks at the same time, for they wait for others.
 
-        Whole numbers are ``int``, or NumPy's where they are longer; ``real`` is the type of tall matrices.
+        Whole numbers are ``int``, or NumPy's where they are longer.
         """
-        key = (file, kernel, np.dtype(real).char, together)
+        key = (file, kernel, together)
         function = self._kernels.get(key)
         if function is None:
             function = self._kernels[key] = self._compiled(*key)
         function(grid, block, tuple(map(typed, arguments)), shared_mem=shared)
 
-    def _compiled(self, file: str, kernel: str, real: str, together: bool) -> Callable[..., None]:
-        options = ("-std=c++17", f"-DREAL={'float' if real == 'f' else 'double'}")
+    def _compiled(self, file: str, kernel: str, together: bool) -> Callable[..., None]:
+        options = ("-std=c++17",)
         module = self._cupy.RawModule(code=source(file), options=options, enable_cooperative_groups=together)
         return module.get_function(kernel)
 

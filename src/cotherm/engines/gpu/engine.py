@@ -107,10 +107,7 @@ class GpuEngine(OnePlace):
         return GpuLaplacian(self, pattern, weights, degrees, spectral_bound(pattern, weights, degrees))
 
     def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> GpuLaplacian:
-        """In the given order: to find a better one takes longer than the few products that would gain from it.
-
-        Kept while the arrays live, if no one can write to them.
-        """
+        """In the given order, since a better one takes longer to find than it gains; kept as :meth:`pattern` is."""
         return self.device.resident.made_of(
             ("laplacian", id(self), self.device.number, n),
             (i, j, w),
@@ -126,23 +123,12 @@ class GpuEngine(OnePlace):
     # Dense algebra
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        """In single precision by the inverse of the triangle.
-
-        To solve with the triangle for one vector takes many times as long as a product.
-        """
-        if A.dtype == np.float32:
-            half = self.inverse_root(A)
-            return lambda Y: half.T @ (half @ Y)
         L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
 
         def solve(Y: Array) -> Array:
             return self.device.solve_triangular(L, self.device.solve_triangular(L, Y), transposed=True)
 
         return solve
-
-    def inverse_root(self, A: Array, /) -> Array:
-        L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
-        return self.device.solve_triangular(L, self.xp.eye(len(A), dtype=A.dtype))
 
     # Distances
 

@@ -204,8 +204,8 @@ class PetscEngine:
     def laplacian_forms(self, pattern: Pattern, v: DistributedArray, x: DistributedArray, weights: Floats) -> Floats:
         rows = np.ascontiguousarray(x.extended(pattern.halo))
         q = rows.shape[2]
-        factors = np.repeat(weights, q).astype(rows.dtype, copy=False)
-        along = pattern.mirrors.extended(v.values).astype(rows.dtype, copy=False)
+        factors = np.repeat(weights, q)
+        along = pattern.mirrors.extended(v.values)
         total = np.zeros((q, q))
         for first in range(0, pattern.n, _ROWS_AT_ONCE):
             last = min(first + _ROWS_AT_ONCE, pattern.n)
@@ -239,8 +239,6 @@ class PetscEngine:
         return solve
 
     # ------------------------------------------------------------ dense algebra, the same on every rank
-
-    inverse_root = staticmethod(CPU.inverse_root)
 
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))

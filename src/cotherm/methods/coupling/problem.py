@@ -263,7 +263,7 @@ def _incidence(model: CorrelationModel, free: Array) -> Incidence:
     engine, graph, pattern = model.engine, model.graph, model.pattern
     if engine.ranks.sum(len(free)) < engine.ranks.sum(len(pattern.i)):
         pattern = engine.restricted_pattern(pattern, free)
-    return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
+    return Incidence(graph.n, pattern, engine)
 
 
 def _contrasts(graph_weights: Floats) -> Floats:

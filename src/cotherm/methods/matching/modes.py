@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.notebook import ArraysInShort
-from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
+from cotherm.solve.eigenpairs import smallest_pairs
 
 NORMALIZATIONS = ("none", "random-walk", "density")
 
@@ -86,12 +86,8 @@ def graph_modes(graph: Graph, k: int, normalization: str) -> Modes:
     M = np.where(degrees > 0.0, degrees, degrees[degrees > 0.0].mean()) if weighted else np.ones(graph.n)
     root = 1.0 / np.sqrt(M)
     S = sp.csr_array(_scaled(sp.csr_array(sp.diags_array(degrees) - W), root))
-    try:
+    with known_as("k", "modes"):
         values, vectors = smallest_pairs(S, k, 2.0 * float((degrees / M).max(initial=0.0)) or 1.0)
-    except NotConverged:
-        raise CothermError(
-            "modes", f"{k} modes, which did not converge", "a gap behind the k-th eigenvalue", "Ask for more or fewer."
-        ) from None
     total = float(M.sum())
     return Modes(np.maximum(values, 0.0), vectors * root[:, np.newaxis] * np.sqrt(total), M / total)
 
