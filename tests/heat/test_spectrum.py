@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cotherm as ct
+from cotherm.engines.cpu.elimination import eliminate
 from cotherm.heat import spectrum
-from cotherm.heat.accurate_spectrum import eliminate, weighted_pairs
+from cotherm.heat.accurate_spectrum import weighted_pairs
 from tests import problems
 
 BRIDGES = [1e-9, 1e-11, 1e-12, 1e-13, 1e-15, 1e-17, 1e-18, 1e-19, 1e-40, 1e-200]

@@ -39,11 +39,13 @@ def kept_memory(size: float) -> Iterator[None]:
         return
     _in_use.append(library)
     try:
-        _set(library, _KEEPING)
+        for setting in _KEEPING.items():
+            library.mallopt(*setting)
         yield
     finally:
         _in_use.clear()
-        _set(library, _USUAL)
+        for setting in _USUAL.items():
+            library.mallopt(*setting)
         library.malloc_trim(0)
 
 
@@ -51,11 +53,6 @@ def return_free_memory() -> None:
     """Return free memory to the system now, while memory is kept: later blocks may not fit the freed ones."""
     for library in _in_use:
         library.malloc_trim(0)
-
-
-def _set(library: Any, options: dict[int, int]) -> None:
-    for option, value in options.items():
-        library.mallopt(option, value)
 
 
 def _glibc() -> Any:

@@ -21,6 +21,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from cotherm.arrays import Floats
+from cotherm.engines import processor
 from cotherm.graphs.graph import Graph
 
 Parts = NDArray[np.int32]
@@ -86,32 +87,10 @@ def weighted_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
     """Eigenpairs, ascending, of M^{−1/2} L M^{−1/2}, M = Diag(masses), relatively accurate; zeros are exact."""
     components = connected_components(csr_array(W), directed=False)[1]
     unit = float(W.max(initial=0.0)) or 1.0
-    X, d = eliminate(W / unit)
+    X, d = processor().eliminate(W / unit)
     values, vectors = _from_factors(X * np.sqrt(d) / np.sqrt(masses)[:, np.newaxis])
     null = part_vectors(components, masses).toarray()
     return np.concatenate([np.zeros(null.shape[1]), unit * values]), np.hstack([null, vectors])
-
-
-def eliminate(W: Floats) -> tuple[Floats, Floats]:
-    """L = X Diag(d) Xᵀ, all d > 0, every entry to full relative precision, however far apart the weights are.
-
-    Vertices are eliminated by largest degree first. What is left after each is a Laplacian again, with weights
-    w_ij + w_ip w_jp / d_p, and its degrees are sums of these: nothing is ever subtracted, so nothing cancels
-    (Grassmann, Taksar and Heyman). X has ones and entries −w_ip / d_p, and is well conditioned. W is used up.
-    """
-    columns, pivots, degrees = [], [], W.sum(axis=1)
-    while degrees.max(initial=0.0) > 0.0:
-        p = int(np.argmax(degrees))
-        others = np.flatnonzero(W[p])
-        weights, column = W[p, others], np.zeros(len(W))
-        column[p], column[others] = 1.0, -weights / degrees[p]
-        columns.append(column)
-        pivots.append(degrees[p])
-        W[p] = W[:, p] = degrees[p] = 0.0
-        W[np.ix_(others, others)] += np.multiply.outer(-column[others], weights)
-        W[others, others] = 0.0
-        degrees[others] = W[others].sum(axis=1)
-    return np.reshape(columns, (-1, len(W))).T, np.array(pivots)
 
 
 def _from_factors(G: Floats) -> tuple[Floats, Floats]:

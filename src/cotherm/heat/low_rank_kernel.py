@@ -41,8 +41,8 @@ class LowRankKernel:
     mix: Floats
 
     def at(self, x: Floats) -> Floats:
-        """φ_r(x) for all x, (len(x), terms)."""
-        return divided_differences(x[:, np.newaxis], self.points) @ self.mix
+        """φ_r(x) for all x, (len(x), terms); beyond ``_LONGEST``, also where tλ overflows, no heat is left."""
+        return divided_differences(np.minimum(x, _LONGEST)[:, np.newaxis], self.points) @ self.mix
 
     @lazy
     def series(self) -> Floats:
@@ -56,12 +56,6 @@ class LowRankKernel:
         coefficients[0] *= 0.5
         rest = np.cumsum(np.abs(coefficients[::-1]), axis=0)[::-1].max(axis=1)
         return np.asarray(coefficients[: max(1, int(np.sum(rest > tail)))])
-
-
-def decays(t: float, values: Floats) -> Floats:
-    """tλ for eigenvalues, at most ``_LONGEST``, beyond which no heat is left; the product may overflow."""
-    with np.errstate(over="ignore"):
-        return np.minimum(t * values, _LONGEST)
 
 
 def divided_differences(x: Floats, y: Floats) -> Floats:

@@ -63,22 +63,8 @@ def descend(
     The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
     rounding. With ``begun``, the state of an iterate that was watched, this goes on from there, and watches it again.
     """
-    if problem.is_formed:
-        return _by_models(problem, u, tolerance, iterations, least_gain, damping, watch, begun)
-    return _by_gradients(problem, u, tolerance, iterations, least_gain, watch, begun)
-
-
-def _by_models(
-    problem: Problem,
-    u: Array,
-    tolerance: float,
-    iterations: int,
-    least_gain: float,
-    damping: float,
-    watch: Watch,
-    begun: Mapping[str, Any] | None,
-) -> Descent:
-    """Damped steps of Gauss–Newton."""
+    if not problem.is_formed:
+        return _by_gradients(problem, u, tolerance, iterations, least_gain, watch, begun)
     engine = problem.metric(u).engine
     secant = Secant(engine)
     active = u <= 0.0

@@ -80,18 +80,19 @@ def recurrence(
     previous, sums = np.zeros(current.shape), np.zeros((len(current), coefficients.shape[1], width))
     if last == 0:  # degree 0: only a multiple of F
         np.multiply(coefficients[0][:, np.newaxis], current[:n, np.newaxis], out=sums[:n])
-    step = _step_kernel(width)
+    step, rows, flat, has_others = _step_kernel(width), matrix.rows, sums.reshape(-1, width), len(current) > n
     for k in range(1, last + 1):
         next(progress, None)
         # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        numbers, blocks = (gain * 2.0 / bound, gain), (current, previous)
-        due, places = terms_due(coefficients, k), sums.reshape(-1, width)
-        slices.run(step, matrix.rows, *numbers, *blocks, due, places, fetched=current)
-        _add_term(coefficients[k - 1], current[n:], sums[n:])
+        due = terms_due(coefficients, k)
+        slices.run(step, rows, gain * 2.0 / bound, gain, current, previous, due, flat, fetched=current)
+        if has_others:
+            _add_term(coefficients[k - 1], current[n:], sums[n:])
         current, previous = previous, current
     slices.fetch(current)
-    _add_term(coefficients[last], current[n:], sums[n:])
+    if has_others:
+        _add_term(coefficients[last], current[n:], sums[n:])
     return sums
 
 

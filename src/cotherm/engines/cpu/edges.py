@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, compiled_in_any_order
-from cotherm.engines.cpu.laplacian import Pattern
 from cotherm.engines.cpu.simd import FINGERPRINT, add_outer, clear_square, panels, square, store_square
 from cotherm.engines.cpu.thread_pool import ThreadPool
 
@@ -103,20 +102,17 @@ def inner_products_of_slice(lo: int, hi: int, x: Any, z: Any, i: Any, j: Any, fa
         out[e] = total
 
 
-def laplacian_forms(pattern: Pattern, v: Floats, x: Floats, weights: Floats) -> Floats:
+def laplacian_forms(pattern: Any, v: Floats, x: Floats, weights: Floats) -> Floats:
     """Σ_r weights[r] x_rᵀ L(v) x_r, (q, q); x is contiguous (n, terms, q), and v may be negative."""
-    n, terms, q = x.shape
+    n, (_, terms, q) = pattern.n, x.shape
     factors = np.repeat(weights, q)
     with ThreadPool(n * terms * q**2 / _DENSE + 2 * len(v) * terms * q / _ROWS) as pool:
-        parts = pool.run(forms_of_rows, _cuts(n, pool), pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
+        cuts = [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
+        parts = pool.run(_forms_of_rows, cuts, pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
     return np.sum(parts, axis=0)
 
 
-def _cuts(n: int, pool: ThreadPool) -> list[int]:
-    return [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
-
-
-def forms_of_rows(
+def _forms_of_rows(
     lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Floats, x: Floats, factors: Floats
 ) -> Floats:
     n, terms, q = x.shape

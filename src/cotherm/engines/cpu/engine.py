@@ -16,6 +16,7 @@ from cotherm.arrays import Floats
 from cotherm.engines.cpu.chebyshev import chebyshev_sums
 from cotherm.engines.cpu.distances import add_squared_differences
 from cotherm.engines.cpu.edges import edge_inner_products, edge_products, laplacian_forms
+from cotherm.engines.cpu.elimination import eliminate
 from cotherm.engines.cpu.incidence import add_at_vertices, signless_solver, sums_at_edges, sums_at_vertices
 from cotherm.engines.cpu.jacobi import jacobi_sweep
 from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian, reordered_laplacian
@@ -50,6 +51,7 @@ class CpuEngine(OnePlace):
     add_at_vertices = staticmethod(add_at_vertices)
     signless_solver = staticmethod(signless_solver)
     jacobi_sweep = staticmethod(jacobi_sweep)
+    eliminate = staticmethod(eliminate)
     add_squared_differences = staticmethod(add_squared_differences)
     local_self_heat = staticmethod(local_self_heat)
     local_kernel_rows = staticmethod(local_kernel_rows)

@@ -64,7 +64,9 @@ def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
 
     def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
         if Y.shape[1] == 1 and start is None and matrix.work(1) < _ONE_CALL:
-            return signless_column(matrix, Y[:, 0], SHIFT, tolerance, _ROUNDS)[:, np.newaxis]
+            x = Y[:, 0] / (matrix.degrees + SHIFT)
+            _solve_column(matrix.rows, Y[:, 0], x, tolerance)
+            return x[:, np.newaxis]
         return by_panels(partial(_panel, matrix), Y, tolerance, start)
 
     return solve
@@ -110,10 +112,11 @@ def conjugate_gradients(slices: Slices, matrix: ReorderedLaplacian, Y: Floats, x
     width = Y.shape[1]
     begin, product, move, turn = (kernel(width) for kernel in (_begin, _product, _move, _turn))
     residual, Ap, p = np.empty_like(Y), np.empty_like(Y), np.empty_like(x)
-    sums = np.zeros((len(slices.places) - 1, 3, width))
+    places = slices.places
+    sums = np.zeros((len(places) - 1, 3, width))
 
     def run(kernel: Any, *arguments: Any, fetched: Floats | None = None) -> Floats:
-        slices.run(kernel, slices.places, sums, *arguments, fetched=fetched)
+        slices.run(kernel, places, sums, *arguments, fetched=fetched)
         return slices.total(sums)
 
     gain, left, size = run(begin, matrix.rows, Y, x, residual, p, fetched=x)
@@ -261,19 +264,11 @@ def _add_rows(lo: int, hi: int, rows: Any, i: Any, j: Any, out: Any) -> None:
                 out[b, c] += rows[e, c]
 
 
-def signless_column(matrix: ReorderedLaplacian, y: Floats, shift: float, tolerance: float, rounds: int) -> Floats:
-    """(shift·I + D + W)⁻¹y in one compiled call: what small systems need most is few calls."""
-    x = y / (matrix.degrees + shift)
-    _iterate(*matrix.rows, y, x, shift, tolerance, rounds)
-    return x
-
-
 @compiled_in_any_order
-def _iterate(
-    offsets: Any, columns: Any, weights: Any, degrees: Any, y: Any, x: Any, shift: float, tolerance: float, rounds: int
-) -> None:
-    """From x, which becomes the solution."""
-    n = len(y)
+def _solve_column(rows: Any, y: Any, x: Any, tolerance: float) -> None:
+    """From x, which becomes the solution, in one call: what small systems need most is few calls."""
+    n, shift = len(y), SHIFT
+    offsets, columns, weights, degrees = rows
     residual, p, moved = np.empty(n), np.empty(n), np.empty(n)
     gain = left = size = 0.0
     for r in range(n):
@@ -285,7 +280,7 @@ def _iterate(
         left += total * total
         size += y[r] * y[r]
     target = tolerance**2 * size
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         if left <= target:
             break
         curvature = 0.0

@@ -76,15 +76,15 @@ class ReorderedLaplacian:
 
 def reordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> ReorderedLaplacian:
     """Order the vertices, lay out W by rows in that order, and bound the spectrum."""
-    with ThreadPool(work=2.0 * len(w)) as pool:
+    work = 2.0 * len(w)
+    with ThreadPool(work) as pool:
         order, offsets, columns, weights = _breadth_first_rows(pool, n, i, j, w)
-        rank = np.empty(n, dtype=np.uint32)
-        rank[order] = np.arange(n, dtype=np.uint32)
-        degrees = np.empty(n)
-        matrix = ReorderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
-        cuts = matrix.cuts(pool.pieces)
-        pool.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
-    bound = spectral_bound(matrix)
+    rank, degrees = np.empty(n, dtype=np.uint32), np.empty(n)
+    rank[order] = np.arange(n, dtype=np.uint32)
+    matrix = ReorderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
+    with Slices(matrix, work) as slices:
+        slices.run(_relabel_and_sum, rank, offsets, columns, weights, degrees)
+        bound = spectral_bound(slices, matrix, np.empty(n))
     return ReorderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
@@ -207,15 +207,21 @@ def row_sum(weights: Any, first: Any, end: Any) -> float:
 
 
 class Slices:
-    """All rows of a matrix in slices, for threads; ``places`` are where slices begin, and the end."""
+    """All rows of a matrix in slices, for threads."""
 
     def __init__(self, matrix: ReorderedLaplacian, work: float) -> None:
         self._pool = ThreadPool(work)
         self._cuts = matrix.cuts(self._pool.pieces)
-        self.places = np.array(self._cuts)
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where slices begin, and the end."""
+        return np.array(self._cuts)
 
     def run(self, kernel: Any, *arguments: Any, fetched: Floats | None = None) -> list[Any]:  # noqa: ARG002
         """Call the kernel for all slices; ``fetched`` are the rows of others that it needs, where there are others."""
+        if self._pool.pieces == 1:  # small problems come here very often
+            return [kernel(*self._cuts, *arguments)]
         return self._pool.run(kernel, self._cuts, *arguments)
 
     def fetch(self, rows: Floats) -> None:
@@ -235,12 +241,7 @@ class Slices:
         self._pool.__exit__(*exception)
 
 
-def spectral_bound(matrix: ReorderedLaplacian) -> float:
-    with Slices(matrix, 2.0 * len(matrix.weights)) as slices:
-        return bound_by(slices, matrix, np.empty(len(matrix.degrees)))
-
-
-def bound_by(slices: Slices, matrix: ReorderedLaplacian, x: Floats) -> float:
+def spectral_bound(slices: Slices, matrix: ReorderedLaplacian, x: Floats) -> float:
     """λ_max(L) ≤ ρ(D + W) ≤ max_i ((D + W)x)_i / x_i for every x > 0 (Collatz-Wielandt).
 
     x = d gives a bound never worse than the largest d_i + d_j over the edges; each round of the power
@@ -310,10 +311,9 @@ class Pattern:
         """D − W with the weights w of the edges, and a bound on its spectrum where one is wanted."""
         weights, degrees = np.empty(len(self.edges)), np.empty(self.n)
         matrix = ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
-        with ThreadPool(work=2.0 * len(weights)) as pool:
-            cuts = matrix.cuts(pool.pieces)
-            pool.run(fill_rows, cuts, self.offsets, self.edges, w, weights, degrees)
-        bound = spectral_bound(matrix) if bounded else np.inf
+        with Slices(matrix, 2.0 * len(weights)) as slices:
+            slices.run(fill_rows, self.offsets, self.edges, w, weights, degrees)
+            bound = spectral_bound(slices, matrix, np.empty(self.n)) if bounded else np.inf
         return ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
 
 

@@ -14,10 +14,8 @@ from typing import Any
 
 import numba
 
-# Waking a thread costs some 0.1 ms; below this many multiply-adds one thread is as fast.
-_WORTH_A_THREAD = 1_000_000
-# Handing out a slice costs some 0.01 ms; one of this many multiply-adds takes twenty times as long or more.
-_WORTH_A_SLICE = 1_000_000
+# Waking a thread costs some 0.1 ms, handing out a slice 0.01 ms: each should have this many multiply-adds.
+_WORTH_IT = 1_000_000
 # Short slices end at nearly the same time, and keep threads near each other, where they share what is in the caches.
 _MOST_SLICES = 64
 # Bytes without which no thread is begun: Python waits for ever for one that finds no memory to begin with.
@@ -37,11 +35,11 @@ class ThreadPool:
 
     def __init__(self, work: float) -> None:
         self.size, self.pieces, self._pool = 1, 1, None
-        if work < 2.0 * min(_WORTH_A_THREAD, _WORTH_A_SLICE):  # small problems come here very often
+        if work < 2.0 * _WORTH_IT:  # small problems come here very often
             return
-        self.size = int(max(1, min(thread_count(), work // _WORTH_A_THREAD)))
+        self.size = int(max(1, min(thread_count(), work // _WORTH_IT)))
         # Slices per thread: more than one lets a fast processor help a slow one.
-        self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_A_SLICE))))
+        self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_IT))))
         if self.size > 1:
             self._pool = _threads(self.size - 1)
 

@@ -133,7 +133,8 @@ class GpuEngine(OnePlace):
     # Distances
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
-        squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), rows, others))
+        ends = (self.asarray(np.ascontiguousarray(index, dtype=np.int64)) for index in (rows, others))
+        squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), *ends))
 
     def compares(self, n: int, count: int, /) -> bool:
         least = limits.GPU_PAIRS if self._smallest is None else self._smallest

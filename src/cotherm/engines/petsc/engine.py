@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cotherm import memory
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.edges import forms_of_rows
+from cotherm.engines.cpu.edges import laplacian_forms
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
 from cotherm.engines.one_place import OnePlace
@@ -28,9 +28,6 @@ from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edg
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
 from cotherm.ranks import end, of, speaks
-
-# Rows whose products are in memory at once, in sums over all edges.
-_ROWS_AT_ONCE = 16_384
 
 
 class _Namespace:
@@ -77,8 +74,6 @@ class PetscEngine:
         self._processes_here = _processes_here(self.communicator)
         _share_processors(self._processes_here)
 
-    # ------------------------------------------------------------ arrays in and out
-
     def asarray(self, x: Any) -> DistributedArray:
         return x if isinstance(x, DistributedArray) else self._spread(np.asarray(x))
 
@@ -99,8 +94,6 @@ class PetscEngine:
 
     def return_free_memory(self) -> None:
         CPU.return_free_memory()
-
-    # ------------------------------------------------------------ rows that are spread over ranks
 
     def small_array(self, x: NDArray[Any]) -> NDArray[Any]:
         return x
@@ -146,8 +139,6 @@ class PetscEngine:
     def restricted_pattern(self, pattern: Pattern, edges: DistributedArray) -> Pattern:
         return pattern.restricted(edges.values)
 
-    # ------------------------------------------------------------ long vectors and tall matrices
-
     def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> DistributedArray:
         return self._spread(CPU.elementwise(formula, *map(self.to_numpy, vectors)))
 
@@ -155,8 +146,6 @@ class PetscEngine:
         largest, sums, squares = CPU.column_sums(np.ascontiguousarray(self.to_numpy(F)), units)
         sums, squares = self.communicator.sum([sums, squares])
         return ColumnSums(self.communicator.max(largest), sums, squares)
-
-    # ------------------------------------------------------------ Laplacians and heat
 
     def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any]) -> Pattern:
         """Of edges that every rank has whole."""
@@ -203,20 +192,12 @@ class PetscEngine:
 
     def laplacian_forms(self, pattern: Pattern, v: DistributedArray, x: DistributedArray, weights: Floats) -> Floats:
         rows = np.ascontiguousarray(x.extended(pattern.halo))
-        q = rows.shape[2]
-        factors = np.repeat(weights, q)
         along = pattern.mirrors.extended(v.values)
-        total = np.zeros((q, q))
-        for first in range(0, pattern.n, _ROWS_AT_ONCE):
-            last = min(first + _ROWS_AT_ONCE, pattern.n)
-            total += forms_of_rows(first, last, pattern.offsets, pattern.columns, pattern.edges, along, rows, factors)
-        return self.communicator.sum(total)
+        return self.communicator.sum(laplacian_forms(pattern, along, rows, weights))
 
     def _rows(self, x: DistributedArray, i: DistributedArray) -> NDArray[Any]:
         assert i.halo is not None
         return np.ascontiguousarray(x.extended(i.halo))
-
-    # ------------------------------------------------------------ the unsigned incidence matrix
 
     def sums_at_vertices(self, pattern: Pattern, d: DistributedArray) -> DistributedArray:
         return self._spread(sums_at_vertices(pattern, d.values))
@@ -237,8 +218,6 @@ class PetscEngine:
             return self._spread(solved(matrix, Y.values, tolerance, begin))
 
         return solve
-
-    # ------------------------------------------------------------ dense algebra, the same on every rank
 
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))

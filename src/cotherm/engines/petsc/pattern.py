@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.laplacian import Pattern as Rows
-from cotherm.engines.cpu.laplacian import ReorderedLaplacian, Slices, bound_by, fill_rows
+from cotherm.engines.cpu.laplacian import ReorderedLaplacian, Slices, fill_rows, spectral_bound
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.petsc.array import DistributedArray
 from cotherm.engines.petsc.communicator import Communicator
@@ -93,7 +93,7 @@ class Pattern:
 
     def _bound(self, rows: ReorderedLaplacian) -> float:
         with RankSlices(self, 2.0 * len(rows.weights)) as slices:
-            return bound_by(slices, rows, np.empty(self.n + self.halo.count))
+            return spectral_bound(slices, rows, np.empty(self.n + self.halo.count))
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,10 @@ class RankSlices(Slices):
         pieces = self._pool.pieces if self._pool.size > 1 else 1
         self._cuts = [first + (last - first) * k // pieces for k in range(pieces + 1)]
         self._outer = [[0, first], [last, pattern.n]]
-        self.places = np.array([0, *self._cuts, pattern.n])
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        return np.array([0, *self._cuts, self._outer[1][1]])
 
     def run(self, kernel: Any, *arguments: Any, fetched: Floats | None = None) -> list[Any]:
         with nullcontext() if fetched is None else self._halo.fetching(fetched):

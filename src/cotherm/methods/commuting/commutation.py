@@ -113,9 +113,7 @@ class Stage:
         return u
 
     def cost(self, v: Floats) -> float:
-        u = self.full(v)
-        C = self.graphs.commutators(u)
-        return self.graphs.distance(u) + self.alpha * sum(_square(C[pair] + S) for pair, S in self.shift.items())
+        return StagePoint(self, self.full(v)).cost
 
     def at(self, v: Floats) -> StagePoint:
         if self._watch is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from cotherm.heat.accurate_spectrum import eliminate
+from cotherm.engines.cpu.elimination import eliminate
 from tests import problems, references
 from tests.problems import CASES
 
