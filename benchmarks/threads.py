@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,8 +94,6 @@ def _ways() -> dict[str, Way]:
     ways |= {f"joblib, {backend}": partial(_joblib, backend) for backend in ("threading", "loky", "multiprocessing")}
     methods = [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()]
     ways |= {method: partial(_process, method) for method in methods}
-    if "fork" in methods:
-        ways["fork while a thread couples"] = _fork_while_coupling
     return ways
 
 
@@ -132,28 +129,11 @@ def _result(pool: ProcessPoolExecutor, work: Work) -> Measured:
         raise CothermError("threads", f"no answer within {_PATIENCE:g} seconds", "a process that ends") from None
 
 
-def _fork_while_coupling(work: Work) -> list[Measured]:
-    """The other thread goes on coupling, here, while the child does: not alone, and not to be timed."""
-    ended = Event()
-
-    def go_on() -> None:
-        while not ended.is_set():
-            measured(1)
-
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(go_on)
-        try:
-            return _process("fork", work)
-        finally:
-            ended.set()
-            other.result(_PATIENCE)
-
-
 def _row(name: str, results: list[Measured], reference: Measured) -> dict[str, Any]:
     size = float(np.abs(reference.weights).max())
     return {
         "way": name,
-        "alone": name not in ("four threads at once", "fork while a thread couples"),
+        "alone": name != "four threads at once",
         "difference": max(float(np.abs(a.weights - reference.weights).max()) for a in results) / size,
         "seconds": max(a.seconds for a in results),
         "ratio": max(a.seconds for a in results) / reference.seconds,

@@ -227,9 +227,6 @@ class NumpyEngine(OnePlace):
         factor = scipy.linalg.cho_factor(A.values)
         return lambda Y: DeviceArray(scipy.linalg.cho_solve(factor, Y.values))
 
-    def inverse_root(self, A: Any) -> Any:
-        return DeviceArray(np.linalg.inv(np.linalg.cholesky(A.values.T)))
-
     def add_squared_differences(self, Y: np.ndarray, rows: Any, others: Any, squares: np.ndarray) -> None:
         squares += np.sum((Y[rows][:, np.newaxis] - Y[others]) ** 2, axis=2)
 

@@ -114,20 +114,19 @@ def test_edge_inner_products(q: int, other: Engine) -> None:
     assert_allclose(found[0], found[1], atol=1e-12)
 
 
-@pytest.mark.parametrize("precision", [np.float64, np.float32])
 @pytest.mark.parametrize("q", [1, 3, 8, 21])
-def test_edge_forms(q: int, precision: Any, other: Engine) -> None:
-    """In both engines, in both precisions, and each the adjoint of the other."""
-    x: Any = RNG.standard_normal((GRAPH.n, 5, q)).astype(precision)
+def test_edge_forms(q: int, other: Engine) -> None:
+    """In both engines, and each the adjoint of the other."""
+    x = RNG.standard_normal((GRAPH.n, 5, q))
     S = RNG.standard_normal((q, q))
     S, v, weights = S + S.T, RNG.standard_normal(GRAPH.m), RNG.standard_normal(5)
     forms, sums = [], []
     for engine in (CPU, other):
         edges, terms = pattern(engine), engine.asarray(x)
-        others = np.tensordot(terms, engine.asarray(S.astype(precision)), 1)
+        others = np.tensordot(terms, engine.asarray(S), 1)
         forms.append(engine.to_numpy(engine.edge_inner_products(terms, others, edges.i, edges.j, weights)))
         sums.append(engine.to_numpy(engine.laplacian_forms(edges, engine.asarray(v), terms, weights)))
-    rounding = 100 * q * float(np.finfo(precision).eps)
+    rounding = 100 * q * float(np.finfo(np.float64).eps)
     assert_allclose(forms[0], forms[1], atol=rounding * np.abs(forms[1]).max())
     assert_allclose(sums[0], sums[1], atol=rounding * np.abs(sums[1]).max())
     assert_allclose(np.sum(sums[0] * S), v @ forms[0], atol=rounding * np.abs(sums[0] * S).sum())
@@ -139,16 +138,6 @@ def test_dense_algebra(other: Engine) -> None:
     for engine in (CPU, other):
         solve = engine.cholesky_solver(engine.asarray(A))
         assert_allclose(engine.to_numpy(solve(engine.asarray(F.T))), np.linalg.solve(A, F.T))
-        single = A.astype(np.float32)
-        half = engine.inverse_root(engine.asarray(single.copy()))
-        assert_allclose(engine.to_numpy(half.T @ half), np.linalg.inv(A), atol=1e-6)
-        solve = engine.cholesky_solver(engine.asarray(single.copy()))
-        assert_allclose(
-            engine.to_numpy(solve(engine.asarray(F[0].astype(np.float32)))), np.linalg.solve(A, F[0]), atol=1e-6
-        )
-        for definite in (engine.cholesky_solver, engine.inverse_root):
-            with pytest.raises(np.linalg.LinAlgError):
-                definite(engine.asarray(-single))
         with pytest.raises(np.linalg.LinAlgError):
             engine.cholesky_solver(engine.asarray(-A))
 

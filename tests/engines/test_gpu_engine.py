@@ -18,7 +18,7 @@ import cotherm as ct
 from cotherm import limits
 from cotherm.engines import default_engine, get_engine
 from cotherm.engines.gpu import device as gpu_device
-from cotherm.engines.gpu.device import KERNELS, CudaDevice, cuda_device, source
+from cotherm.engines.gpu.device import KERNELS, Device, cuda_device, source
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.functions import smooth_modes
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
@@ -248,7 +248,7 @@ def test_without_a_gpu(count: int | None, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_lack_of_memory_says_what_there_is() -> None:
-    device = CudaDevice(fake_cupy(1))
+    device = Device(fake_cupy(1))
     assert device.memory() == (7_500, 1_500)
     with pytest.raises(ct.CothermError, match="free on A chip") as caught, device.guarded(0.0, None):
         raise OutOfMemoryError("9 GB")
@@ -257,7 +257,7 @@ def test_a_lack_of_memory_says_what_there_is() -> None:
 
 def test_a_budget_is_kept_and_an_expectation_is_not() -> None:
     cupy = fake_cupy(1)
-    device, pool = CudaDevice(cupy), cupy.get_default_memory_pool()
+    device, pool = Device(cupy), cupy.get_default_memory_pool()
 
     def allocate(*sizes: int) -> None:
         for size in sizes:
@@ -307,7 +307,7 @@ def test_arrays_of_another_gpu_are_refused() -> None:
 
     cupy = fake_cupy(2)
     x = np.zeros(3).view(Elsewhere)
-    assert refused(lambda: CudaDevice(cupy).asarray(x)) == "engine"
+    assert refused(lambda: Device(cupy).asarray(x)) == "engine"
 
 
 def test_every_kernel_has_its_source() -> None:

@@ -58,8 +58,7 @@ def test_order_keeps_neighbors_together() -> None:
 def test_threads_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = problems.cloud(3_000)
     alone = ordered(graph)
-    monkeypatch.setattr("cotherm.engines.cpu.thread_pool._WORTH_A_THREAD", 1)
-    monkeypatch.setattr("cotherm.engines.cpu.thread_pool._WORTH_A_SLICE", 1)
+    monkeypatch.setattr("cotherm.engines.cpu.thread_pool._WORTH_IT", 1)
     monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 3)
     shared = ordered(graph)
     for field in ("order", "offsets", "columns", "weights", "degrees"):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import cotherm as ct
 from cotherm import engines, limits, optional
-from cotherm.engines.gpu.device import CudaDevice
+from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.engines.gpu.resident import Resident
 from tests.engines.emulated.device import EmulatedDevice, emulated_engine
@@ -152,7 +152,7 @@ def keep(resident: Resident, size: int) -> Any:
 def test_a_lack_of_memory_lets_go_of_what_is_kept_first() -> None:
     """The pool has 8,500 bytes left, and what is kept is none of it until it is let go."""
     cupy = fake_cupy(1)
-    device, pool = CudaDevice(cupy), cupy.get_default_memory_pool()
+    device, pool = Device(cupy), cupy.get_default_memory_pool()
     arrays = [keep(device.resident, 2_000) for _ in range(3)]
     drop = device.resident.drop_oldest
 

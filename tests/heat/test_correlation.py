@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import cotherm as ct
 from cotherm import limits
-from cotherm.heat.correlation import correlations, pairs
+from cotherm.heat.correlation import correlations
 from cotherm.heat.correlation_model import CorrelationModel
 from tests import problems, references
 from tests.problems import CASES
@@ -59,7 +59,7 @@ def test_derivative_is_the_papers(way: Callable[..., np.ndarray], case: str) -> 
     graph = CASES[case]()
     F = functions(graph)
     J = way(graph, F, TIMES)
-    a, b = pairs(F.shape[1])
+    a, b = np.triu_indices(F.shape[1])
     for e in range(0, graph.m, max(1, graph.m // 5)):
         for k, t in enumerate(TIMES):
             expected = references.correlation_derivative(graph, F, t, e)
@@ -71,7 +71,7 @@ def test_taylor_remainder_has_slope_two(way: Callable[..., np.ndarray]) -> None:
     graph = problems.random_graph(40, 120, seed=4)
     F = functions(graph)
     direction = np.random.default_rng(1).standard_normal(graph.m) * graph.w
-    a, b = pairs(F.shape[1])
+    a, b = np.triu_indices(F.shape[1])
 
     def values(step: float) -> np.ndarray:
         return correlations(graph.with_weights(graph.w + step * direction), F, TIMES, tolerance=1e-14)[:, a, b]
@@ -116,7 +116,7 @@ def test_derivative_at_long_times_over_faint_edges(weights: list[float], t: floa
     model = CorrelationModel(graph, F, np.array([t]))
     slopes = np.arange(1.0, 4.0)
     gradient = model.at(graph.w).derivative_map(np.arange(3)).gradient(slopes) * graph.w
-    a, b = pairs(2)
+    a, b = np.triu_indices(2)
     for e in range(3):
         moved = [graph.with_weights(graph.w * (1 + s * step * (np.arange(3) == e))) for s in (1, -1)]
         up, down = (F.T @ references.exact_heat_kernel(g, t) @ F for g in moved)

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
+from cotherm.engines.cpu.engine import CPU
 from cotherm.solve.descent import Status
 from cotherm.solve.gauss_newton import Secant, descend
 from cotherm.solve.least_squares import Iterate
@@ -26,7 +27,7 @@ class Point:
 
     @cached_property
     def jacobian(self) -> TallMatrix:
-        return TallMatrix(self._jacobian())
+        return TallMatrix(self._jacobian(), CPU)
 
     @property
     def pull(self) -> np.ndarray:
@@ -50,7 +51,7 @@ class Curved:
         return float(np.sum((u - self.center) ** 2))
 
     def metric(self, u: np.ndarray) -> Metric:
-        return Diagonal(np.ones(len(u)))
+        return Diagonal(np.ones(len(u)), CPU)
 
     def at(self, u: np.ndarray) -> Point:
         self.calls += 1
@@ -159,7 +160,7 @@ def test_secant_recovers_a_quadratic() -> None:
     rng = np.random.default_rng(2)
     vectors = np.linalg.qr(rng.standard_normal((8, 3)))[0]
     S = vectors @ np.diag([3.0, -2.0, 1.0]) @ vectors.T
-    secant = Secant()
+    secant = Secant(CPU)
     for step in rng.standard_normal((3, 8)):
         secant.learn(step, S @ step)
     directions, weights = secant.terms(8)

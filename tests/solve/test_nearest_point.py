@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from cotherm import limits
+from cotherm.engines.cpu.engine import CPU
 from cotherm.solve.incidence import Incidence
 from cotherm.solve.metric import Diagonal, Gram, Metric
 from cotherm.solve.nearest_point import Closest, NearestPoint, Start
@@ -22,14 +23,14 @@ def gram_metric(rng: np.random.Generator, sizes: list[tuple[int, int]]) -> Gram:
     for vertices, edges in sizes:
         i, j = np.triu_indices(vertices, 1)
         kept = np.sort(rng.permutation(len(i))[:edges])
-        incidences.append(Incidence(vertices, i[kept], j[kept]))
+        incidences.append(Incidence(vertices, CPU.pattern(vertices, i[kept], j[kept]), CPU))
     return Gram(incidences, rng.uniform(0.5, 2.0, len(sizes)).tolist())
 
 
 def make(seed: int, kind: str) -> tuple[Metric, int, np.random.Generator]:
     rng = np.random.default_rng(seed)
     if kind == "diagonal":
-        return Diagonal(rng.uniform(0.1, 3.0, 12)), 12, rng
+        return Diagonal(rng.uniform(0.1, 3.0, 12), CPU), 12, rng
     return gram_metric(rng, [(5, 7), (4, 5)]), 12, rng
 
 
@@ -54,7 +55,7 @@ def test_restricted_is_the_dense_inverse(
     held = np.zeros(m, dtype=bool)
     held[: 9 if many_held else 2] = True
     F, P = ~held, held
-    part = metric.prepared(TallMatrix(E)).restricted(held)
+    part = metric.prepared(TallMatrix(E, CPU))(held)
     inverse = np.linalg.inv(A[np.ix_(F, F)])
     assert_allclose(part.gram, E[F].T @ inverse @ E[F], rtol=1e-10)
     y, c = rng.standard_normal((2, m))
@@ -69,7 +70,7 @@ def nearest(
 ) -> Closest | None:
     """With nothing known: from zero, where the equations leave −b."""
     m = len(c)
-    return NearestPoint(metric, TallMatrix(E), definite).solve(
+    return NearestPoint(metric, TallMatrix(E, CPU), definite).solve(
         c, Start(np.zeros(m), -b), weights, np.zeros(m, dtype=bool)
     )
 
@@ -104,7 +105,7 @@ def test_exchanges_that_would_go_round_in_circles(kind: str, seed: int) -> None:
     """Many stiff equations that nothing meets: exchanges alone, whole blocks of them or single, do not end in time."""
     rng = np.random.default_rng(seed)
     m, k = 200, 56
-    metric: Metric = gram_metric(rng, [(21, m)]) if kind == "gram" else Diagonal(np.full(m, 4.0))
+    metric: Metric = gram_metric(rng, [(21, m)]) if kind == "gram" else Diagonal(np.full(m, 4.0), CPU)
     E = np.abs(rng.standard_normal((m, k)))
     b = E.T @ rng.uniform(0.0, 1.0, m) + 10.0 * rng.standard_normal(k)
     c, weights = rng.uniform(0.0, 1.0, m), np.full(k, 1e6)

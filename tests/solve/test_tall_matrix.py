@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from cotherm.engines import default_engine
+from cotherm.engines.cpu.engine import CPU
 from cotherm.solve.tall_matrix import TallMatrix
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(default_engine()), "block_size", 21)  # seven rows
+    monkeypatch.setattr(type(CPU), "block_size", 21)  # seven rows
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7, 40])
@@ -20,7 +20,7 @@ def test_products_and_rows(rows: int) -> None:
     rng = np.random.default_rng(rows)
     E = rng.standard_normal((rows, 3))
     x, y = rng.standard_normal(3), rng.standard_normal(rows)
-    matrix = TallMatrix(E)
+    matrix = TallMatrix(E, CPU)
     assert matrix.shape == E.shape
     assert_allclose(matrix.matvec(x), E @ x, atol=1e-13)
     assert_allclose(matrix.rmatvec(y), E.T @ y, atol=1e-13)

@@ -67,26 +67,7 @@ def get_engine(engine: object) -> Engine:
 
 
 def engine_for(engine: object, *arrays: object) -> Engine:
-    """Return the engine for arrays: the one where they live, unless another is asked for.
-
-    Parameters
-    ----------
-    engine : {"auto", "cpu", "gpu", "petsc"} or Engine
-        As for :func:`get_engine`, or "auto": the GPU if one of the arrays lives there and CuPy is installed,
-        otherwise the processor.
-    *arrays : object
-        Arguments that may be arrays of CuPy, PyTorch or Numba on a GPU.
-
-    Returns
-    -------
-    Engine
-        The engine.
-
-    Raises
-    ------
-    CothermError
-        As :func:`get_engine`.
-    """
+    """The engine, as :func:`get_engine`; "auto" is the GPU if one of the arrays lives there and CuPy is installed."""
     return get_engine(resolved(engine, *arrays))
 
 

@@ -194,7 +194,7 @@ class Engine(Protocol):
         """
 
     def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q), float64 or 32."""
+        """Return Σ_r weights[r] ⟨b_eᵀx[:, r], b_eᵀz[:, r]⟩ for every edge; x and z are (n, terms, q)."""
 
     def laplacian_forms(self, pattern: Any, v: Array, x: Array, weights: Floats, /) -> Array:
         """Return Σ_r weights[r] x[:, r]ᵀ L(v) x[:, r], (q, q), for any v."""
@@ -216,13 +216,7 @@ class Engine(Protocol):
     # Dense algebra
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        """Y ↦ A⁻¹Y for A symmetric positive definite, by its upper triangle; else ``numpy.linalg.LinAlgError``.
-
-        Of float64 or float32; the latter may be overwritten.
-        """
-
-    def inverse_root(self, A: Array, /) -> Array:
-        """L⁻¹ with LLᵀ = A for A of float32, which may be overwritten; else ``numpy.linalg.LinAlgError``."""
+        """Y ↦ A⁻¹Y for A symmetric positive definite, by its upper triangle; else ``numpy.linalg.LinAlgError``."""
 
     # Distances
 

@@ -1,9 +1,7 @@
 """Keep freed memory in the process for reuse during a large coupling, where the C library allows it (glibc).
 
-Blocks of more than 32 MB are mapped when they are allocated and unmapped when they are freed, so that each is new to
-the process, page by page, every time. Measured without this: a coupling of 400,000 vertices takes five times as many
-new pages, and 33 s of processor time in place of 26. Only the main thread's blocks can be kept: others come from places
-of their own and are mapped as ever.
+Otherwise blocks of more than 32 MB are new to the process, page by page, at every allocation: a coupling of 400,000
+vertices takes 33 s of processor time in place of 26. Other threads than the main one have heaps that cannot be kept.
 
 glibc can be told its settings but not asked for them. Afterwards they are where its own adaptation ends once the
 program has freed a block of 32 MB: its two thresholds at 32 and 64 MB, for good.
@@ -33,10 +31,7 @@ _in_use: list[Any] = []
 
 @contextmanager
 def kept_memory(size: float) -> Iterator[None]:
-    """Keep memory for reuse in this context, if about ``size`` bytes are worth it; return it to the system afterwards.
-
-    An allocator that is set up in the environment is left alone.
-    """
+    """Keep memory for reuse here, if about ``size`` bytes are worth it and no one has set up the allocator."""
     main = threading.current_thread() is threading.main_thread()
     library = _glibc() if size >= _WORTH_KEEPING and main and not _in_use else None
     if library is None:
@@ -44,11 +39,13 @@ def kept_memory(size: float) -> Iterator[None]:
         return
     _in_use.append(library)
     try:
-        _set(library, _KEEPING)
+        for setting in _KEEPING.items():
+            library.mallopt(*setting)
         yield
     finally:
         _in_use.clear()
-        _set(library, _USUAL)
+        for setting in _USUAL.items():
+            library.mallopt(*setting)
         library.malloc_trim(0)
 
 
@@ -56,11 +53,6 @@ def return_free_memory() -> None:
     """Return free memory to the system now, while memory is kept: later blocks may not fit the freed ones."""
     for library in _in_use:
         library.malloc_trim(0)
-
-
-def _set(library: Any, options: dict[int, int]) -> None:
-    for option, value in options.items():
-        library.mallopt(option, value)
 
 
 def _glibc() -> Any:

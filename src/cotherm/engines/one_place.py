@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -45,6 +45,12 @@ class OnePlace:
 
     def vertices_to_numpy(self, pattern: Any, X: Array) -> NDArray[Any]:  # noqa: ARG002
         return self.to_numpy(X)
+
+    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
+        return list(map(task, *arguments))
+
+    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
+        return 1
 
     def restricted_pattern(self, pattern: Any, edges: Array) -> Any:
         i, j = (self.to_numpy(ends[edges]) for ends in (pattern.i, pattern.j))

@@ -1,19 +1,19 @@
 """How many threads dense algebra and other libraries may use.
 
 The number of OpenBLAS's threads (and MKL's) belongs to the whole process: the first of our calls lowers it and the last
-restores it, whichever threads they run in. If each restored what it found, calls that overlap could leave it lowered.
-Where OpenMP runs the threads, every thread has a number of its own, and every call lowers and restores that of its own
-thread. What others have set in the meantime is left as they set it.
+restores it. Where OpenMP runs the threads, every thread has a number of its own. What others have set in the meantime
+is left as they set it.
 
-threadpoolctl finds the libraries. Its own limits are not used, because they do not hold across threads: each restores
-what it found, and since version 3.8 those of OpenBLAS do nothing in all threads but the first that sets one. One case
-remains that cannot be mended here: another library that enters a limit of threadpoolctl's in one thread while a call of
-ours runs in another, and leaves it after our call, restores the lowered number that it found.
+threadpoolctl finds the libraries. Its own limits do not hold across threads: each restores what it found, and since
+version 3.8 those of OpenBLAS do nothing in all threads but the first that sets one. One case cannot be mended here:
+another library that enters a limit of threadpoolctl's in one thread while a call of ours runs in another, and leaves
+it after our call, restores the lowered number that it found.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -21,7 +21,12 @@ from threading import RLock, get_ident
 from typing import Any, NamedTuple
 
 from cotherm import limits
-from cotherm.engines.fork_safety import AtFork, act_at_fork, hold_at_fork
+
+
+def hold_at_fork(lock: Any) -> None:
+    """Prevent forks while another thread holds the lock, which must be reentrant: in the child it would never open."""
+    if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 @contextmanager
@@ -67,14 +72,9 @@ class _Limit:
         self._inside: set[_Stay] = set()
         # Thread numbers of the process before the first call; the last call restores them.
         self._owed: dict[str, tuple[_Library, int]] = {}
-        # At a fork: limits that keep the child at one thread, calls that go on in the child, and what these restore.
-        self._fork = _Stay()
-        self._of_child: set[_Stay] = set()
-        self._owed_in_child: dict[str, tuple[_Library, int]] = {}
         # A signal handler may reenter in the thread that holds it.
         self._lock = RLock()
         hold_at_fork(self._lock)
-        act_at_fork(AtFork(self._before_fork, self._in_parent, self._in_child))
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -111,29 +111,6 @@ class _Limit:
                 _restore(self._owed.values())
                 self._owed.clear()
 
-    def _before_fork(self, at_rest: bool) -> None:
-        """The child's numbers are set in the parent, so that the child need not call the libraries for it."""
-        self._fork = _Stay()
-        self._of_child = {stay for stay in self._inside if stay.thread == get_ident()}
-        if not at_rest:
-            self._enter(self._fork)
-            self._owed_in_child = {}
-        elif self._of_child:
-            self._owed_in_child = self._owed
-        else:
-            _restore(self._owed.values())
-            self._owed_in_child = {}
-
-    def _in_parent(self) -> None:
-        if self._inside - {self._fork}:
-            for library, _ in self._owed.values():
-                library.set(1)
-        self._leave(self._fork)
-
-    def _in_child(self) -> None:
-        """Forget the calls of other threads, which never end in the child."""
-        self._inside, self._owed = self._of_child, self._owed_in_child
-
 
 def _restore(lowered: Iterable[tuple[_Library, int]]) -> None:
     for library, before in lowered:
@@ -157,10 +134,7 @@ def _library(controller: Any) -> _Library:
 
 
 def _openblas(controller: Any) -> tuple[Callable[[], int | None], Callable[[int], object]]:
-    """The library's own functions: threadpoolctl 3.8 lets a single thread at a time set this number.
-
-    Called with the interpreter's lock (PyDLL), so that other threads do not go on before a fork (see fork_safety.py).
-    """
+    """The library's own functions: threadpoolctl 3.8 lets a single thread at a time set this number."""
     functions = ctypes.PyDLL(controller.filepath, handle=controller.dynlib._handle)
     for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
         name = f"{prefix}openblas_%s_num_threads{suffix}"

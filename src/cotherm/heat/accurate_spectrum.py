@@ -1,18 +1,12 @@
 """Eigenpairs of Laplacians whose weights differ by more than double precision resolves, a factor of 1e16.
 
-A dense decomposition finds eigenvalues to about 1e-16 of the largest. Where only weights that small join two parts of a
-graph, the heat between them would be rounding. Here small eigenvalues are accurate relative to themselves.
-
-*Parts*: where a few weak edges E join strongly connected parts, heat is constant within each part before any crosses.
-The smallest eigenpairs are those of the graph whose vertices are the parts, to within ‖E‖ over the
-smallest eigenvalue of the strong edges.
-
-*Differences*, for eigenvalues that are small but not that small: their vectors are accurate to about ten digits. From
-vectors with an error e, squares of differences along edges give eigenvalues with an error of e².
-
-*Elimination*, for everything else: L = X D Xᵀ is found without subtractions (see ``engines.cpu.elimination``), and the
-singular values of X√D, whose columns differ in scale only, come from Jacobi rotations, which are accurate then
-(Demmel and others, 1999). It takes many times as long as a dense decomposition.
+A dense decomposition finds eigenvalues to about 1e-16 of the largest. Here small ones are accurate relative to
+themselves. *Parts*: where a few weak edges E join strongly connected parts, heat is constant within each part before
+any crosses, and the smallest eigenpairs are those of the graph of the parts, to within ‖E‖ over the smallest eigenvalue
+of the strong edges. *Differences* along edges, of vectors with an error e, give eigenvalues with an error of e².
+*Elimination*, for everything else, takes many times as long as a decomposition: L = X D Xᵀ is found without
+subtractions, and the singular values of X√D, whose columns differ in scale only, come from Jacobi rotations, which are
+accurate then (Demmel and others, 1999).
 """
 
 from __future__ import annotations
@@ -74,10 +68,7 @@ def pairs_by_differences(graph: Graph, block: Floats, P: Any, k: int) -> tuple[F
 
 
 def part_pairs(graph: Graph, parts: Parts) -> tuple[Floats, Floats]:
-    """Eigenvalues, ascending, and eigenvectors of the graph whose vertices are the parts, with their sizes as masses.
-
-    Multiplied by ``part_vectors``, the eigenvectors become functions on the graph.
-    """
+    """Eigenpairs, ascending, of the graph of the parts, their sizes as masses, to be multiplied by ``part_vectors``."""
     a, b = parts[graph.i], parts[graph.j]
     sizes = np.bincount(parts).astype(np.float64)
     across = a != b
@@ -93,10 +84,7 @@ def part_vectors(parts: Parts, masses: Floats) -> csr_array:
 
 
 def weighted_pairs(W: Floats, masses: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues ascending and eigenvectors of M^{−1/2} L M^{−1/2}, M = Diag(masses), to their own relative accuracy.
-
-    The zero eigenvalues, one a component, are exact, and so are their eigenvectors.
-    """
+    """Eigenpairs, ascending, of M^{−1/2} L M^{−1/2}, M = Diag(masses), relatively accurate; zeros are exact."""
     components = connected_components(csr_array(W), directed=False)[1]
     unit = float(W.max(initial=0.0)) or 1.0
     X, d = processor().eliminate(W / unit)

@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines import Engine
-from cotherm.engines.interface import Array, Laplacian
+from cotherm.engines.interface import Array
 from cotherm.graphs.graph import Graph
 from cotherm.heat.flow import flow
-from cotherm.heat.low_rank_kernel import LowRankKernel, decays, low_rank_kernel
+from cotherm.heat.low_rank_kernel import LowRankKernel, low_rank_kernel
 
 # Number of terms in memory at once.
 _TERMS_AT_ONCE = 40
@@ -33,11 +32,6 @@ def correlations(
     half = flow(graph, F, 0.5 * times, "auto", tolerance, engine)
     Q = np.einsum("tva,tvb->tab", half, half, optimize=True)
     return 0.5 * (Q + Q.transpose(0, 2, 1))
-
-
-def pairs(q: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The q(q + 1)/2 pairs a ≤ b of functions, in the order in which derivatives come."""
-    return np.triu_indices(q)
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,8 @@ class Batch:
     def at(self, values: Floats) -> Floats:
         """All terms at eigenvalues, (eigenvalues, terms)."""
         pairs = zip(self.kernels, self.numbers, strict=True)
-        return np.hstack([parts.at(decays(float(self.times[k]), values)) for parts, k in pairs])
+        with np.errstate(over="ignore"):
+            return np.hstack([parts.at(float(self.times[k]) * values) for parts, k in pairs])
 
     def write(self, engine: Engine, x: Array, i: Array, j: Array, scale: Floats, out: Array) -> None:
         """Turn the terms applied to F, (n, terms, q), into the derivatives by the weights of the edges (i, j).
@@ -99,8 +94,3 @@ def derivative_batches(times: Floats, bound: float, tolerance: float, *, grid: f
         batches[-1].numbers.append(k)
         batches[-1].kernels.append(parts)
     return batches
-
-
-def filtered(matrix: Laplacian, F: Array, batch: Batch) -> Array:
-    """All terms applied to F, (n, terms, q), by one recurrence."""
-    return matrix.engine.chebyshev_sums(matrix, F, batch.series(), batch.bound)

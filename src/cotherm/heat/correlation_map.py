@@ -1,8 +1,4 @@
-"""The derivative of Q(t) = Fᵀe^{−tL(u)}F by the edge weights u as a linear map, applied in both directions, not formed.
-
-With q functions it has q(q + 1)/2 rows a time and a column for every edge; to apply it takes O(mq + nq²) a term of the
-filters (:mod:`cotherm.heat.low_rank_kernel`).
-"""
+"""The derivative of Q(t) = Fᵀe^{−tL(u)}F by the edge weights u as a map that is applied, both ways, not formed."""
 
 from __future__ import annotations
 
@@ -61,7 +57,7 @@ class CorrelationMap:
         engine = self._engine
         total = engine.xp.zeros(len(self._i))
         for slope, part in zip(symmetric(slopes, self._pairs, self._scale), self._terms, strict=True):
-            z = np.tensordot(part.x, engine.small_array(slope.astype(part.x.dtype)), 1)
+            z = np.tensordot(part.x, engine.small_array(slope), 1)
             total += engine.edge_inner_products(part.x, z, self._i, self._j, part.weights)
         return total
 

@@ -15,9 +15,9 @@ from cotherm.engines import Engine, default_engine
 from cotherm.engines.interface import Array, Pattern
 from cotherm.graphs.graph import Graph
 from cotherm.heat.chebyshev import chebyshev_flow, exponential_coefficients, require_bound, tail_tolerances
-from cotherm.heat.correlation import Batch, derivative_batches, filtered, pairs
+from cotherm.heat.correlation import Batch, derivative_batches
 from cotherm.heat.correlation_map import CorrelationMap, Filtered
-from cotherm.heat.spectrum import fit_spectrum
+from cotherm.heat.spectrum import Spectrum, fit_spectrum
 from cotherm.lazy import lazy
 
 # Relative errors of Q, which judges steps, and of its derivative by filters, which only proposes them.
@@ -37,8 +37,8 @@ class CorrelationModel:
         self.engine = default_engine() if engine is None else engine
         self.graph, self.F, self.times = graph, F, times
         self.pattern = self.engine.pattern(graph.n, graph.i, graph.j) if pattern is None else pattern
-        a, b = pairs(F.shape[1])
-        self.pairs = (a, b)
+        # The q(q + 1)/2 pairs a ≤ b of functions, in the order in which derivatives come.
+        self.pairs = a, b = np.triu_indices(F.shape[1])
         self.scale = np.where(a == b, 1.0, np.sqrt(2.0))
 
     @property
@@ -113,30 +113,30 @@ class _SpectralCorrelation(Correlation):
         longest = float(model.times.max(initial=0.0))
         if longest * float(values[-1]) > _LONG:
             # Rounding in small eigenvalues and in constant eigenvectors would grow with the time.
-            spectrum = fit_spectrum(model.graph.with_weights(weights), values, vectors, longest)
-            self._values, self._vectors = spectrum.values, spectrum.vectors
+            self._spectrum = fit_spectrum(model.graph.with_weights(weights), values, vectors, longest)
         else:
             # Eigenvalues that are rounding beside the largest become zero: conserved heat must not decay.
-            self._values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
-            self._vectors = vectors
-        self._coefficients = self._vectors.T @ model.F
+            values = np.where(values > len(L) * np.finfo(np.float64).eps * values[-1], values, 0.0)
+            self._spectrum = Spectrum(values, vectors)
+        self._coefficients = self._spectrum.vectors.T @ model.F
 
     def values(self) -> Floats:
         model = self._model
         a, b = model.pairs
-        half = _decay(0.5 * model.times, self._values)[:, :, np.newaxis] * self._coefficients
+        half = self._spectrum.decay(0.5 * model.times[:, np.newaxis])[:, :, np.newaxis] * self._coefficients
         return np.ravel((half.transpose(0, 2, 1) @ half)[:, a, b] * model.scale)
 
     def _batches(self) -> list[Batch]:
         # Past these times nothing changes any more; they are cut, since the derivative multiplies rounding by t.
-        smallest = float(np.min(self._values, where=self._values > 0.0, initial=np.inf))
+        values = self._spectrum.values
+        smallest = float(np.min(values, where=values > 0.0, initial=np.inf))
         times = np.minimum(self._model.times, _FOREVER / smallest) if np.isfinite(smallest) else self._model.times
-        return derivative_batches(times, float(self._values[-1]), EXACT, grid=4.0)
+        return derivative_batches(times, float(values[-1]), EXACT, grid=4.0)
 
     def _terms(self, batch: Batch) -> Array:
         n, q = self._coefficients.shape
-        scaled = batch.at(self._values)[:, :, np.newaxis] * self._coefficients[:, np.newaxis]
-        terms = np.reshape(self._vectors @ scaled.reshape(n, -1), (n, batch.terms, q))
+        scaled = batch.at(self._spectrum.values)[:, :, np.newaxis] * self._coefficients[:, np.newaxis]
+        terms = np.reshape(self._spectrum.vectors @ scaled.reshape(n, -1), (n, batch.terms, q))
         return self._model.engine.vertex_rows(self._model.pattern, terms)
 
 
@@ -159,7 +159,8 @@ class _ChebyshevCorrelation(Correlation):
         return derivative_batches(self._model.times, self._matrix.bound, DERIVATIVE, grid=1.1)
 
     def _terms(self, batch: Batch) -> Array:
-        return filtered(self._matrix, self._model.engine_functions, batch)
+        model = self._model
+        return model.engine.chebyshev_sums(self._matrix, model.engine_functions, batch.series(), batch.bound)
 
 
 class _BothByChebyshev(_ChebyshevCorrelation):
@@ -186,12 +187,6 @@ class _BothByChebyshev(_ChebyshevCorrelation):
 
     def _terms(self, batch: Batch) -> Array:
         return super()._terms(batch) if self._kept is None else self._kept
-
-
-def _decay(a: Floats, b: Floats) -> Floats:
-    """e^{−ab} for all pairs; a product too large for a float has decayed to nothing."""
-    with np.errstate(over="ignore"):
-        return np.exp(-np.multiply.outer(a, b))
 
 
 def _dense_laplacian(graph: Graph, u: Floats) -> Floats:

@@ -134,10 +134,7 @@ def all_correlations(
 
 
 def coupling_terms(Q: Floats, importance: Floats) -> Floats:
-    """Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖² for every time.
-
-    It is Σ_k π_k times the sum of π_k ‖Q_k − Q̄‖², Q̄ the weighted mean.
-    """
+    """Σ_{k<l} π_k π_l ‖Q_k(t) − Q_l(t)‖² for every time: Σ_k π_k times the sum of π_k ‖Q_k − Q̄‖², Q̄ the mean."""
     shares = (importance / importance.sum())[:, np.newaxis, np.newaxis, np.newaxis]
     # Deviations from the first graph, not from zero: if all graphs agree to many digits, the other digits count.
     apart = Q - Q[:1]

@@ -6,6 +6,7 @@ d_t(p, q) = ‖H_t(δ_p − δ_q)‖ = (Σ_k e^{−2tλ_k} (φ_kp − φ_kq)²)^
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -17,9 +18,10 @@ from cotherm.engines import Engine, default_engine, engine_for
 from cotherm.engines.interface import Array, Laplacian
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
-from cotherm.heat import distance_local, distance_sketch, distance_spectral
+from cotherm.graphs.search.neighbors import nearest_neighbors
+from cotherm.heat import distance_local, distance_sketch
 from cotherm.heat.chebyshev import chebyshev_flow, engine_laplacian, exponential_coefficients
-from cotherm.heat.spectrum import full_spectrum, lowest
+from cotherm.heat.spectrum import full_spectrum, lowest, smoothest
 from cotherm.heat.validation import require_dense, require_graph, require_two
 
 # Where a squared distance is a smaller fraction of the squared norms, the Gram formula has lost too many digits.
@@ -32,6 +34,8 @@ _NEGLIGIBLE = 1e-17
 _LONG = 1_000.0
 # Beyond this tλ_max the route through a few modes is tried: the others may have decayed.
 _VERY_LONG = 2_000.0
+# How many they may be, and by how much weaker one that has decayed is than the slowest that decays.
+_MODES, _DECAYED = 96, 1e-6
 
 ROUTES = ("auto", "exact", "local", "modes", "sketch")
 
@@ -266,11 +270,7 @@ def _by_route(
     modes = _remaining_modes(graph, t, method, matrix)
     if modes is not None:
         log.info("diffusion distance: from the modes that have not decayed")
-        return (
-            distance_spectral.rows(modes, rows)
-            if nearest is None
-            else Nearest(*distance_spectral.nearest(modes, rows, nearest), "modes")
-        )
+        return _between(modes, rows, nearest)
     log.info("diffusion distance: sketch of %d probes", probes)
     if nearest is None:
         return distance_sketch.rows(matrix, t, rows, probes, seed)
@@ -295,15 +295,32 @@ def _remaining_modes(graph: Graph, t: float, method: str, matrix: Laplacian) -> 
         )
     if method != "modes" and (method == "sketch" or t * matrix.bound <= _VERY_LONG):
         return None
-    modes = distance_spectral.coordinates(graph, t, matrix.engine)
-    if modes is None and method == "modes":
+    spectrum = None
+    with suppress(CothermError):  # no gap in the spectrum to stop at
+        spectrum = smoothest(graph, _MODES, engine=matrix.engine)
+    if spectrum is not None and t * float(spectrum.values[-1] - spectrum.values[1]) >= -np.log(_DECAYED):
+        return spectrum.vectors * spectrum.decay(t)
+    if method == "modes":
         raise CothermError(
             "method",
             f"'modes' at t = {t:g}, when too many of them have not decayed",
             "a longer time",
             "Ask for 'auto', which finds a route for every time.",
         )
-    return modes
+    return None
+
+
+def _between(modes: Floats, rows: Ints, nearest: int | None) -> Floats | Nearest:
+    """Distances between points whose coordinates are the modes."""
+    from scipy.spatial.distance import cdist
+
+    if nearest is None:
+        return np.asarray(cdist(modes[rows], modes))
+    # Rescaled, because heat at late times is small everywhere, and the search refuses tiny numbers.
+    centered = modes - modes.mean(axis=0)
+    scale = float(np.abs(centered).max()) or 1.0
+    found = nearest_neighbors(centered / scale, nearest, search="exact")
+    return Nearest(found.indices[rows].astype(np.int64), scale * found.distances[rows], "modes")
 
 
 def _is_local(matrix: Laplacian, t: float, probes: int) -> bool:

@@ -23,10 +23,7 @@ _SAMPLE = 64
 
 
 def seconds(matrix: Any, t: float, limit: float) -> float:
-    """The estimated cost of ``nearest`` on one processor, from a sample of vertices.
-
-    It stops as soon as the estimate exceeds the limit.
-    """
+    """The estimated cost of ``nearest`` on one processor, from a sample; no less than the limit, if above it."""
     sample = np.linspace(0, matrix.n - 1, _SAMPLE).astype(np.int64)
     total = 0.0
     for vertex in sample:

@@ -104,9 +104,11 @@ def heat_flow(
     require_graph(graph)
     run_by = engine_for(engine, F)
     stays = run_by.holds(F)
-    columns = (
-        _functions_there(F, graph.n, run_by) if stays else validation.functions("F", F, graph.n, graph.vertex_names)
-    )
+    if stays:
+        with run_by.guarded():
+            columns = validation.functions_array("F", run_by.asarray(F), graph.n)
+    else:
+        columns = validation.functions("F", F, graph.n, graph.vertex_names)
     times = validation.times("times", times)
     method = validation.choice("method", method, ["auto", "exact", "chebyshev"])
     tolerance = validation.real("tolerance", tolerance, positive=True)
@@ -128,19 +130,13 @@ def heat_flow(
     return result
 
 
-def _functions_there(F: Array, n: int, engine: Engine) -> Array:
-    """Check functions that live with the engine, in its memory."""
-    with engine.guarded():
-        return validation.functions_array("F", engine.asarray(F), n)
-
-
 def _warn_of_rounding(
     bound: float, F: Array, times: Floats, result: Array, tolerance: float, column_sums: Callable[..., ColumnSums]
 ) -> None:
     """Warn if rounding may have left more in a column than the tolerance allows.
 
-    The sum of a column is conserved. Its error shows what rounding did to the slowest mode, which suffers
-    most; for other modes usual rounding is assumed, with the spectral bound as the degree, which none exceeds.
+    The error of the conserved sum shows what rounding did to the slowest mode, which suffers most. For other modes
+    usual rounding is assumed, with the spectral bound as the degree.
     """
     n = len(F)
     units = _units(column_sums(F).largest)
@@ -281,12 +277,9 @@ def flow(
 
 
 def _is_exact(graph: Graph, F: Array, times: Floats, method: str) -> bool:
-    return method == "exact" or (method == "auto" and _exact_is_cheaper(graph, F.shape[1], float(times.max())))
-
-
-def _exact_is_cheaper(graph: Graph, columns: int, longest: float) -> bool:
-    if graph.n <= limits.EXACT_FLOW or graph.n > limits.DENSE:
-        return graph.n <= limits.EXACT_FLOW
+    """Whether it is asked for, or cheaper."""
+    if method != "auto" or graph.n <= limits.EXACT_FLOW or graph.n > limits.DENSE:
+        return method == "exact" or (method == "auto" and graph.n <= limits.EXACT_FLOW)
     # About the degree of the series; multiply-adds at a sparse rate against those of a dense decomposition.
-    degree = lanczos.series_degree(longest, float(graph.degrees.max()))
-    return bool(degree * (2 * graph.m + 4 * graph.n) * columns > graph.n**3)
+    degree = lanczos.series_degree(float(times.max()), float(graph.degrees.max()))
+    return bool(degree * (2 * graph.m + 4 * graph.n) * F.shape[1] > graph.n**3)

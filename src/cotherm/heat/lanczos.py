@@ -1,13 +1,12 @@
 """e^{−tL}F for a large graph with a few vertices of huge degree: hubs, or ends of heavy edges.
 
 The degree of a Chebyshev series is about √(tλ_max), whatever the other eigenvalues are. Lanczos iteration finds the few
-that are far out in a few steps, and then takes one for each term that the series of the others would have. With V its
-vectors, V_0 = f/‖f‖, and T = VᵀLV, which is tridiagonal,
+that are far out in a few steps. With V its vectors, V_0 = f/‖f‖, and T = VᵀLV, which is tridiagonal,
 
     e^{−tL}f ≈ ‖f‖ V e^{−tT} e_0.
 
-Every column has its own V and T, and all go side by side. V is not kept: a second pass computes it again and sums. It
-is not made orthogonal again either, which costs a few steps more, but no accuracy (Druskin and Knizhnerman 1991).
+All columns go side by side. V is neither kept, a second pass computes it again, nor made orthogonal again, which costs
+a few steps more, but no accuracy (Druskin and Knizhnerman 1991).
 """
 
 from __future__ import annotations
@@ -115,10 +114,7 @@ def _exponentials(alphas: Floats, betas: Floats, times: Floats) -> Floats:
 
 
 def _steps(L: Any, q: Floats, top: float) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Vectors of Lanczos iteration, column by column, with the diagonal of T and what stands below it.
-
-    Where a space is exhausted, all that follows is zero.
-    """
+    """Vectors of Lanczos iteration, the diagonal of T and what stands below it; zeros once a space is exhausted."""
     before, beta = np.zeros_like(q), np.zeros(q.shape[1])
     while True:
         w = L @ q

@@ -1,9 +1,8 @@
 """∫₀ᵗ e^{−(t−s)λ}e^{−sμ} ds as a short sum of products, Σ_r ± φ_r(λ)φ_r(μ), to a tolerance for all λ, μ ≤ λ_max.
 
-The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth. Its eigenfunctions need the
-fewest terms possible: about ten for 10⁻¹⁰ at any time, where quadrature in s would take tens or hundreds of nodes. They
-are computed at points in [0, tλ_max] that are denser towards 0, and interpolated by φ(x) = Σ_k K(x, x_k) mix_k
-(Nyström).
+The integral is t·K(tλ, tμ), K(x, y) = (e^{−x} − e^{−y})/(y − x), symmetric and smooth. Its eigenfunctions, about ten
+for 10⁻¹⁰ at any time, are computed at points in [0, tλ_max] that are denser towards 0, and interpolated by
+φ(x) = Σ_k K(x, x_k) mix_k (Nyström).
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ class LowRankKernel:
     mix: Floats
 
     def at(self, x: Floats) -> Floats:
-        """φ_r(x) for all x, (len(x), terms)."""
-        return divided_differences(x[:, np.newaxis], self.points) @ self.mix
+        """φ_r(x) for all x, (len(x), terms); beyond ``_LONGEST``, also where tλ overflows, no heat is left."""
+        return divided_differences(np.minimum(x, _LONGEST)[:, np.newaxis], self.points) @ self.mix
 
     @lazy
     def series(self) -> Floats:
@@ -59,18 +58,8 @@ class LowRankKernel:
         return np.asarray(coefficients[: max(1, int(np.sum(rest > tail)))])
 
 
-def decays(t: float, values: Floats) -> Floats:
-    """tλ for eigenvalues, at most ``_LONGEST``, beyond which no heat is left; the product may overflow."""
-    with np.errstate(over="ignore"):
-        return np.minimum(t * values, _LONGEST)
-
-
 def divided_differences(x: Floats, y: Floats) -> Floats:
-    """K(x, y) for x, y ≥ 0, e^{−x} where x = y.
-
-    With the smaller one factored out, e^{−min}·(1 − e^{−z})/z, z = |x − y|, nothing overflows and close values keep
-    their digits.
-    """
+    """K(x, y) for x, y ≥ 0 as e^{−min}·(1 − e^{−z})/z, z = |x − y|: nothing overflows, close values keep digits."""
     z = np.maximum(np.abs(x - y), _TINY)
     ratio = np.expm1(-z)
     ratio /= z

@@ -21,7 +21,7 @@ from cotherm.heat import accurate_spectrum
 from cotherm.heat.chebyshev import apply_exponential, engine_laplacian
 from cotherm.notebook import ArraysInShort
 from cotherm.progress import track
-from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
+from cotherm.solve.eigenpairs import not_converged, smallest_pairs
 
 # s·λ of a filter e^{−sL} at the last eigenvalue of the block: it separates well for few products.
 _FILTER_STRENGTH = 12.0
@@ -88,10 +88,9 @@ def full_spectrum(graph: Graph, *, longest: float = np.inf) -> Spectrum:
 
 
 def fit_spectrum(graph: Graph, values: Floats, vectors: Floats, longest: float) -> Spectrum:
-    """The eigenpairs of a dense decomposition, made accurate enough for heat up to the longest time.
+    """The eigenpairs of a dense decomposition, made accurate enough for heat up to the longest time, to about 1e-10.
 
-    All have an error of about 1e-16 of the largest eigenvalue, and heat depends on tλ: where times are long, small
-    eigenvalues are computed again. Heat is then accurate to about 1e-10 of its start, at any time.
+    All have an error of about 1e-16 of the largest eigenvalue: where times are long, small ones are computed again.
     """
     # L has one zero eigenvalue per component. They are set to zero: else heat would grow or leak at large times.
     zeros, top = graph.component_count, float(values[-1])
@@ -116,12 +115,7 @@ def lowest(graph: Graph, k: int, engine: Engine | None = None) -> Spectrum:
 
 def lowest_normalized(graph: Graph, k: int) -> Spectrum:
     """The same for the normalized Laplacian."""
-    try:
-        values, vectors = smallest_pairs(normalized_laplacian(graph), k, bound=2.0)
-    except NotConverged:
-        raise CothermError(
-            "k", f"{k} modes, which did not converge", "a gap in the spectrum behind the k-th", "Ask for more or fewer."
-        ) from None
+    values, vectors = smallest_pairs(normalized_laplacian(graph), k, bound=2.0)
     return Spectrum(np.maximum(values, 0.0), vectors)
 
 
@@ -135,12 +129,11 @@ def normalized_laplacian(graph: Graph) -> sp.csr_array:
 
 
 def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, engine: Engine | None = None) -> Spectrum:
-    """The k eigenpairs with the smallest eigenvalues of a large graph, by heat.
+    """The k eigenpairs with the smallest eigenvalues of a large graph, by heat: no factorization, no n × n matrix.
 
     Those of the graph's parts are computed directly (see ``_part_pairs``). The others come from subspace iteration
-    with the filter e^{−sL}, which keeps smooth functions and damps rough ones. Each round filters a block of somewhat
-    more functions than wanted, orthonormalizes it and takes Ritz pairs, until ‖Lφ − λφ‖ is within the tolerance of the
-    largest λ of the block (or within rounding) for all that are wanted. No factorization, no n × n matrix.
+    with the filter e^{−sL}, which keeps smooth functions and damps rough ones, until ‖Lφ − λφ‖ is within the tolerance
+    of the largest λ of the block (or within rounding) for all that are wanted.
     """
     random = np.random.default_rng(0)
     unit = 2.0 ** np.frexp(graph.degrees.max())[1]  # squares of any weights neither vanish nor overflow; no rounding
@@ -156,8 +149,7 @@ def smoothest(graph: Graph, k: int, *, tolerance: float = 1e-6, engine: Engine |
 def _part_pairs(graph: Graph, k: int, random: np.random.Generator) -> tuple[Spectrum, Any]:
     """Up to k eigenpairs that are constant on every part, and the parts as columns P.
 
-    Parts are what remains connected without the tiny weights. Almost always they are the components: then λ = 0 and
-    any orthonormal combinations will do.
+    Parts remain connected without the tiny weights. Mostly they are the components: any combinations will do.
     """
     zeros = graph.component_count
     strong = _without_tiny(graph, _TINY[1])
@@ -215,12 +207,7 @@ def _by_lanczos(L: Any, k: int, P: Any, start: Floats) -> Spectrum:
     try:
         values, vectors = eigsh(moved, k, which="SA", v0=start, ncv=min(n - 1, 4 * k + 60), tol=1e-9)
     except ArpackError:
-        raise CothermError(
-            "k",
-            f"{k} eigenvectors, which did not converge",
-            "a gap in the spectrum behind the k-th eigenvalue",
-            "Ask for a few more or fewer.",
-        ) from None
+        raise not_converged(k) from None
     order = np.argsort(values)
     return Spectrum(values[order], vectors[:, order])
 

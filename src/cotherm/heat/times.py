@@ -1,8 +1,4 @@
-"""The time that heat takes for some moves along edges.
-
-Heat leaves a vertex of degree d at the rate d, so at the time m/d it has made about m moves. What is typical of a graph
-is the median degree of the vertices that have neighbors.
-"""
+"""The time that heat takes for some moves along edges: it leaves a vertex of degree d at the rate d."""
 
 from __future__ import annotations
 
@@ -19,9 +15,6 @@ def median_degree(*graphs: Graph) -> float:
 
 
 def diffusion_time(moves: float, *graphs: Graph, without_edges: float = 0.0) -> float:
-    """The time in which heat makes about ``moves`` moves along edges: moves / median degree.
-
-    Where no vertex has neighbors, heat never moves and it is ``without_edges``.
-    """
+    """When heat has made about ``moves`` moves: moves / median degree; ``without_edges`` where it never moves."""
     degree = median_degree(*graphs)
     return moves / degree if degree > 0.0 else without_edges

@@ -81,13 +81,9 @@ def _estimate(graph: Graph, times: Floats, probes: int, seed: int) -> Floats:
     total = np.zeros(len(times))
     for first in range(0, probes, _BLOCK):
         signs = random.choice([-1.0, 1.0], size=(graph.n, min(_BLOCK, probes - first)))
-        parts = _parts(times, signs.size)
-        total += np.concatenate([_squares(chebyshev_flow(matrix, signs, 0.5 * part, 1e-8)) for part in parts])
+        flows = (chebyshev_flow(matrix, signs, 0.5 * part, 1e-8) for part in _parts(times, signs.size))
+        total += np.concatenate([np.einsum("tvc,tvc->t", x, x) for x in flows])
     return total / probes
-
-
-def _squares(flows: Floats) -> Floats:
-    return np.asarray(np.einsum("tvc,tvc->t", flows, flows))
 
 
 def _parts(times: Floats, size: int) -> list[Floats]:

@@ -125,7 +125,7 @@ def average(
     checked = checked_graphs(graphs)
     n = same_vertices(checked)
     pi = share("graph_weights", graph_weights, len(checked), "graphs")
-    p = _power(power)
+    p = KINDS[validation.choice("power", power, KINDS)] if isinstance(power, str) else validation.number("power", power)
     normalized = validation.boolean("normalized", normalized)
     scaled = [_normalized(g) if normalized else g for g in checked]
     i, j, W = _aligned(n, scaled)
@@ -141,12 +141,6 @@ def average(
         distance=float(distance),
         settings={"graph_weights": pi.tolist(), "power": p, "normalized": normalized},
     )
-
-
-def _power(value: float | str) -> float:
-    if isinstance(value, str):
-        return KINDS[validation.choice("power", value, KINDS)]
-    return validation.number("power", value)
 
 
 def power_mean_of(W: Floats, weights: Floats, p: float) -> Floats:

@@ -29,8 +29,39 @@ _ROUNDING = 1e-13
 _FEWEST_STEPS = 30
 
 
+class CommutingMatrices(JointBases, HasStatus):
+    """Result with matrices that commute, and are near the given ones."""
+
+    originals: tuple[Any, ...]
+
+    def matrices(self) -> tuple[Floats, ...]:
+        """Return the closest commuting matrices.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n, n)
+            The matrices Φ Diag(ΦᵀL_kΦ) Φᵀ, which commute and are the closest to the given ones that do; with
+            ``closest_commuting(..., valid=True)`` the Laplacians that were found.
+        """
+        raise NotImplementedError
+
+    def validity(self) -> tuple[Validity | None, ...]:
+        """Check whether the commuting matrices are valid Laplacians of their graphs.
+
+        Those of ``joint_diagonalize`` seldom are. For valid Laplacians use ``closest_commuting(..., valid=True)`` or
+        :func:`cotherm.couple`.
+
+        Returns
+        -------
+        tuple of Validity or None
+            For each view the conditions that fail; None for views given as matrices.
+        """
+        pairs = zip(self.originals, self.matrices(), strict=True)
+        return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagonalization(JointBases, HasStatus):
+class Diagonalization(CommutingMatrices):
     """Result of joint_diagonalize: one orthonormal basis for all views.
 
     Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
@@ -86,27 +117,7 @@ class Diagonalization(JointBases, HasStatus):
         return tuple(Spectrum(values, self.basis) for values in self.values)
 
     def matrices(self) -> tuple[Floats, ...]:
-        """Compute the closest commuting matrices.
-
-        Returns
-        -------
-        tuple of ndarray of shape (n, n)
-            The matrices Φ Diag(ΦᵀL_kΦ) Φᵀ, which commute and are the closest to the given ones that do.
-        """
         return tuple(diagonal_in(self.basis, values) for values in self.values)
-
-    def validity(self) -> tuple[Validity | None, ...]:
-        """Check whether the commuting matrices are valid Laplacians of their graphs.
-
-        They seldom are. For valid Laplacians use ``closest_commuting(..., valid=True)`` or :func:`cotherm.couple`.
-
-        Returns
-        -------
-        tuple of Validity or None
-            For each view the conditions that fail; None for views given as matrices.
-        """
-        pairs = zip(self.originals, self.matrices(), strict=True)
-        return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
 
     def __str__(self) -> str:
         lines = [

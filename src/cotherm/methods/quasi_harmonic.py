@@ -257,10 +257,7 @@ def _weight(strength: float | str, values: Floats, coefficients: Floats) -> floa
 
 
 def _settled(modes: Spectrum, F: Floats, k: int) -> Spectrum:
-    """The first k modes. Within a repeated eigenvalue any basis is as good as another: the functions choose one.
-
-    So the answer does not depend on what the eigensolver happened to find, even where the k-th eigenvalue is repeated.
-    """
+    """The first k modes; where an eigenvalue is repeated, even the k-th, the functions choose one of all bases."""
     vectors = modes.vectors.copy()
     jumps = np.flatnonzero(np.diff(modes.values) > _REPEATED * float(modes.values[-1])) + 1
     for block in np.split(np.arange(len(modes.values)), jumps):
@@ -280,22 +277,15 @@ def _best(problem: CoupledModes, tolerance: float, iterations: int, restarts: in
     random = np.random.default_rng(seed)
     paired = problem.paired()
     starts = [problem.flipped(), paired]
-    starts += [_nearest_orthogonal(paired + _turn(paired.shape, random)) for _ in range(restarts)]
+    for _ in range(restarts):
+        # Noise with rows of about unit length, like those of the rotation that it disturbs.
+        U, _, V = np.linalg.svd(paired + random.standard_normal(paired.shape) / np.sqrt(paired.shape[-1]))
+        starts.append(U @ V)
     found = [
         descend_orthogonal(problem, start, tolerance=tolerance, iterations=iterations)
         for start in track(starts, total=len(starts), label="coupled bases", alike=False)
     ]
     return min(found, key=lambda descent: descent.cost)
-
-
-def _turn(shape: tuple[int, ...], random: np.random.Generator) -> Floats:
-    """Noise with rows of about unit length, like those of the rotation that it disturbs."""
-    return random.standard_normal(shape) / np.sqrt(shape[-1])
-
-
-def _nearest_orthogonal(A: Floats) -> Floats:
-    U, _, V = np.linalg.svd(A)
-    return np.asarray(U @ V)
 
 
 class CoupledModes:

@@ -26,37 +26,15 @@ _SIGN = 1e-13
 Mask = NDArray[np.bool_]
 
 
-class CurvedPoint(Protocol):
-    """A cost around some u: c + 2 slopeᵀs + sᵀ(convex + concave)s."""
-
-    @property
-    def cost(self) -> float: ...
-
-    @property
-    def slope(self) -> Floats:
-        """Half the gradient."""
-
-    @property
-    def optimality(self) -> float:
-        """The projected gradient relative to those that balance in it."""
-
-    @property
-    def convex(self) -> Floats:
-        """The part of half the Hessian that is certainly positive semi-definite."""
-
-    @property
-    def concave(self) -> Floats:
-        """The rest of it."""
-
-    @property
-    def metric(self) -> Floats:
-        """What the damping is multiplied by, positive definite."""
-
-
 class CurvedProblem(Protocol):
-    """A smooth function of u ≥ 0."""
+    """A smooth function of u ≥ 0.
 
-    def at(self, u: Floats) -> CurvedPoint: ...
+    Around a point it is c + 2 slopeᵀs + sᵀ(convex + concave)s, ``convex`` being certainly positive semi-definite;
+    ``metric``, positive definite, is what the damping is multiplied by, and ``optimality`` the projected gradient
+    relative to those that balance in it.
+    """
+
+    def at(self, u: Floats) -> Any: ...
 
     def cost(self, u: Floats) -> float: ...
 
@@ -118,12 +96,13 @@ def descend_bounded(problem: CurvedProblem, u: Floats, *, tolerance: float, iter
 
 
 def nearest_bounded(H: Floats, slope: Floats, u: Floats, active: Mask) -> tuple[Floats, Mask] | None:
-    """The minimum of 2 slopeᵀs + sᵀHs over v = u + s ≥ 0, and its active set; None if it is not convex there.
+    """The minimum of 2 slopeᵀs + sᵀHs over v = u + s ≥ 0, searched from ``active``, and its active set.
 
-    ``active`` is where the search starts.
+    None if it is not convex there. By block principal pivoting (Portugal, Júdice & Vicente 1994): all unknowns on the
+    wrong side are exchanged; should that stop helping, one at a time, which always terminates.
     """
     cholesky_solver = default_engine().cholesky_solver
-    pivoting = Pivoting(len(u), _PATIENCE)
+    fewest, left = len(u) + 1, _PATIENCE
     for _ in range(_MOST_EXCHANGES):
         free = np.flatnonzero(~active)
         s = np.where(active, -u, 0.0)
@@ -134,43 +113,21 @@ def nearest_bounded(H: Floats, slope: Floats, u: Floats, active: Mask) -> tuple[
         except np.linalg.LinAlgError:
             return None
         v = u + s
-        exchanged = pivoting.exchanged(active, v, slope + H @ s)
-        if exchanged is None:
-            break
-        active = exchanged
-    return np.maximum(v, 0.0), active
-
-
-class Pivoting:
-    """Which unknowns are fixed at zero, by block principal pivoting (Portugal, Júdice & Vicente 1994).
-
-    All unknowns on the wrong side are exchanged; should that stop helping, one at a time, which always terminates.
-    ``patience`` exchanges may pass without progress before they become single.
-    """
-
-    def __init__(self, size: int, patience: int) -> None:
-        self._fewest, self._patience, self._left = size + 1, patience, patience
-
-    def exchanged(self, active: Mask, v: Any, slope: Any) -> Mask | None:
-        """The next active set, from the solution v and the slope with ``active`` at zero; None once it is right."""
-        wrong = misplaced(active, v, slope) if len(v) else active
+        wrong = misplaced(active, v, slope + H @ s) if len(v) else active
         count = int(wrong.sum())
         if not count:
-            return None
-        if count < self._fewest:
-            self._fewest, self._left = count, self._patience
-        elif self._left:
-            self._left -= 1
+            break
+        if count < fewest:
+            fewest, left = count, _PATIENCE
+        elif left:
+            left -= 1
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
-        return active ^ wrong
+        active = active ^ wrong
+    return np.maximum(v, 0.0), active
 
 
 def misplaced(active: Array, v: Array, slope: Array) -> Array:
     """The active unknowns with a negative slope, which should grow, and the free ones that are negative."""
-    return np.where(active, _negative(slope), _negative(v))
-
-
-def _negative(x: Array) -> Array:
-    largest = max(-float(x.min()), float(x.max()), 0.0)
-    return x < -_SIGN * largest
+    limits = [-_SIGN * max(-float(x.min()), float(x.max()), 0.0) for x in (slope, v)]
+    return np.where(active, slope < limits[0], v < limits[1])

@@ -1,7 +1,7 @@
 """The descent loop: damped steps of a model (Levenberg–Marquardt), written once for all costs over u ≥ 0.
 
-A cost supplies a model around each point. The model proposes a point for a damping μ and predicts the decrease. The
-ratio of the true decrease to the predicted one steers μ (Nielsen 1999).
+The model around a point proposes another for a damping μ and predicts the decrease; the ratio of the true decrease to
+the predicted one steers μ (Nielsen 1999).
 """
 
 from __future__ import annotations
@@ -114,10 +114,9 @@ def descend(
     """From a point to a local minimum.
 
     Converged: the optimality is within ``tolerance``. Stalled: no step lowers the cost by more than rounding, nor do
-    ``extra_steps`` more, which are not counted, reach the tolerance. A step that brings less than ``least_gain`` of the
-    cost, or of all the decrease so far, also ends the descent, for where a rough answer suffices. ``watch`` is called
-    with the point, its optimality and the progress, at the start and after every step. With ``begun``, the progress
-    that was told at this point, an earlier descent goes on.
+    ``extra_steps`` more reach the tolerance, or a step brings less than ``least_gain`` of the cost or of all the
+    decrease so far. ``watch`` is called with the point, its optimality and the progress, at the start and after every
+    step. With ``begun``, the progress that was told at this point, an earlier descent goes on.
     """
     begun = Progress(0, here.cost, damping.first) if begun is None else begun
     first, mu, growth = begun.first, begun.damping, _GROWTH

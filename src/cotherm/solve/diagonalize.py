@@ -1,8 +1,7 @@
 """An orthogonal basis that makes several symmetric matrices as diagonal as can be: min Σ_k off(UᵀA_kU).
 
-Jacobi sweeps first: each rotation is the best in its plane, which gets them out of places where a derivative sees no
-way on. They slow down where the matrices are far from commuting, and Newton's method takes over. Once it stands still,
-another sweep looks for planes in which there is more to gain.
+Jacobi sweeps first, each rotation being the best in its plane: they leave places where a derivative sees no way on.
+Newton's method ends what they are slow at, and another sweep looks for planes in which there is more to gain.
 """
 
 from __future__ import annotations

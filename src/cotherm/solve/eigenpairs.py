@@ -1,9 +1,8 @@
 """The smallest eigenvalues of S − ZKZᵀ, S sparse, Z with few columns, the whole positive semi-definite.
 
-Lanczos iteration sees the far end of a spectrum well and finds what crowds near zero slowly, or not at all. Where the
-wanted eigenvalues turn out to be tiny, it works with the inverse instead: a sparse factorization of S + σI, and
-Woodbury's formula for ZKZᵀ. Graphs with tiny eigenvalues are long or flat, and their factors are sparse. Graphs that
-are nearly trees have sparse factors for sure, and take the inverse at once.
+Lanczos iteration finds what crowds near zero slowly, or not at all. Where the wanted eigenvalues turn out to be tiny,
+it works with the inverse: a sparse factorization of S + σI, and Woodbury's formula for ZKZᵀ. Graphs with tiny
+eigenvalues are long or flat, and their factors sparse, as are for sure those of graphs that are nearly trees.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 from cotherm import deadline, limits
 from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
+from cotherm.errors import CothermError
 
 # Eigenvalues below this part of the bound are left to the inverse.
 _TINY = 1e-3
@@ -33,8 +33,13 @@ _MANY, _PROBE = 40, 8
 _FEW_CYCLES = 1_000
 
 
-class NotConverged(Exception):  # noqa: N818 (the caller says what was asked for)
+class NotConverged(CothermError):  # noqa: N818, it says what happened
     """The eigenpairs were not found."""
+
+
+def not_converged(k: int) -> NotConverged:
+    needed = "a gap in the spectrum behind the k-th eigenvalue"
+    return NotConverged("k", f"{k} modes, which did not converge", needed, "Ask for a few more or fewer.")
 
 
 def smallest_pairs(
@@ -72,7 +77,7 @@ def smallest_pairs(
     try:
         _, vectors = _largest(_inverse(S, Z, K, _SHIFT * bound), n, k, start, restarts=10 * n)
     except (ArpackError, RuntimeError) as error:  # RuntimeError: the factor is singular
-        raise NotConverged from error
+        raise not_converged(k) from error
     # Quotients say more about the eigenvalues than 1/x − σ does.
     values = np.einsum("ij,ij->j", vectors, apply(vectors))
     order = np.argsort(values)

@@ -2,16 +2,12 @@
 
 A block of columns is multiplied by a polynomial p of L that is large on [0, a) and small on [a, b], b a bound on the
 spectrum; then the best eigenvectors in its span are taken (Rayleigh–Ritz), and a is lowered to the largest of their
-eigenvalues (Zhou, Saad, Tiago & Chelikowsky 2006). The polynomial is T_d of [a, b] mapped to [−1, 1]. It is applied as
-a series over all of [0, b], which no rounding makes grow, by the recurrence that heat flows by. All that ranks tell
-each other are Gram matrices as wide as the block, and rows of neighbors.
+eigenvalues (Zhou, Saad, Tiago & Chelikowsky 2006). The polynomial is T_d of [a, b] mapped to [−1, 1], as a series over
+all of [0, b], which no rounding makes grow. Ranks tell each other Gram matrices and rows of neighbors alone.
 
-The vectors are the same, but for rounding, however rows are spread: the block begins with numbers made from the numbers
-of the vertices, and eigenvectors of eigenvalues that cannot be told apart are chosen among all bases of their space by
-such numbers too.
-
-Of SLEPc's solvers those that need no factors were tried for this. Krylov–Schur finds only some of the vectors of an
-eigenvalue that several components of a graph share, and reports success. LOBPCG finds all, with about as many products.
+The vectors do not depend on how rows are spread, but for rounding: what is random is made from the numbers of the
+vertices. Of SLEPc's solvers, Krylov–Schur finds only some of the vectors of an eigenvalue that several components of a
+graph share, and reports success; LOBPCG finds all, with about as many products.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ import scipy.linalg
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Laplacian
-from cotherm.solve.eigenpairs import NotConverged
+from cotherm.solve.eigenpairs import not_converged
 
 # Columns of the block beside those that are wanted: at least so many, or this part of them. It is made this much wider
 # where so many passes have brought little: less than this factor in two of them.
@@ -70,7 +66,7 @@ def smooth_eigenvectors(engine: Engine, L: Laplacian, vertices: Ints, k: int) ->
         if more and _is_slow(residuals):
             X = np.concatenate([X, _begun(engine, L, vertices, more, passes)], axis=1)
             edge, ratio, residuals = min(_RAISED * edge, _FIRST_EDGE * L.bound), _FIRST_RATIO, [np.inf]
-    raise NotConverged
+    raise not_converged(k)
 
 
 def block_width(k: int) -> int:
@@ -152,10 +148,7 @@ def _ritz(engine: Engine, L: Laplacian, X: Array) -> tuple[Floats, Array, Array]
 
 
 def _chosen(engine: Engine, L: Laplacian, values: Floats, X: Array, vertices: Ints) -> Array:
-    """The same eigenvectors, those of one eigenvalue in a basis that does not depend on rounding, with fixed signs.
-
-    In a space of equal eigenvalues the basis is the one in which a certain diagonal matrix is diagonal.
-    """
+    """The same eigenvectors with fixed signs; those of one eigenvalue where a certain matrix is diagonal."""
     numbers = engine.vertex_rows(L, scattered(vertices, 1))
     cuts = [0, *(np.flatnonzero(np.diff(values) > _SAME * L.bound) + 1).tolist(), len(values)]
     parts = []

@@ -5,12 +5,9 @@ Gauss–Newton. At u the model
 
     D_u(v) + ‖r + J(v − u)‖² + (v − u)ᵀS(v − u) + μ (v − u)ᵀA(v − u)
 
-is a nearest-point problem: D_u(v) = D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) with a metric A that may depend on u, J
-the Jacobian, S the curvature learned from earlier steps, and μ a damping that only moves the center towards u and
-lightens the equations. Where the residuals bend so much that a step fails, it is corrected once for the bend that it
-met (a second-order correction), at the price of one evaluation. The loop is that of :mod:`cotherm.solve.descent`.
-
-Where residuals are many, steps are those of :mod:`cotherm.solve.quasi_newton`, which need only the gradient.
+is a nearest-point problem: D_u(v) = D(u) + (v − w)ᵀA(v − w) − (u − w)ᵀA(u − w) with a metric A that may depend on u, S
+the curvature learned from earlier steps, and μ a damping. A step that fails is corrected once for the bend that it met
+(a second-order correction). Where residuals are many, steps are those of :mod:`cotherm.solve.quasi_newton`.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from numpy.typing import NDArray
 
 from cotherm import limits
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.solve import descent
 from cotherm.solve.descent import Damping, Descent, Progress, Proposal, Status
@@ -64,25 +61,10 @@ def descend(
     """From u to a local minimum: see :func:`cotherm.solve.descent.descend`; ``damping`` is that of an earlier descent.
 
     The optimality is the projected gradient relative to the gradients of D and ‖r‖² that balance in it, and zero within
-    rounding. With ``begun``, the state of an iterate that was watched, this goes on from there, the other arguments
-    being the same: that iterate is watched once more, and all that follows is as it would have been.
+    rounding. With ``begun``, the state of an iterate that was watched, this goes on from there, and watches it again.
     """
-    if problem.is_formed:
-        return _by_models(problem, u, tolerance, iterations, least_gain, damping, watch, begun)
-    return _by_gradients(problem, u, tolerance, iterations, least_gain, watch, begun)
-
-
-def _by_models(
-    problem: Problem,
-    u: Array,
-    tolerance: float,
-    iterations: int,
-    least_gain: float,
-    damping: float,
-    watch: Watch,
-    begun: Mapping[str, Any] | None,
-) -> Descent:
-    """Damped steps of Gauss–Newton."""
+    if not problem.is_formed:
+        return _by_gradients(problem, u, tolerance, iterations, least_gain, watch, begun)
     engine = problem.metric(u).engine
     secant = Secant(engine)
     active = u <= 0.0
@@ -95,7 +77,7 @@ def _by_models(
             point = {"u": engine.to_numpy(here.u), "active": engine.to_numpy(here.active)}
             return {**point, "progress": asdict(progress), "secant": secant.state()}
 
-        watch(iterate_of(here, optimality, progress.iteration, state))
+        watch(replace(iterate_of(here, optimality, progress.iteration), state=state))
 
     return descent.descend(
         trial_at(problem, u, active),
@@ -229,8 +211,8 @@ class Secant:
     it as S ≈ Σ_l ω_l a_l a_lᵀ, of either sign: a few more equations for the nearest-point problem.
     """
 
-    def __init__(self, engine: Engine | None = None) -> None:
-        self._engine = default_engine() if engine is None else engine
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
 
     def learn(self, step: Array, change: Array) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from cotherm import limits
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array, Pattern, SystemSolver
 from cotherm.solve.tall_matrix import TallMatrix
 
@@ -15,18 +11,8 @@ from cotherm.solve.tall_matrix import TallMatrix
 class Incidence:
     """|B| (vertices, edges): a 1 at both ends of every edge."""
 
-    def __init__(
-        self,
-        n: int,
-        i: NDArray[Any],
-        j: NDArray[Any],
-        engine: Engine | None = None,
-        *,
-        pattern: Pattern | None = None,
-    ) -> None:
-        """``pattern`` is that of the same edges, where it has been laid out already."""
-        self.engine = default_engine() if engine is None else engine
-        self._pattern = self.engine.pattern(n, i, j) if pattern is None else pattern
+    def __init__(self, n: int, pattern: Pattern, engine: Engine) -> None:
+        self.engine, self._pattern = engine, pattern
         self.shape = (self._pattern.n, len(self._pattern.i))
         self._is_small = n <= limits.CHOLESKY and not self.engine.is_distributed
         self.is_iterative = not self._is_small

@@ -1,8 +1,7 @@
 """Sweeps of Jacobi rotations over several symmetric matrices: plain for small ones, in blocks for large ones.
 
-In a large matrix plain rotations wait for memory. There the indices are dealt into blocks, the blocks meet in a
-tournament, each pair of them is swept as a small problem of its own that stays in the cache, and what it has turned is
-applied to the rest by matrix products.
+In a large matrix plain rotations wait for memory. There blocks of indices meet in a tournament, each pair of them is
+swept as a small problem of its own, and what it has turned is applied to the rest by matrix products.
 """
 
 from __future__ import annotations

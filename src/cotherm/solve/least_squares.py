@@ -99,10 +99,8 @@ def square(x: Floats) -> float:
     return float(x @ x)
 
 
-def iterate_of(
-    here: Trial, optimality: float, number: int, state: Callable[[], dict[str, Any] | None] = lambda: None
-) -> Iterate:
-    return Iterate(here.u, here.cost, square(here.point.residuals), optimality, number, state)
+def iterate_of(here: Trial, optimality: float, number: int) -> Iterate:
+    return Iterate(here.u, here.cost, square(here.point.residuals), optimality, number)
 
 
 class Slope:

@@ -1,22 +1,20 @@
 """Symmetric positive definite forms A that are cheap to invert on any subset of the unknowns.
 
-The step of the solver is a nearest-point problem in such a form, with a few equations E. *Gram*: A = ρ(2I + CᵀC) with C
-the incidence matrix of a graph, inverted through (2I + CCᵀ)⁻¹ (Woodbury). *Diagonal*: A = Diag(s).
-
-The active set (the unknowns fixed at zero) changes a little at a time, so sums over the free unknowns are updated from
-the sums before, unless the rows that changed carry nearly all of the sum and the difference would be rounding.
+*Gram*: A = ρ(2I + CᵀC) with C the incidence matrix of a graph, inverted through (2I + CCᵀ)⁻¹ (Woodbury). *Diagonal*:
+A = Diag(s). The active set (the unknowns fixed at zero) changes a little at a time, so sums over the free unknowns are
+updated from those before.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array, SystemSolver
 from cotherm.lazy import lazy
 from cotherm.solve.incidence import Incidence
@@ -34,6 +32,8 @@ _WORTH_THREADS = 20_000
 class Restricted(Protocol):
     """A_FF for the free unknowns F, the active ones P being zero. Vectors have all unknowns, and zeros in P."""
 
+    gram: Array  # E_FᵀA_FF⁻¹E_F, where there are equations E
+
     def inverse(self, y: Array) -> Array:
         """A_FF⁻¹y_F."""
 
@@ -41,18 +41,8 @@ class Restricted(Protocol):
         """The point nearest to the center in the form A: c_F + A_FF⁻¹A_FP c_P."""
 
 
-class RestrictedGram(Restricted, Protocol):
-    """The same with equations E."""
-
-    @property
-    def gram(self) -> Array:
-        """E_FᵀA_FF⁻¹E_F."""
-
-
-class Prepared(Protocol):
-    """A form and equations, for many active sets, one after the other: the next may overwrite the last one's gram."""
-
-    def restricted(self, active: Array) -> RestrictedGram: ...
+# Restricts a form with equations to the unknowns that are not active; the next may overwrite the last one's gram.
+Prepared = Callable[[Array], Restricted]
 
 
 class Metric(Protocol):
@@ -81,17 +71,16 @@ class Metric(Protocol):
         """For the equations in the columns of E."""
 
 
-def _square(engine: Engine, size: int, dtype: type = np.float64) -> Array:
+def _square(engine: Engine, size: int) -> Array:
     """Zeros, for a small matrix that every rank has whole."""
-    return engine.small_array(np.zeros((size, size), dtype=dtype))
+    return engine.small_array(np.zeros((size, size)))
 
 
 class Diagonal:
     """A = Diag(s)."""
 
-    def __init__(self, s: Array, engine: Engine | None = None) -> None:
-        self.diagonal = s
-        self.engine = default_engine() if engine is None else engine
+    def __init__(self, s: Array, engine: Engine) -> None:
+        self.diagonal, self.engine = s, engine
 
     def root(self, d: Array) -> Array:
         return d[:0]
@@ -106,16 +95,8 @@ class Diagonal:
         return _DiagonalRestricted(self, active)
 
     def prepared(self, E: TallMatrix) -> Prepared:
-        return _DiagonalPrepared(self, E)
-
-
-class _DiagonalPrepared:
-    def __init__(self, metric: Diagonal, E: TallMatrix) -> None:
-        self._metric = metric
-        self._free_gram = _FreeGram(E, metric.engine.elementwise(lambda s: 1.0 / np.sqrt(s), metric.diagonal))
-
-    def restricted(self, active: Array) -> RestrictedGram:
-        return _DiagonalRestricted(self._metric, active, self._free_gram.without(active))
+        free_gram = _FreeGram(E, self.engine.elementwise(lambda s: 1.0 / np.sqrt(s), self.diagonal))
+        return lambda active: _DiagonalRestricted(self, active, free_gram.without(active))
 
 
 class _DiagonalRestricted:
@@ -169,7 +150,15 @@ class Gram:
         return _GramRestricted(parts, self.slices)
 
     def prepared(self, E: TallMatrix) -> Prepared:
-        return _GramPrepared(self, E)
+        pairs = zip(self.blocks, self.slices, strict=True)
+        blocks = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
+
+        def restricted(active: Array) -> Restricted:
+            gram = _square(self.engine, E.shape[1])
+            parts = [block.restricted(active[at], gram) for block, at in zip(blocks, self.slices, strict=True)]
+            return _GramRestricted(parts, self.slices, 0.5 * (gram + gram.T))
+
+        return restricted
 
     def warm_starts(self) -> list[Array | None]:
         """The last solutions of the blocks' systems, where iterations begin at them."""
@@ -190,18 +179,6 @@ class _Block:
     def apply(self, d: Array) -> Array:
         y = self.C.rmatvec(self.C.matvec(d))
         return self.C.engine.elementwise(lambda d, y: self.rho * (2.0 * d + y), d, y)
-
-
-class _GramPrepared:
-    def __init__(self, metric: Gram, E: TallMatrix) -> None:
-        self._slices, self._engine, self._columns = metric.slices, metric.engine, E.shape[1]
-        pairs = zip(metric.blocks, metric.slices, strict=True)
-        self._parts = [_BlockPrepared(block, E.row_slice(at.start, at.stop)) for block, at in pairs]
-
-    def restricted(self, active: Array) -> RestrictedGram:
-        gram = _square(self._engine, self._columns)
-        parts = [part.restricted(active[at], gram) for part, at in zip(self._parts, self._slices, strict=True)]
-        return _GramRestricted(parts, self._slices, 0.5 * (gram + gram.T))
 
 
 class _BlockPrepared:
@@ -269,10 +246,7 @@ class _GramRestricted:
 
 
 class _FreeGram:
-    """E_FᵀE_F for many active sets, each updated from the last by the rows that entered and left.
-
-    Unless those carry so much more than the rest that the difference would be rounding. ``scale`` multiplies rows.
-    """
+    """E_FᵀE_F for many active sets, updated from the last unless that would be rounding; ``scale`` multiplies rows."""
 
     def __init__(self, E: TallMatrix, scale: Array | None = None) -> None:
         self._E, self._scale, self._engine = E, scale, E.engine

@@ -2,17 +2,16 @@
 
     minimize (v − c)ᵀA(v − c) + Σ_r ω_r (e_rᵀv − b_r)²   over v ≥ 0
 
-The e_r are few, the unknowns many. With the active unknowns P at zero and F free, A_FF(v_F − z) + E_Fη = 0 where z is
-the nearest point without equations, so v_F = z − Zη with Z = A_FF⁻¹E_F and
+With the active unknowns P at zero and F free, v_F = z − Zη, z the nearest point without equations, Z = A_FF⁻¹E_F and
 
     (Diag(1/ω) + E_FᵀZ) η = E_Fᵀz − b,
 
-a system as small as the equations are few. It stays well conditioned as ω → ∞, when the equations become exact. Weights
-ω may be negative, for curvature of either sign, as long as the problem stays convex.
+a system as small as the equations are few, well conditioned as ω → ∞. Weights ω may be negative, for curvature of
+either sign, as long as the problem stays convex.
 
-The active set: unknowns that the solution would make negative become active, active unknowns that would grow become
-free, all at once. That is Newton's method for the dual problem (A = Diag(s) + RᵀR; see :class:`_Dual`). Where it would
-cycle, a line search along its direction makes the dual increase, so that it terminates.
+Unknowns that the solution would make negative become active, active unknowns that would grow become free, all at once.
+That is Newton's method for the dual problem (see :class:`_Dual`). Where it would cycle, a line search along its
+direction makes the dual increase, so that it terminates.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
 from cotherm.solve.bounded_newton import misplaced
-from cotherm.solve.metric import Metric, RestrictedGram
+from cotherm.solve.metric import Metric, Restricted
 from cotherm.solve.tall_matrix import TallMatrix
 
 _MOST_EXCHANGES = 300
@@ -63,12 +62,12 @@ class NearestPoint:
         """E has an equation in each column; the first ``definite`` have positive weights in every solve."""
         self._metric, self._E, self._definite = metric, E, definite
         self._engine, self._prepared = metric.engine, metric.prepared(E)
-        self._last: tuple[Array, RestrictedGram] | None = None
+        self._last: tuple[Array, Restricted] | None = None
 
     def solve(self, center: Array, start: Start, weights: Floats, active: Array) -> Closest | None:
-        """None where negative weights make the problem nonconvex.
+        """None where negative weights make the problem nonconvex. As many equations count as there are weights.
 
-        The first equations count, as many as there are weights. ``active`` is where the search starts.
+        ``active`` is where the search starts.
         """
         E, elementwise = self._E.first_columns(len(weights)), self._engine.elementwise
         dual = _Dual(self._metric, center, E, start, weights) if np.all(weights > 0.0) else None
@@ -99,11 +98,11 @@ class NearestPoint:
                 return None
         return Closest(np.maximum(v, 0.0), active)
 
-    def _restricted(self, active: Array) -> RestrictedGram:
+    def _restricted(self, active: Array) -> Restricted:
         """The metric for an active set; the last one is kept."""
         if self._last is None or not np.array_equal(self._last[0], active):
             self._last = None  # before the next is made: its gram may be large
-            self._last = active, self._prepared.restricted(active)
+            self._last = active, self._prepared(active)
         return self._last[1]
 
     def _multipliers(self, gram: Array, rhs: Floats, weights: Floats) -> Floats | None:

@@ -1,17 +1,14 @@
 """Limited-memory BFGS over u ≥ 0, written once for all engines: a gradient a step, and no systems.
 
-A step is made in three parts:
-
 1. Unknowns at zero that the gradient would make negative are held there. Over all others the two-loop recursion
    (Nocedal 1980) applies the inverse of the curvature, as learned from the last few steps with the held unknowns left
    out of them (Bertsekas 1982; Kim, Sra & Dhillon 2010).
 2. If the step, projected onto u ≥ 0, leads uphill, unknowns that it made negative are sent to zero, and it is made
    anew for the others.
-3. It is shortened until its projection brings enough (Armijo). Projected after it is shortened, a step can send some
-   unknowns to zero however short it is: else many that are nearly zero would keep steps short.
+3. It is shortened until its projection brings enough (Armijo): projected after it is shortened, it can send some
+   unknowns to zero however short it is.
 
-The recursion begins with a multiple of the identity. Iterates do not depend on the units of u or of the cost. Long
-vectors stay with the engine; the host gets a few sums a step. State for a checkpoint can be taken after every step.
+Iterates do not depend on the units of u or of the cost. Long vectors stay with the engine.
 """
 
 from __future__ import annotations
@@ -82,9 +79,8 @@ class QuasiNewton:
     ) -> P:
         """The last point, from ``here`` or, with the state of an earlier run, from where that was.
 
-        The search ends after ``iterations`` steps in all, after a step that lowers the cost by at most ``least``, or
-        where no step lowers it. ``after_step`` is called with every point but the first, and with the point of the
-        state; it may raise StopIteration to end the search.
+        The search ends after ``iterations`` steps in all, or where a step lowers the cost by at most ``least``.
+        ``after_step`` is called with every point but the first, and with the point of the state; StopIteration ends it.
         """
         is_resumed = self._begun is not None
         if self._begun is not None:
@@ -204,7 +200,7 @@ class Pairs:
     def direction(self, slope: Array, held: Array) -> tuple[Array, bool]:
         """What the learned inverse makes of a slope over the unknowns that are not held, zero at the others.
 
-        The second result is whether anything is known of the curvature: else this is the slope itself.
+        And whether anything is known of the curvature: else this is the slope itself.
         """
         engine, count = self._engine, self.count
         d, used, SY = np.where(held, 0.0, slope), [], np.zeros((0, 0))

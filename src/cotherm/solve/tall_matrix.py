@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.engines import Engine, default_engine
+from cotherm.engines import Engine
 from cotherm.engines.interface import Array
 from cotherm.lazy import lazy
 
@@ -18,9 +18,8 @@ class TallMatrix:
     Vectors over the rows live with the engine, vectors over the columns on the host.
     """
 
-    def __init__(self, array: Array, engine: Engine | None = None) -> None:
-        self.array = array
-        self.engine = default_engine() if engine is None else engine
+    def __init__(self, array: Array, engine: Engine) -> None:
+        self.array, self.engine = array, engine
         self.shape = (array.shape[0], array.shape[1])
 
     @property

@@ -14,7 +14,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import pytest
 import scipy.linalg
 
 from cotherm import memory
-from cotherm.engines.gpu.device import Device, Launch, cuda_device, source, typed
+from cotherm.engines.gpu.device import Device, Shape, cuda_device, source, typed
 from cotherm.engines.gpu.engine import GpuEngine
 from cotherm.engines.interface import Engine
 from tests.engines.numpy_engine import DeviceArray
@@ -65,6 +66,7 @@ class EmulatedDevice(Device):
     name = "emulated"
     xp = _Namespace()
     processors = 1
+    number = 0
 
     def __init__(self) -> None:
         self.launches: dict[str, int] = {}
@@ -82,20 +84,29 @@ class EmulatedDevice(Device):
     def to_numpy(self, x: Any) -> np.ndarray:
         return x.values if isinstance(x, DeviceArray) else np.asarray(x)
 
-    def run(self, launch: Launch) -> None:
-        kernel, shared = launch.kernel, launch.shared
-        assert np.prod(launch.block) <= 1_024
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        assert np.prod(block) <= 1_024
         assert shared <= 48 * 1_024
         self.launches[kernel] = self.launches.get(kernel, 0) + 1
-        library, barriers = self._compiled(launch.file, np.dtype(launch.real).char)
-        values = [_argument(argument) for argument in launch.arguments]
+        library, barriers = self._emulated(file)
+        values = [_argument(argument) for argument in arguments]
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
-        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (launch.grid, launch.block)]
+        sizes = [(ctypes.c_uint * 3)(*(*size, 1, 1)[:3]) for size in (grid, block)]
         run = getattr(library, f"emulate_{kernel}")
-        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(launch.together))
+        run(places, *sizes, ctypes.c_size_t(shared), int(kernel in barriers), int(together))
 
     @cache  # noqa: B019, there is one of them
-    def _compiled(self, file: str, real: str) -> tuple[Any, set[str]]:
+    def _emulated(self, file: str) -> tuple[Any, set[str]]:
         text = source(file)
         kernels = _KERNEL.findall(text)
         bodies = _KERNEL.split(text)[2::2]
@@ -105,8 +116,7 @@ class EmulatedDevice(Device):
             for name in kernels
         )
         header = (Path(__file__).parent / "cuda.h").read_text(encoding="utf-8")
-        defined = f"#define REAL {'float' if real == 'f' else 'double'}\n"
-        code = "\n".join([header, defined, text.replace('extern "C" __global__', "__global__"), entries])
+        code = "\n".join([header, text.replace('extern "C" __global__', "__global__"), entries])
         barriers = {name for name, body in zip(kernels, bodies, strict=True) if _BARRIERS.search(body)}
         return ctypes.CDLL(str(_library(code))), barriers
 
@@ -128,8 +138,9 @@ class EmulatedDevice(Device):
     def return_free_memory(self) -> None:
         pass
 
-    def guarded(self, expected: float, budget: int | None) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def guarded(self, expected: float, budget: int | None) -> Iterator[None]:
+        yield
 
 
 def _library(code: str) -> Path:

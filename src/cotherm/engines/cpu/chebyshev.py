@@ -17,7 +17,7 @@ import numpy as np
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, prefetch
-from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, ReorderedLaplacian
+from cotherm.engines.cpu.laplacian import LOOKAHEAD, PART, ReorderedLaplacian, Slices
 from cotherm.engines.cpu.simd import (
     FINGERPRINT,
     add_exactly,
@@ -29,7 +29,6 @@ from cotherm.engines.cpu.simd import (
     set_row,
     store_row,
 )
-from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.progress import track
 
 # Columns are processed in panels of at most this many, each with a kernel compiled for its width.
@@ -39,70 +38,73 @@ _PREFETCH_FROM = 8
 
 
 def chebyshev_sums(matrix: ReorderedLaplacian, F: Floats, coefficients: Floats, bound: float) -> Floats:
-    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (n, times, q), from one recurrence.
+    """Σ_k coefficients[k, t] T_k(X) F for every t, as an array (n, times, q); rows are in the caller's order.
 
-    Needs, besides the result, times + 2 blocks the size of one panel of F, and no matrix product but the fused one.
-    Rows of F and of the result are in the caller's order. A single panel that is already in order is used in place.
+    Needs, besides the result, times + 2 blocks the size of one panel of F. A single panel in order is used in place.
     """
     times, (n, q) = coefficients.shape[1], F.shape
     parts, steps = panels(q, WIDEST), len(coefficients) - 1
     result = np.empty((n, times, q)) if len(parts) > 1 else None
-    with ThreadPool(work=matrix.work(parts[0][1] - parts[0][0])) as pool:
-        cuts = matrix.cuts(pool.pieces)
+    with Slices(matrix, matrix.work(parts[0][1] - parts[0][0])) as slices:
         progress = iter(track(range(steps * len(parts)), total=steps * len(parts), label="heat flow"))
         for first, last in parts:
-            sums = _panel_sums(pool, cuts, matrix, F[:, first:last], coefficients, bound, progress)
+            current = np.empty((n, last - first))
+            slices.run(_gather_rows, matrix.order, F[:, first:last], current)
+            sums = recurrence(slices, matrix, current, coefficients, bound, progress)
+            del current
             if len(parts) == 1 and matrix.in_order:
                 result = sums
                 break
             if result is None:
                 result = np.empty((n, times, q))  # allocated only now, when the recurrence's blocks are free again
-            pool.run(_scatter_rows, cuts, matrix.order, sums, first, result)
+            slices.run(_scatter_rows, matrix.order, sums, first, result)
             del sums
         next(progress, None)  # lets the bar close
     assert result is not None
     return result
 
 
-def _panel_sums(
-    pool: ThreadPool,
-    cuts: list[int],
+def recurrence(
+    slices: Slices,
     matrix: ReorderedLaplacian,
-    F: Floats,
+    current: Floats,
     coefficients: Floats,
     bound: float,
     progress: Iterator[int],
 ) -> Floats:
-    """The sums for one panel, (n, times, width), rows in the matrix's order."""
-    (n, width), times = F.shape, coefficients.shape[1]
-    current = np.empty((n, width))
-    previous = np.zeros((n, width))
-    sums = np.zeros((n, times, width))
-    pool.run(_gather_rows, cuts, matrix.order, F, current)
-    if len(coefficients) == 1:  # degree 0: only a multiple of F
-        np.multiply(coefficients[0][:, np.newaxis], current[:, np.newaxis], out=sums)
-        return sums
-    step = step_kernel(width)
-    last = len(coefficients) - 1
+    """The sums for one panel, (n, times, width), rows in the matrix's order, as are those of T_0 in ``current``.
+
+    Where rows of others follow the own ones, the sums for them are made from the rows that come anyway.
+    """
+    n, width, last = len(matrix.degrees), current.shape[1], len(coefficients) - 1
+    previous, sums = np.zeros(current.shape), np.zeros((len(current), coefficients.shape[1], width))
+    if last == 0:  # degree 0: only a multiple of F
+        np.multiply(coefficients[0][:, np.newaxis], current[:n, np.newaxis], out=sums[:n])
+    step, rows, flat, has_others = _step_kernel(width), matrix.rows, sums.reshape(-1, width), len(current) > n
     for k in range(1, last + 1):
-        next(progress)
+        next(progress, None)
         # T_1 = X T_0, then T_k = 2X T_{k−1} − T_{k−2}; previous is zero at first, so one formula serves both.
         gain = 1.0 if k == 1 else 2.0
-        pool.run(
-            step,
-            cuts,
-            matrix.offsets,
-            matrix.columns,
-            matrix.weights,
-            gain * 2.0 / bound,
-            gain,
-            current,
-            previous,
-            terms_due(coefficients, k),
-            sums.reshape(n * times, width),
-        )
+        due = terms_due(coefficients, k)
+        slices.run(step, rows, gain * 2.0 / bound, gain, current, previous, due, flat, fetched=current)
+        if has_others:
+            _add_term(coefficients[k - 1], current[n:], sums[n:])
         current, previous = previous, current
+    slices.fetch(current)
+    if has_others:
+        _add_term(coefficients[last], current[n:], sums[n:])
     return sums
+
+
+@compiled
+def _add_term(coefficients: Any, rows: Any, sums: Any) -> None:
+    """sums[r, t] += coefficients[t]·rows[r]."""
+    for r in range(len(rows)):
+        for t in range(len(coefficients)):
+            c = coefficients[t]
+            if c != 0.0:
+                for k in range(rows.shape[1]):
+                    sums[r, t, k] += c * rows[r, k]
 
 
 def terms_due(coefficients: Floats, k: int) -> Floats:
@@ -119,27 +121,18 @@ def terms_due(coefficients: Floats, k: int) -> Floats:
 
 
 @cache
-def step_kernel(width: int) -> Any:
+def _step_kernel(width: int) -> Any:
     """One step on rows lo..hi for blocks of ``width`` columns: previous ← gain·X·current − previous, and the sums."""
     fetch_ahead = width >= _PREFETCH_FROM
     lookahead, fingerprint, part_size = LOOKAHEAD, FINGERPRINT, np.uint64(PART)
 
     @compiled
     def step(
-        lo: int,
-        hi: int,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        scale: float,
-        gain: float,
-        current: Any,
-        previous: Any,
-        due: Any,
-        sums: Any,
+        lo: int, hi: int, rows: Any, scale: float, gain: float, current: Any, previous: Any, due: Any, sums: Any
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
+        offsets, columns, weights, _ = rows
         own, total, lost, sum_ = register(width), register(width), register(width), register(width)
         last_row, times = np.uint64(len(offsets)) - np.uint64(2), np.uint64(due.shape[1])
         # Unsigned row numbers spare the test for negative indices at every access.
@@ -162,7 +155,7 @@ def step_kernel(width: int) -> Any:
                         if fetch_ahead:
                             prefetch(current, columns[p + np.uint64(lookahead)])
                         add_gap(sum_, width, scale * weights[p], own, current, columns[p])
-                    add_exactly(total, lost, width, sum_)
+                    add_exactly(total, width, lost, sum_)
                     start += part_size
                 add_register(total, width, 1.0, lost)
             add_row(total, width, -gain, current, r)

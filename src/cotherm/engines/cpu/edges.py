@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, compiled_in_any_order
-from cotherm.engines.cpu.laplacian import Pattern
 from cotherm.engines.cpu.simd import FINGERPRINT, add_outer, clear_square, panels, square, store_square
 from cotherm.engines.cpu.thread_pool import ThreadPool
-
-Reals = NDArray[np.floating[Any]]
 
 # Functions are taken in panels of at most this many: the products of two panels fit the vector registers.
 _WIDEST = 8
@@ -33,11 +30,7 @@ def edge_products(
     out: NDArray[Any],
     column: int,
 ) -> None:
-    """Σ_r weights[r] (b_eᵀx_a(r)) (b_eᵀx_b(r)) for every edge e and pair a ≤ b, times the scale of the pair.
-
-    It goes to out[:, column : column + pairs]. x is (n, all terms, q), contiguous; the terms used begin at
-    ``first``, one for each weight. Edges come sorted, so that one end of the next edge is at hand.
-    """
+    """See :class:`cotherm.engines.interface.Engine`; edges come sorted, so that one end of the next is at hand."""
     (n, stored, q), terms = x.shape, len(weights)
     rows = x.reshape(n, stored * q)
     with ThreadPool(len(i) * terms * q * q / _WIDEST) as pool:
@@ -73,15 +66,15 @@ def _kernel(height: int, width: int, same: int) -> Any:
     ) -> None:
         if fingerprint < 0:  # never; but what a kernel closes over is part of its key in the disk cache
             return
-        total = square(height, width)
+        total = square(width, height)
         for e in range(np.uint64(lo), np.uint64(hi)):
             head, tail = np.uint64(i[e]), np.uint64(j[e])
-            clear_square(total, height, width)
+            clear_square(total, width, height)
             for s in range(len(weights)):
                 here = a + s * q
                 there = here if same else b + s * q  # of one panel one gap, not two
-                add_outer(total, height, width, weights[s], x, head, tail, here, there)
-            store_square(total, height, width, same, scale, places, out, e)
+                add_outer(total, width, height, weights[s], x, head, tail, here, there)
+            store_square(total, width, height, same, scale, places, out, e)
 
     return products
 
@@ -103,31 +96,27 @@ def inner_products_of_slice(lo: int, hi: int, x: Any, z: Any, i: Any, j: Any, fa
     for e in range(lo, hi):
         # Rows first: of indices of which it knows less the compiler makes slower loops.
         xa, xb, za, zb = x[i[e]], x[j[e]], z[i[e]], z[j[e]]
-        total = factors.dtype.type(0.0)
+        total = 0.0
         for c in range(len(factors)):
             total += factors[c] * (xa[c] - xb[c]) * (za[c] - zb[c])
         out[e] = total
 
 
-def laplacian_forms(pattern: Pattern, v: Floats, x: Reals, weights: Floats) -> Floats:
+def laplacian_forms(pattern: Any, v: Floats, x: Floats, weights: Floats) -> Floats:
     """Σ_r weights[r] x_rᵀ L(v) x_r, (q, q); x is contiguous (n, terms, q), and v may be negative."""
-    n, terms, q = x.shape
-    factors = np.repeat(weights, q).astype(x.dtype, copy=False)
-    v = v.astype(x.dtype, copy=False)
+    n, (_, terms, q) = pattern.n, x.shape
+    factors = np.repeat(weights, q)
     with ThreadPool(n * terms * q**2 / _DENSE + 2 * len(v) * terms * q / _ROWS) as pool:
-        parts = pool.run(forms_of_rows, _cuts(n, pool), pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
-    return np.sum(parts, axis=0, dtype=np.float64)
+        cuts = [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
+        parts = pool.run(_forms_of_rows, cuts, pattern.offsets, pattern.columns, pattern.edges, v, x, factors)
+    return np.sum(parts, axis=0)
 
 
-def _cuts(n: int, pool: ThreadPool) -> list[int]:
-    return [n * piece // pool.pieces for piece in range(pool.pieces + 1)]
-
-
-def forms_of_rows(
-    lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Reals, x: Reals, factors: Reals
-) -> Reals:
+def _forms_of_rows(
+    lo: int, hi: int, offsets: Any, columns: Any, edges: Any, v: Floats, x: Floats, factors: Floats
+) -> Floats:
     n, terms, q = x.shape
-    moved = np.empty((hi - lo, terms * q), dtype=x.dtype)
+    moved = np.empty((hi - lo, terms * q))
     _products(lo, hi, offsets, columns, edges, v, x.reshape(n, terms * q), factors, moved)
     return np.asarray(x[lo:hi].reshape(-1, q).T @ moved.reshape(-1, q))
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs, strtri
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from cotherm import limits, memory
 from cotherm.arrays import Floats
@@ -74,16 +74,10 @@ class CpuEngine(OnePlace):
 
     def cholesky_solver(self, A: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
         """By LAPACK itself: the systems are small and many, and the wrappers around it cost more than it does."""
-        is_single = A.dtype == np.float32
-        factor_by, solve_by = (spotrf, spotrs) if is_single else (dpotrf, dpotrs)
-        factor, info = factor_by(A.T, lower=1, clean=0, overwrite_a=is_single)
-        _require_definite(info)
-        return lambda Y: np.asarray(solve_by(factor, Y, lower=1)[0])
-
-    def inverse_root(self, A: NDArray[np.float32]) -> NDArray[np.float32]:
-        factor, info = spotrf(A.T, lower=1, overwrite_a=1)
-        _require_definite(info)
-        return np.asarray(strtri(factor, lower=1, overwrite_c=1)[0])
+        factor, info = dpotrf(A.T, lower=1, clean=0)
+        if info:
+            raise np.linalg.LinAlgError(f"not positive definite at row {info}")
+        return lambda Y: np.asarray(dpotrs(factor, Y, lower=1)[0])
 
     @contextmanager
     def session(self, n: int, memory: float, budget: int | None = None) -> Iterator[None]:  # noqa: ARG002, plans keep it
@@ -102,11 +96,6 @@ class CpuEngine(OnePlace):
         if self.at_once(n, len(arguments[0])) == 1:
             return list(map(task, *arguments))
         return side_by_side([partial(task, *given) for given in zip(*arguments, strict=True)])
-
-
-def _require_definite(info: int) -> None:
-    if info:
-        raise np.linalg.LinAlgError(f"not positive definite at row {info}")
 
 
 CPU = CpuEngine()

@@ -6,7 +6,8 @@ by conjugate gradients: every block is passed through as few times as the method
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
 from cotherm.engines.cpu.jit import compiled, compiled_in_any_order
-from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian
+from cotherm.engines.cpu.laplacian import Pattern, ReorderedLaplacian, Slices
 from cotherm.engines.cpu.simd import FINGERPRINT, add_product, add_register, add_row, register, set_row, store_row
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.interface import SystemSolver
 
 SHIFT = 2.0
-ROUNDS = 500
+_ROUNDS = 500
 # Columns are worked off in panels of at most this many, each with kernels compiled for its width.
 _WIDEST = 16
 # Below this many multiply-adds a product one column is solved by one call, in one thread.
@@ -57,97 +58,90 @@ def add_at_vertices(rows: Floats, i: NDArray[Any], j: NDArray[Any], out: Floats)
 def signless_solver(pattern: Pattern, free: NDArray[np.bool_]) -> SystemSolver:
     """Y ↦ (2I + D_F + W_F)⁻¹Y for the edges F where ``free`` is true, each column to a relative residual.
 
-    The diagonal is the preconditioner. The matrix is diagonally dominant, so some tens of iterations suffice, whatever
-    its size.
+    The diagonal is the preconditioner. The matrix is diagonally dominant: some tens of iterations suffice at any size.
     """
     matrix = pattern.laplacian(np.where(free, 1.0, 0.0), bounded=False)
 
     def solve(Y: Floats, tolerance: float, start: Floats | None) -> Floats:
         if Y.shape[1] == 1 and start is None and matrix.work(1) < _ONE_CALL:
-            return signless_column(matrix, Y[:, 0], SHIFT, tolerance, ROUNDS)[:, np.newaxis]
-        X = np.empty_like(Y)
-        width = panel_width(Y.shape[1])
-        for first in range(0, Y.shape[1], width):
-            at = slice(first, first + width)
-            begin = None if start is None else widened(start[:, at], width)
-            X[:, at] = _panel(matrix, widened(Y[:, at], width), tolerance, begin)[:, : Y.shape[1] - first]
-        return X
+            x = Y[:, 0] / (matrix.degrees + SHIFT)
+            _solve_column(matrix.rows, Y[:, 0], x, tolerance)
+            return x[:, np.newaxis]
+        return by_panels(partial(_panel, matrix), Y, tolerance, start)
 
     return solve
 
 
-def panel_width(columns: int) -> int:
-    """How many columns are worked off at a time: as few panels as the widest allows, about equally wide.
+def by_panels(
+    solve: Callable[[Floats, float, Floats | None], Floats], Y: Floats, tolerance: float, start: Floats | None
+) -> Floats:
+    """As few panels as the widest allows, about equally wide; more than two columns come in fours, some of them zeros.
 
-    More than two come in fours: every width has to be compiled.
+    Every width has to be compiled.
     """
+    columns = Y.shape[1]
     width = -(-columns // max(1, -(-columns // _WIDEST)))
-    return width if width <= 2 else -(-width // 4) * 4
+    width = width if width <= 2 else -(-width // 4) * 4
+    X = np.empty_like(Y)
+    for first in range(0, columns, width):
+        at = slice(first, first + width)
+        begin = None if start is None else _widened(start[:, at], width)
+        X[:, at] = solve(_widened(Y[:, at], width), tolerance, begin)[:, : columns - first]
+    return X
 
 
-def widened(block: Floats, width: int) -> Floats:
-    """A copy with columns of zeros up to the width; they are solved before they are begun."""
+def _widened(block: Floats, width: int) -> Floats:
     out = np.zeros((len(block), width))
     out[:, : block.shape[1]] = block
     return out
 
 
 def _panel(matrix: ReorderedLaplacian, Y: Floats, tolerance: float, start: Floats | None) -> Floats:
-    """Y and the start, which becomes the solution, are contiguous.
+    x = Y / (matrix.degrees[:, np.newaxis] + SHIFT) if start is None else start
+    with Slices(matrix, matrix.work(Y.shape[1])) as slices:
+        conjugate_gradients(slices, matrix, Y, x, tolerance)
+    return x
+
+
+def conjugate_gradients(slices: Slices, matrix: ReorderedLaplacian, Y: Floats, x: Floats, tolerance: float) -> None:
+    """From x, which becomes the solution and may have rows of others after its own; all blocks are contiguous.
 
     Kernels leave the sums over their rows that the next one needs in ``sums``, at the place of their slice. They are
     compiled for a width; what they close over, the fingerprint too, is part of their key in the disk cache.
     """
     width = Y.shape[1]
-    begin, product, move, turn = begin_kernel(width), product_kernel(width), move_kernel(width), turn_kernel(width)
-    rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    x = Y / (matrix.degrees[:, np.newaxis] + SHIFT) if start is None else start
-    residual, p, Ap = (np.empty_like(Y) for _ in range(3))
-    with ThreadPool(work=matrix.work(width)) as pool:
-        cuts = matrix.cuts(pool.pieces)
-        # The sums over each slice; every slice has its own place.
-        sums, places = np.zeros((pool.pieces, 3, width)), np.array(cuts)
+    begin, product, move, turn = (kernel(width) for kernel in (_begin, _product, _move, _turn))
+    residual, Ap, p = np.empty_like(Y), np.empty_like(Y), np.empty_like(x)
+    places = slices.places
+    sums = np.zeros((len(places) - 1, 3, width))
 
-        def run(kernel: Any, *arguments: Any) -> Floats:
-            pool.run(kernel, cuts, places, sums, *arguments)
-            return np.asarray(sums.sum(axis=0))
+    def run(kernel: Any, *arguments: Any, fetched: Floats | None = None) -> Floats:
+        slices.run(kernel, places, sums, *arguments, fetched=fetched)
+        return slices.total(sums)
 
-        gain, left, size = run(begin, *rows, Y, x, residual, p)
-        target = tolerance**2 * size
-        for _ in range(ROUNDS):
-            if np.all(left <= target):
-                break
-            curvature = run(product, *rows, p, Ap)[0]
-            step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
-            previous = gain
-            gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
-            ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
-            pool.run(turn, cuts, matrix.degrees, ratio[np.newaxis], residual, p)
-    return x
+    gain, left, size = run(begin, matrix.rows, Y, x, residual, p, fetched=x)
+    target = tolerance**2 * size
+    for _ in range(_ROUNDS):
+        if np.all(left <= target):
+            break
+        curvature = run(product, matrix.rows, p, Ap, fetched=p)[0]
+        step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0.0)
+        previous = gain
+        gain, left = run(move, matrix.degrees, np.array([step, -step]), p, Ap, x, residual)[:2]
+        ratio = np.divide(gain, previous, out=np.zeros_like(gain), where=previous > 0.0)
+        slices.run(turn, matrix.degrees, ratio[np.newaxis], residual, p)
 
 
 @cache
-def begin_kernel(width: int) -> Any:
+def _begin(width: int) -> Any:
     """residual = b − Sx and p = residual/diagonal."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
-    def begin(
-        lo: int,
-        hi: int,
-        places: Any,
-        sums: Any,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        degrees: Any,
-        b: Any,
-        x: Any,
-        residual: Any,
-        p: Any,
-    ) -> None:
-        if fingerprint < 0 or lo == hi:  # see edge_products.py
+    def begin(lo: int, hi: int, places: Any, sums: Any, rows: Any, b: Any, x: Any, residual: Any, p: Any) -> None:
+        if fingerprint < 0 or lo == hi:  # see edges.py
             return
+        offsets, columns, weights, degrees = rows
         mine = sums[np.searchsorted(places, hi) - 1]
         mine[:] = 0.0
         total, line = register(width), register(width)
@@ -168,25 +162,15 @@ def begin_kernel(width: int) -> Any:
 
 
 @cache
-def product_kernel(width: int) -> Any:
+def _product(width: int) -> Any:
     """Ap = Sp."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
     @compiled
-    def product(
-        lo: int,
-        hi: int,
-        places: Any,
-        sums: Any,
-        offsets: Any,
-        columns: Any,
-        weights: Any,
-        degrees: Any,
-        p: Any,
-        Ap: Any,
-    ) -> None:
+    def product(lo: int, hi: int, places: Any, sums: Any, rows: Any, p: Any, Ap: Any) -> None:
         if fingerprint < 0 or lo == hi:
             return
+        offsets, columns, weights, degrees = rows
         mine = sums[np.searchsorted(places, hi) - 1]
         total, dots = register(width), register(width)
         set_row(dots, width, 0.0, p, np.uint64(lo))
@@ -202,7 +186,7 @@ def product_kernel(width: int) -> Any:
 
 
 @cache
-def move_kernel(width: int) -> Any:
+def _move(width: int) -> Any:
     """x += step·p and residual −= step·Ap."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
@@ -235,7 +219,7 @@ def move_kernel(width: int) -> Any:
 
 
 @cache
-def turn_kernel(width: int) -> Any:
+def _turn(width: int) -> Any:
     """p = residual/diagonal + ratio·p."""
     fingerprint, shift = FINGERPRINT, SHIFT
 
@@ -280,20 +264,11 @@ def _add_rows(lo: int, hi: int, rows: Any, i: Any, j: Any, out: Any) -> None:
                 out[b, c] += rows[e, c]
 
 
-def signless_column(matrix: ReorderedLaplacian, y: Floats, shift: float, tolerance: float, rounds: int) -> Floats:
-    """(shift·I + D + W)⁻¹y in one compiled call: what small systems need most is few calls."""
-    x = y / (matrix.degrees + shift)
-    rows = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees)
-    _iterate(*rows, y, x, shift, tolerance, rounds)
-    return x
-
-
 @compiled_in_any_order
-def _iterate(
-    offsets: Any, columns: Any, weights: Any, degrees: Any, y: Any, x: Any, shift: float, tolerance: float, rounds: int
-) -> None:
-    """From x, which becomes the solution."""
-    n = len(y)
+def _solve_column(rows: Any, y: Any, x: Any, tolerance: float) -> None:
+    """From x, which becomes the solution, in one call: what small systems need most is few calls."""
+    n, shift = len(y), SHIFT
+    offsets, columns, weights, degrees = rows
     residual, p, moved = np.empty(n), np.empty(n), np.empty(n)
     gain = left = size = 0.0
     for r in range(n):
@@ -305,7 +280,7 @@ def _iterate(
         left += total * total
         size += y[r] * y[r]
     target = tolerance**2 * size
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         if left <= target:
             break
         curvature = 0.0

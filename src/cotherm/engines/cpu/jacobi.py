@@ -1,8 +1,7 @@
 """Jacobi rotations for several symmetric matrices at once (Cardoso & Souloumiac 1996), in parallel rounds.
 
-A rotation in the plane (p, q) that lowers Σ_k off(A_k) most has its angle in closed form. Pairs
-follow a round-robin schedule: in each of n − 1 rounds every index occurs once, so that the rotations of a round do not
-interfere and each matrix is traversed once a round, rows and columns together.
+Pairs follow a round-robin schedule: in each of n − 1 rounds every index occurs once, so that each matrix is traversed
+once a round, rows and columns together.
 """
 
 from __future__ import annotations

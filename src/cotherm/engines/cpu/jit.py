@@ -14,7 +14,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from cotherm.engines.cpu.cache import KernelCache
-from cotherm.engines.fork_safety import hold_at_fork
+from cotherm.engines.threads import hold_at_fork
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -24,8 +24,7 @@ hold_at_fork(global_compiler_lock)
 def compiled(function: Kernel) -> Kernel:
     """Compile without the interpreter lock, so that kernels run in plain Python threads.
 
-    Threads of our own, instead of Numba's ``parallel=True``, compile faster and have none of the
-    trouble of its threading layers with fork and with callers that use threads themselves. Contraction (fused
+    Those compile faster than Numba's ``parallel=True`` and do without its threading layers. Contraction (fused
     multiply-add) is the only license taken with arithmetic: sums keep their order.
     """
     return _compiled(function, {"contract"})
@@ -49,10 +48,7 @@ def _compiled(function: Kernel, licenses: set[str]) -> Kernel:
 
 @contextmanager
 def _switched_on() -> Iterator[None]:
-    """Compile even if NUMBA_DISABLE_JIT is set, by which people debug code of their own.
-
-    Python has no meaning for instructions that Numba does not offer, so kernels cannot run without being compiled.
-    """
+    """Compile even if NUMBA_DISABLE_JIT is set, by which people debug code of their own: ours runs compiled alone."""
     with global_compiler_lock:
         given, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 0
         try:

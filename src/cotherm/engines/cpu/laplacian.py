@@ -1,8 +1,7 @@
 """Edges -> a Laplacian whose rows are in an order that keeps neighbors together in memory.
 
-Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbors by degree, which
-costs time and was not seen to help: neighbors then lie within two levels of each other, and the sparse product
-is several times faster than in the order in which the points came. The caller never sees the order.
+Vertices are taken in breadth-first order, as in Cuthill-McKee but without sorting neighbors by degree, which was not
+seen to help: the sparse product is several times faster than in the order in which the points came.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ PART = 64
 _AHEAD = 8
 
 # Rounds of the power iteration that tightens the spectral bound; each costs one product with a vector.
-BOUND_ROUNDS = 5
+_BOUND_ROUNDS = 5
 # Any x > 0 gives a bound: vertices without heat take part with next to nothing.
-FLOOR = 1e-100
+_FLOOR = 1e-100
 # Degrees that cannot be divided by: twice the largest is bound enough.
-SMALLEST = 1e-290
+_SMALLEST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,11 @@ class ReorderedLaplacian:
     def n(self) -> int:
         return len(self.order)
 
+    @property
+    def rows(self) -> tuple[Any, Any, Any, Any]:
+        """What kernels take."""
+        return self.offsets, self.columns, self.weights, self.degrees
+
     def work(self, columns: int) -> float:
         """Multiply-adds of one product with a block of ``columns`` columns."""
         return float((len(self.weights) + 4 * self.n) * columns)
@@ -72,15 +76,15 @@ class ReorderedLaplacian:
 
 def reordered_laplacian(n: int, i: NDArray[np.int32], j: NDArray[np.int32], w: Floats) -> ReorderedLaplacian:
     """Order the vertices, lay out W by rows in that order, and bound the spectrum."""
-    with ThreadPool(work=2.0 * len(w)) as pool:
+    work = 2.0 * len(w)
+    with ThreadPool(work) as pool:
         order, offsets, columns, weights = _breadth_first_rows(pool, n, i, j, w)
-        rank = np.empty(n, dtype=np.uint32)
-        rank[order] = np.arange(n, dtype=np.uint32)
-        degrees = np.empty(n)
-        matrix = ReorderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
-        cuts = matrix.cuts(pool.pieces)
-        pool.run(_relabel_and_sum, cuts, rank, offsets, columns, weights, degrees)
-        bound = spectral_bound(pool, cuts, matrix)
+    rank, degrees = np.empty(n, dtype=np.uint32), np.empty(n)
+    rank[order] = np.arange(n, dtype=np.uint32)
+    matrix = ReorderedLaplacian(order, offsets, columns, weights, degrees, bound=np.inf)
+    with Slices(matrix, work) as slices:
+        slices.run(_relabel_and_sum, rank, offsets, columns, weights, degrees)
+        bound = spectral_bound(slices, matrix, np.empty(n))
     return ReorderedLaplacian(order, offsets, columns, weights, degrees, bound)
 
 
@@ -202,28 +206,62 @@ def row_sum(weights: Any, first: Any, end: Any) -> float:
     return total + lost
 
 
-def spectral_bound(pool: ThreadPool, cuts: list[int], matrix: ReorderedLaplacian) -> float:
+class Slices:
+    """All rows of a matrix in slices, for threads."""
+
+    def __init__(self, matrix: ReorderedLaplacian, work: float) -> None:
+        self._pool = ThreadPool(work)
+        self._cuts = matrix.cuts(self._pool.pieces)
+
+    @property
+    def places(self) -> NDArray[np.intp]:
+        """Where slices begin, and the end."""
+        return np.array(self._cuts)
+
+    def run(self, kernel: Any, *arguments: Any, fetched: Floats | None = None) -> list[Any]:  # noqa: ARG002
+        """Call the kernel for all slices; ``fetched`` are the rows of others that it needs, where there are others."""
+        if self._pool.pieces == 1:  # small problems come here very often
+            return [kernel(*self._cuts, *arguments)]
+        return self._pool.run(kernel, self._cuts, *arguments)
+
+    def fetch(self, rows: Floats) -> None:
+        """Fill the rows of others, which follow the own ones."""
+
+    def total(self, sums: Floats) -> Floats:
+        """What slices have summed up, along the first axis."""
+        return np.asarray(sums.sum(axis=0))
+
+    def largest(self, numbers: list[float]) -> float:
+        return max(numbers)
+
+    def __enter__(self) -> Slices:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._pool.__exit__(*exception)
+
+
+def spectral_bound(slices: Slices, matrix: ReorderedLaplacian, x: Floats) -> float:
     """λ_max(L) ≤ ρ(D + W) ≤ max_i ((D + W)x)_i / x_i for every x > 0 (Collatz-Wielandt).
 
     x = d gives a bound never worse than the largest d_i + d_j over the edges; each round of the power
-    iteration, x ← (D + W)x, tightens it.
+    iteration, x ← (D + W)x, tightens it. There is room in x for the rows of others.
     """
-    top = float(matrix.degrees.max(initial=0.0))
-    if not np.isfinite(top) or top < SMALLEST:
+    n = len(matrix.degrees)
+    top = slices.largest([float(matrix.degrees.max(initial=0.0))])
+    if not np.isfinite(top) or top < _SMALLEST:
         return 2.0 * top
     # In units of the largest degree nothing overflows, and what underflows is nothing beside it.
-    x = np.maximum(matrix.degrees / top, FLOOR)
-    y = np.empty_like(x)
+    x[:n], y = np.maximum(matrix.degrees / top, _FLOOR), np.empty(n)
     bound = np.inf
-    for _ in range(BOUND_ROUNDS):
-        arguments = (matrix.offsets, matrix.columns, matrix.weights, matrix.degrees, 1.0 / top, x, y)
-        bound = min(bound, max(pool.run(signless_product, cuts, *arguments)))
-        np.maximum(y / bound, FLOOR, out=x)
+    for _ in range(_BOUND_ROUNDS):
+        bound = min(bound, slices.largest(slices.run(_signless_product, *matrix.rows, 1.0 / top, x, y, fetched=x)))
+        np.maximum(y / bound, _FLOOR, out=x[:n])
     return float(bound * top * (1.0 + 1e-12))  # the quotients are rounded
 
 
 @compiled
-def signless_product(
+def _signless_product(
     lo: int, hi: int, offsets: Any, columns: Any, weights: Any, degrees: Any, unit: float, x: Any, y: Any
 ) -> float:
     """y = unit·(D + W)x on rows lo..hi; returns the largest quotient y/x there."""
@@ -239,10 +277,9 @@ def signless_product(
 
 @dataclass(frozen=True)
 class Pattern:
-    """The sparsity pattern of a Laplacian, laid out once and filled with weights many times.
+    """The sparsity pattern of a Laplacian: for every row its columns, and whose edge's weight belongs there.
 
-    For every row its columns, and whose edge's weight belongs there. Rows are in the vertices' own order, and products
-    are fast if neighbors have close numbers.
+    Rows are in the vertices' own order, and products are fast if neighbors have close numbers.
     """
 
     i: NDArray[Any]
@@ -274,10 +311,9 @@ class Pattern:
         """D − W with the weights w of the edges, and a bound on its spectrum where one is wanted."""
         weights, degrees = np.empty(len(self.edges)), np.empty(self.n)
         matrix = ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, np.inf, in_order=True)
-        with ThreadPool(work=2.0 * len(weights)) as pool:
-            cuts = matrix.cuts(pool.pieces)
-            pool.run(fill_rows, cuts, self.offsets, self.edges, w, weights, degrees)
-            bound = spectral_bound(pool, cuts, matrix) if bounded else np.inf
+        with Slices(matrix, 2.0 * len(weights)) as slices:
+            slices.run(fill_rows, self.offsets, self.edges, w, weights, degrees)
+            bound = spectral_bound(slices, matrix, np.empty(self.n)) if bounded else np.inf
         return ReorderedLaplacian(self.order, self.offsets, self.columns, weights, degrees, bound, in_order=True)
 
 

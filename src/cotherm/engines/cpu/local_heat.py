@@ -1,11 +1,10 @@
 """Heat from single vertices at times so short that it stays local, computed only where it reaches.
 
-With P = I − L/d, d ≥ all degrees, a matrix of non-negative entries whose rows sum to one (uniformization):
+With P = I − L/d, d ≥ all degrees, whose entries are ≥ 0 and whose rows sum to one (uniformization):
 
     e^{−sL}δ = Σ_k π_k P^kδ,   π_k = e^{−sd}(sd)^k / k!.
 
-All terms are non-negative, so entries below a threshold can be dropped as they arise, and the work for one vertex is
-that of the ball its heat reaches, whatever the size of the graph.
+Entries below a threshold are dropped as they arise, so that the work does not depend on the size of the graph.
 """
 
 from __future__ import annotations

@@ -1,19 +1,20 @@
 """Arithmetic on rows of known width, for kernels: one vector instruction or a few for a whole row.
 
-A ``register`` is a row of ``width`` float64 that lives in the processor's vector registers. Loops over the columns,
-as Numba compiles them, stay scalar.
-Widths are literals, known when compiling; row numbers are unsigned; rows must be contiguous.
+A ``register`` is a row of ``width`` float64 that lives in the processor's vector registers. Loops over the columns, as
+Numba compiles them, stay scalar. Widths are literals, known when compiling; row numbers are unsigned; rows must be
+contiguous. Kernels call an operation with the first register, its width, and what else it is said to take.
 
 A ``square`` is as many registers as one has numbers, for products of every number of one row with every one of another.
 """
 
 from __future__ import annotations
 
+import inspect
 import zlib
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -30,205 +31,190 @@ FINGERPRINT = zlib.crc32(Path(__file__).read_bytes() + Path(compile_module.__fil
 _FUSED = ("contract",)
 
 
+class _Argument(NamedTuple):
+    """What a kernel gives to an operation: its type in Numba, and its value in LLVM."""
+
+    kind: Any
+    value: Any
+
+
+class _Code:
+    """Writes instructions for registers of one width."""
+
+    def __init__(self, context: Any, builder: Any, width: int) -> None:
+        self.context, self.builder, self.width = context, builder, width
+
+    def register(self, pointer: Any, width: int | None = None) -> Any:
+        """The address of a register."""
+        return self.builder.bitcast(pointer, _vector(width or self.width).as_pointer())
+
+    def line(self, square: _Argument, k: int) -> Any:
+        """The address of a register of a square."""
+        return self.builder.gep(self.register(square.value), [ir.Constant(ir.IntType(32), k)])
+
+    def get(self, register: _Argument) -> Any:
+        return self.builder.load(self.register(register.value))
+
+    def set(self, register: _Argument, values: Any) -> None:
+        self.builder.store(values, self.register(register.value))
+
+    def add(self, place: Any, *factors: Any) -> None:
+        """Add the product of two vectors to the register at an address."""
+        product = self.builder.fmul(*factors, flags=_FUSED)
+        self.builder.store(self.builder.fadd(self.builder.load(place), product, flags=_FUSED), place)
+
+    def place(self, array: _Argument, row: _Argument) -> Any:
+        return self.register(row_address(self.context, self.builder, array.kind, array.value, row.value))
+
+    def row(self, array: _Argument, row: _Argument) -> Any:
+        return self.builder.load(self.place(array, row), align=8)
+
+    def spread(self, number: Any, width: int | None = None) -> Any:
+        """A vector with the number in every place."""
+        width = width or self.width
+        first = self.builder.insert_element(_undefined(width), number, ir.Constant(ir.IntType(32), 0))
+        return self.builder.shuffle_vector(first, _undefined(width), _numbers([0] * width))
+
+    def data(self, array: _Argument) -> Any:
+        return self.context.make_array(array.kind)(self.context, self.builder, array.value).data
+
+
+def _operation(emit: Callable[..., None]) -> Any:
+    """What a kernel calls, from a function that writes its instructions."""
+
+    def operation(_typing: Any, *kinds: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            first, width, *others = map(_Argument, signature.args, values)
+            emit(_Code(context, builder, width.kind.literal_value), first, *others)
+
+        return types.void(*kinds), codegen
+
+    # Numba looks at the names of arguments.
+    code, first, *others = inspect.signature(emit).parameters.values()
+    names = [code, first, first.replace(name="width"), *others]
+    operation.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
+    return intrinsic(prefer_literal=True)(operation)
+
+
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def register(_typing: Any, width: Any) -> Any:
-    """A new register of ``width`` numbers, not yet set."""
-    if not isinstance(width, types.IntegerLiteral):
-        return None
+def square(_typing: Any, width: Any, height: Any) -> Any:
+    """New registers, ``height`` of them, not yet set."""
 
     def codegen(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        place = cgutils.alloca_once(builder, _vector(width))
+        count = height.literal_value
+        place = cgutils.alloca_once(builder, ir.ArrayType(_vector(width.literal_value), count))
+        return builder.bitcast(place, ir.DoubleType().as_pointer())
+
+    return types.CPointer(types.float64)(width, height), codegen
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def register(_typing: Any, width: Any) -> Any:
+    """A new register, not yet set."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        place = cgutils.alloca_once(builder, _vector(width.literal_value))
         return builder.bitcast(place, ir.DoubleType().as_pointer())
 
     return types.CPointer(types.float64)(width), codegen
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def set_row(_typing: Any, target: Any, width: Any, factor: Any, array: Any, row: Any) -> Any:
+@_operation
+def set_row(code: _Code, target: Any, factor: Any, array: Any, row: Any) -> None:
     """target = factor · array[row]."""
-
-    def combine(builder: Any, _old: Any, product: Any) -> Any:
-        del builder
-        return product
-
-    return _with_row(target, width, factor, array, row, combine)
+    code.set(target, code.builder.fmul(code.spread(factor.value), code.row(array, row), flags=_FUSED))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def add_row(_typing: Any, target: Any, width: Any, factor: Any, array: Any, row: Any) -> Any:
+@_operation
+def add_row(code: _Code, target: Any, factor: Any, array: Any, row: Any) -> None:
     """target += factor · array[row]."""
-
-    def combine(builder: Any, old: Any, product: Any) -> Any:
-        return builder.fadd(old, product, flags=_FUSED)
-
-    return _with_row(target, width, factor, array, row, combine)
+    code.add(code.register(target.value), code.spread(factor.value), code.row(array, row))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def add_register(_typing: Any, target: Any, width: Any, factor: Any, other: Any) -> Any:
+@_operation
+def add_register(code: _Code, target: Any, factor: Any, other: Any) -> None:
     """target += factor · other."""
-    del factor  # always a float64
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place, term = _view(builder, arguments[0], width), builder.load(_view(builder, arguments[3], width))
-        product = builder.fmul(_spread(builder, arguments[2], width), term, flags=_FUSED)
-        builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
-
-    return types.void(target, width, types.float64, other), codegen
+    code.add(code.register(target.value), code.spread(factor.value), code.get(other))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def add_gap(_typing: Any, target: Any, width: Any, factor: Any, own: Any, array: Any, row: Any) -> Any:
+@_operation
+def add_gap(code: _Code, target: Any, factor: Any, own: Any, array: Any, row: Any) -> None:
     """target += factor · (own − array[row]), own a register."""
-    del factor  # always a float64
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = row_address(context, builder, signature.args[4], arguments[4], arguments[5])
-        other = builder.load(_view(builder, address, width), align=8)
-        gap = builder.fsub(builder.load(_view(builder, arguments[3], width)), other)
-        product = builder.fmul(_spread(builder, arguments[2], width), gap, flags=_FUSED)
-        place = _view(builder, arguments[0], width)
-        builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
-
-    return types.void(target, width, types.float64, own, array, row), codegen
+    gap = code.builder.fsub(code.get(own), code.row(array, row))
+    code.add(code.register(target.value), code.spread(factor.value), gap)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def add_exactly(_typing: Any, target: Any, lost: Any, width: Any, other: Any) -> Any:
+@_operation
+def add_exactly(code: _Code, target: Any, lost: Any, other: Any) -> None:
     """target += other, and lost += what rounding took from that sum (Knuth's TwoSum)."""
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        place, errors = _view(builder, arguments[0], width), _view(builder, arguments[1], width)
-        old, term = builder.load(place), builder.load(_view(builder, arguments[3], width))
-        total = builder.fadd(old, term)
-        taken = builder.fsub(total, old)
-        error = builder.fadd(builder.fsub(old, builder.fsub(total, taken)), builder.fsub(term, taken))
-        builder.store(builder.fadd(builder.load(errors), error), errors)
-        builder.store(total, place)
-
-    return types.void(target, lost, width, other), codegen
+    plus, minus = code.builder.fadd, code.builder.fsub
+    old, term = code.get(target), code.get(other)
+    total = plus(old, term)
+    taken = minus(total, old)
+    code.set(lost, plus(code.get(lost), plus(minus(old, minus(total, taken)), minus(term, taken))))
+    code.set(target, total)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def add_product(_typing: Any, target: Any, width: Any, array: Any, row: Any, other: Any, other_row: Any) -> Any:
+@_operation
+def add_product(code: _Code, target: Any, array: Any, row: Any, other: Any, other_row: Any) -> None:
     """target += array[row] · other[other_row], place by place."""
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        factors = []
-        for k in (2, 4):
-            address = row_address(context, builder, signature.args[k], arguments[k], arguments[k + 1])
-            factors.append(builder.load(_view(builder, address, width), align=8))
-        place = _view(builder, arguments[0], width)
-        product = builder.fmul(*factors, flags=_FUSED)
-        builder.store(builder.fadd(builder.load(place), product, flags=_FUSED), place)
-
-    return types.void(target, width, array, row, other, other_row), codegen
+    code.add(code.register(target.value), code.row(array, row), code.row(other, other_row))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def store_row(_typing: Any, source: Any, width: Any, array: Any, row: Any) -> Any:
+@_operation
+def store_row(code: _Code, source: Any, array: Any, row: Any) -> None:
     """array[row] = source."""
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = row_address(context, builder, signature.args[2], arguments[2], arguments[3])
-        values = builder.load(_view(builder, arguments[0], width))
-        builder.store(values, _view(builder, address, width), align=8)
-
-    return types.void(source, width, array, row), codegen
+    code.builder.store(code.get(source), code.place(array, row), align=8)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def square(_typing: Any, height: Any, width: Any) -> Any:
-    """New registers, ``height`` of ``width`` numbers, not yet set."""
-
-    def codegen(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        place = cgutils.alloca_once(builder, ir.ArrayType(_vector(width), height.literal_value))
-        return builder.bitcast(place, ir.DoubleType().as_pointer())
-
-    return types.CPointer(types.float64)(height, width), codegen
-
-
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def clear_square(_typing: Any, target: Any, height: Any, width: Any) -> Any:
+@_operation
+def clear_square(code: _Code, target: Any, height: Any) -> None:
     """target = 0."""
-
-    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        for k in range(height.literal_value):
-            builder.store(
-                ir.Constant(_vector(width), [0.0] * width.literal_value), _line(builder, arguments[0], width, k)
-            )
-
-    return types.void(target, height, width), codegen
+    for k in range(height.kind.literal_value):
+        code.builder.store(ir.Constant(_vector(code.width), [0.0] * code.width), code.line(target, k))
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+@_operation
 def add_outer(
-    _typing: Any, target: Any, height: Any, width: Any, factor: Any, array: Any, head: Any, tail: Any, a: Any, b: Any
-) -> Any:
+    code: _Code, target: Any, height: Any, factor: Any, array: Any, head: Any, tail: Any, a: Any, b: Any
+) -> None:
     """target += factor · g[a : a + height] ⊗ g[b : b + width] with g = array[head] − array[tail]."""
-    del factor  # always a float64
+    builder, tall_size = code.builder, height.kind.literal_value
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place, weight = arguments[0], arguments[3]
+    def gap(column: Any, size: int) -> Any:
+        ends = []
+        for row in (head, tail):
+            address = row_address(code.context, builder, array.kind, array.value, row.value)
+            start = builder.gep(builder.bitcast(address, ir.DoubleType().as_pointer()), [column.value])
+            ends.append(builder.load(code.register(start, size), align=8))
+        return builder.fsub(*ends)
 
-        def gap(column: Any, size: Any) -> Any:
-            ends = []
-            for row in arguments[5:7]:
-                address = row_address(context, builder, signature.args[4], arguments[4], row)
-                start = builder.gep(builder.bitcast(address, ir.DoubleType().as_pointer()), [column])
-                ends.append(builder.load(_view(builder, start, size), align=8))
-            return builder.fsub(*ends)
-
-        tall, wide = gap(arguments[7], height), gap(arguments[8], width)
-        tall = builder.fmul(_spread(builder, weight, height), tall)
-        for k in range(height.literal_value):
-            line = _line(builder, place, width, k)
-            number = builder.extract_element(tall, ir.Constant(ir.IntType(32), k))
-            product = builder.fmul(_spread(builder, number, width), wide, flags=_FUSED)
-            builder.store(builder.fadd(builder.load(line), product, flags=_FUSED), line)
-
-    return types.void(target, height, width, types.float64, array, head, tail, a, b), codegen
+    tall, wide = gap(a, tall_size), gap(b, code.width)
+    tall = builder.fmul(code.spread(factor.value, tall_size), tall)
+    for k in range(tall_size):
+        number = builder.extract_element(tall, ir.Constant(ir.IntType(32), k))
+        code.add(code.line(target, k), code.spread(number), wide)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+@_operation
 def store_square(
-    _typing: Any, source: Any, height: Any, width: Any, upper: Any, scale: Any, places: Any, array: Any, row: Any
-) -> Any:
+    code: _Code, source: Any, height: Any, upper: Any, scale: Any, places: Any, array: Any, row: Any
+) -> None:
     """array[row, p : …] = scale[p : …] · source[k] with p = places[k], for every k.
 
-    Where ``upper`` is 1, only from the diagonal on. The array may be of float32.
+    Where ``upper`` is 1, only from the diagonal on.
     """
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        counted, scales = (_data(context, builder, signature.args[k], arguments[k]) for k in (5, 4))
-        address = row_address(context, builder, signature.args[6], arguments[6], arguments[7])
-        number = ir.FloatType() if signature.args[6].dtype == types.float32 else ir.DoubleType()
-        target = builder.bitcast(address, number.as_pointer())
-        for k in range(height.literal_value):
-            first = k if upper.literal_value else 0
-            count = width.literal_value - first
-            line = builder.load(_line(builder, arguments[0], width, k))
-            kept = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(first, width.literal_value)))
-            values = builder.shuffle_vector(line, ir.Constant(_vector(width), ir.Undefined), kept)
-            place = builder.load(builder.gep(counted, [ir.Constant(ir.IntType(32), k)]))
-            some = ir.VectorType(ir.DoubleType(), count)
-            factors = builder.load(builder.bitcast(builder.gep(scales, [place]), some.as_pointer()), align=8)
-            values = builder.fmul(values, factors)
-            kind = ir.VectorType(number, count)
-            values = values if kind == some else builder.fptrunc(values, kind)
-            builder.store(values, builder.bitcast(builder.gep(target, [place]), kind.as_pointer()), align=4)
-
-    return types.void(source, height, width, upper, scale, places, array, row), codegen
+    builder = code.builder
+    counted, scales = code.data(places), code.data(scale)
+    target = builder.bitcast(code.place(array, row), ir.DoubleType().as_pointer())
+    for k in range(height.kind.literal_value):
+        first = k if upper.kind.literal_value else 0
+        count = code.width - first
+        line = builder.load(code.line(source, k))
+        values = builder.shuffle_vector(line, _undefined(code.width), _numbers(list(range(first, code.width))))
+        place = builder.load(builder.gep(counted, [ir.Constant(ir.IntType(32), k)]))
+        values = builder.fmul(values, builder.load(code.register(builder.gep(scales, [place]), count), align=8))
+        builder.store(values, code.register(builder.gep(target, [place]), count), align=8)
 
 
 def panels(columns: int, widest: int) -> list[tuple[int, int]]:
@@ -238,43 +224,13 @@ def panels(columns: int, widest: int) -> list[tuple[int, int]]:
     return list(pairwise(ends))
 
 
-def _line(builder: Any, block: Any, width: Any, k: int) -> Any:
-    """The address of a register of a square."""
-    return builder.gep(_view(builder, block, width), [ir.Constant(ir.IntType(32), k)])
+def _vector(width: int) -> Any:
+    return ir.VectorType(ir.DoubleType(), width)
 
 
-def _data(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
-    return context.make_array(array_type)(context, builder, array).data
+def _undefined(width: int) -> Any:
+    return ir.Constant(_vector(width), ir.Undefined)
 
 
-def _with_row(
-    target: Any, width: Any, factor: Any, array: Any, row: Any, combine: Callable[[Any, Any, Any], Any]
-) -> Any:
-    del factor  # always a float64
-    if not isinstance(width, types.IntegerLiteral):
-        return None
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = row_address(context, builder, signature.args[3], arguments[3], arguments[4])
-        values = builder.load(_view(builder, address, width), align=8)
-        product = builder.fmul(_spread(builder, arguments[2], width), values, flags=_FUSED)
-        place = _view(builder, arguments[0], width)
-        builder.store(combine(builder, builder.load(place), product), place)
-
-    return types.void(target, width, types.float64, array, row), codegen
-
-
-def _vector(width: Any) -> Any:
-    return ir.VectorType(ir.DoubleType(), width.literal_value)
-
-
-def _view(builder: Any, pointer: Any, width: Any) -> Any:
-    return builder.bitcast(pointer, _vector(width).as_pointer())
-
-
-def _spread(builder: Any, factor: Any, width: Any) -> Any:
-    """A vector with the factor in every place."""
-    vector = _vector(width)
-    first = builder.insert_element(ir.Constant(vector, ir.Undefined), factor, ir.Constant(ir.IntType(32), 0))
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), width.literal_value), [0] * width.literal_value)
-    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), everywhere)
+def _numbers(values: list[int]) -> Any:
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(values)), values)

@@ -14,10 +14,8 @@ from typing import Any
 
 import numba
 
-# Waking a thread costs some 0.1 ms; below this many multiply-adds one thread is as fast.
-_WORTH_A_THREAD = 1_000_000
-# Handing out a slice costs some 0.01 ms; one of this many multiply-adds takes twenty times as long or more.
-_WORTH_A_SLICE = 1_000_000
+# Waking a thread costs some 0.1 ms, handing out a slice 0.01 ms: each should have this many multiply-adds.
+_WORTH_IT = 1_000_000
 # Short slices end at nearly the same time, and keep threads near each other, where they share what is in the caches.
 _MOST_SLICES = 64
 # Bytes without which no thread is begun: Python waits for ever for one that finds no memory to begin with.
@@ -33,18 +31,15 @@ def thread_count() -> int:
 
 
 class ThreadPool:
-    """As many threads as the work deserves, at most :func:`thread_count`.
-
-    Made for one task and closed after it, so that nothing is left behind to trouble a later fork.
-    """
+    """As many threads as the work deserves, made for one task: nothing is left behind to trouble a later fork."""
 
     def __init__(self, work: float) -> None:
         self.size, self.pieces, self._pool = 1, 1, None
-        if work < 2.0 * min(_WORTH_A_THREAD, _WORTH_A_SLICE):  # small problems come here very often
+        if work < 2.0 * _WORTH_IT:  # small problems come here very often
             return
-        self.size = int(max(1, min(thread_count(), work // _WORTH_A_THREAD)))
+        self.size = int(max(1, min(thread_count(), work // _WORTH_IT)))
         # Slices per thread: more than one lets a fast processor help a slow one.
-        self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_A_SLICE))))
+        self.pieces = self.size * int(max(1, min(_MOST_SLICES, work // (self.size * _WORTH_IT))))
         if self.size > 1:
             self._pool = _threads(self.size - 1)
 
@@ -71,10 +66,7 @@ class ThreadPool:
 
 
 def side_by_side(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Call tasks in as many threads as there may be, and return what they returned, in order.
-
-    Pools within the tasks have their share of the threads.
-    """
+    """Call tasks in threads and return what they returned, in order; pools within them share the processors."""
     size = min(len(tasks), thread_count())
     if size <= 1:
         return [task() for task in tasks]

@@ -1,7 +1,6 @@
-"""Arithmetic with long vectors by all threads.
+"""Arithmetic with long vectors by all threads, block by block.
 
-What arises on the way is as long as a block: it stays in the caches, and the system is not asked for new memory, which
-for vectors of many megabytes costs more than the arithmetic.
+Blocks stay in the caches, and need no new memory, which for vectors of many megabytes costs more than the arithmetic.
 """
 
 from __future__ import annotations

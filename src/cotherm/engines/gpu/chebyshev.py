@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.engines.cpu.chebyshev import terms_due
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, blocks
 from cotherm.engines.interface import Array
@@ -34,8 +35,8 @@ def sums(L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, *, toget
     rooms = [device.xp.empty((n, width)) for _ in range(2)]
     panels = -(-width // _WIDEST)
     lanes = -(-width // (2 * panels))
-    due, is_due = _terms_due(coefficients)
-    table = device.asarray(due)
+    is_due = [k % 3 == 2 or k == last for k in range(last + 1)]
+    table = device.asarray(np.array([terms_due(coefficients, k) for k in range(last + 1)]))
     scale = 2.0 / bound if bound > 0.0 else 0.0
     matrix = (L.pattern.offsets, L.pattern.columns, L.weights)
     if n * q <= together:
@@ -73,18 +74,3 @@ def _padded(device: Device, F: Array, width: int) -> Array:
     wide = device.xp.zeros((n, width))
     wide[:, :q] = F
     return wide
-
-
-def _terms_due(coefficients: Floats) -> tuple[Floats, list[bool]]:
-    """For every step the coefficients of T_{k−2}, T_{k−1} and T_k that it adds to the sums, and whether there are any.
-
-    A step has all three at hand, so the sums, the largest blocks where times are many, are visited every third step.
-    """
-    last = len(coefficients) - 1
-    due = np.zeros((last + 1, 3, coefficients.shape[1]))
-    is_due = [k % 3 == 2 or k == last for k in range(last + 1)]
-    for k in range(1, last + 1):
-        if is_due[k]:
-            first = k - 2 if k % 3 == 2 else k - k % 3  # what came before was added by an earlier step
-            due[k, 2 - (k - first) :] = coefficients[first : k + 1]
-    return due, is_due

@@ -7,12 +7,11 @@ keeps them on disk.
 from __future__ import annotations
 
 import gc
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,102 +35,6 @@ _TYPES = {int: np.int32, float: np.float64}
 Shape = tuple[int, ...]
 
 
-class Launch(NamedTuple):
-    """Of a kernel in a file of ``kernels/``: see :meth:`Device.launch`."""
-
-    file: str
-    kernel: str
-    grid: Shape
-    block: Shape
-    arguments: Sequence[Any]
-    real: Any
-    shared: int
-    together: bool
-
-
-class Device(ABC):
-    """A place for arrays, with what the engine needs besides NumPy's functions.
-
-    ``xp`` has NumPy's functions that make new arrays; at least ``processors`` blocks of threads run at the same time.
-    """
-
-    name: str
-    xp: Any
-    processors: int
-
-    @lazy
-    def resident(self) -> Resident:
-        """What is kept between calls."""
-        return Resident()
-
-    @property
-    def number(self) -> int:
-        """Which one is in use, where there are several."""
-        return 0
-
-    @abstractmethod
-    def holds(self, x: object) -> bool:
-        """Whether it is an array that lives here."""
-
-    @abstractmethod
-    def asarray(self, x: Any) -> Array: ...
-
-    @abstractmethod
-    def to_numpy(self, x: Array) -> NDArray[Any]: ...
-
-    def launch(
-        self,
-        file: str,
-        kernel: str,
-        grid: Shape,
-        block: Shape,
-        arguments: Sequence[Any],
-        *,
-        real: Any = np.float64,
-        shared: int = 0,
-        together: bool = False,
-    ) -> None:
-        """Run a kernel of a file in ``kernels/``; ``together``: all blocks at the same time, for they wait for others.
-
-        Whole numbers are ``int``, or NumPy's where they are longer; ``real`` is the type of tall matrices.
-        """
-        self.run(Launch(file, kernel, grid, block, arguments, real, shared, together))
-
-    @abstractmethod
-    def run(self, launch: Launch) -> None: ...
-
-    @abstractmethod
-    def counter(self) -> Array:
-        """A zero, by which blocks that wait for each other are counted."""
-
-    @abstractmethod
-    def sort(self, keys: Array) -> Array:
-        """Ascending."""
-
-    @abstractmethod
-    def cholesky(self, A: Array) -> Array:
-        """L with A = LLᵀ, lower triangular; ``numpy.linalg.LinAlgError`` if there is none."""
-
-    @abstractmethod
-    def solve_triangular(self, L: Array, Y: Array, *, transposed: bool = False) -> Array:
-        """L⁻¹Y, or L⁻ᵀY."""
-
-    @abstractmethod
-    def memory(self) -> tuple[int, int]:
-        """Bytes that are free, and bytes that our arrays take."""
-
-    @abstractmethod
-    def return_free_memory(self) -> None: ...
-
-    @abstractmethod
-    def guarded(self, expected: float, budget: int | None) -> AbstractContextManager[None]:
-        """A context in which our arrays take no more than the budget: a lack of memory is an error that says so.
-
-        Without one they take what they need. Blocks that are free are kept for reuse up to what is ``expected``, if
-        that is not zero.
-        """
-
-
 def source(file: str) -> str:
     """A file of kernels with what it includes."""
     text = (KERNELS / file).read_text(encoding="utf-8")
@@ -148,8 +51,11 @@ def typed(argument: Any) -> Any:
     return argument if kind is None else kind(argument)
 
 
-class CudaDevice(Device):
-    """The current GPU of CuPy."""
+class Device:
+    """The current GPU of CuPy: a place for arrays, with what the engine needs besides NumPy's functions.
+
+    ``xp`` has NumPy's functions that make new arrays; at least ``processors`` blocks of threads run at the same time.
+    """
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
@@ -160,11 +66,18 @@ class CudaDevice(Device):
         self._kernels: dict[tuple[Any, ...], Callable[..., None]] = {}
         self._zeros = cupy.zeros(0, dtype=np.uint32)
 
+    @lazy
+    def resident(self) -> Resident:
+        """What is kept between calls."""
+        return Resident()
+
     @property
     def number(self) -> int:
+        """Which one is in use, where there are several."""
         return int(self._cupy.cuda.Device().id)
 
     def holds(self, x: object) -> bool:
+        """Whether it is an array that lives here."""
         return validation.lives_on_gpu(x)
 
     def asarray(self, x: Any) -> Array:
@@ -182,39 +95,58 @@ class CudaDevice(Device):
     def to_numpy(self, x: Array) -> NDArray[Any]:
         return x if isinstance(x, np.ndarray) else self._cupy.asnumpy(x)
 
-    def run(self, launch: Launch) -> None:
-        key = (launch.file, launch.kernel, np.dtype(launch.real).char, launch.together)
+    def launch(
+        self,
+        file: str,
+        kernel: str,
+        grid: Shape,
+        block: Shape,
+        arguments: Sequence[Any],
+        *,
+        shared: int = 0,
+        together: bool = False,
+    ) -> None:
+        """Run a kernel of a file in ``kernels/``; ``together``: all blocks at the same time, for they wait for others.
+
+        Whole numbers are ``int``, or NumPy's where they are longer.
+        """
+        key = (file, kernel, together)
         function = self._kernels.get(key)
         if function is None:
             function = self._kernels[key] = self._compiled(*key)
-        function(launch.grid, launch.block, tuple(map(typed, launch.arguments)), shared_mem=launch.shared)
+        function(grid, block, tuple(map(typed, arguments)), shared_mem=shared)
 
-    def _compiled(self, file: str, kernel: str, real: str, together: bool) -> Callable[..., None]:
-        options = ("-std=c++17", f"-DREAL={'float' if real == 'f' else 'double'}")
+    def _compiled(self, file: str, kernel: str, together: bool) -> Callable[..., None]:
+        options = ("-std=c++17",)
         module = self._cupy.RawModule(code=source(file), options=options, enable_cooperative_groups=together)
         return module.get_function(kernel)
 
     def counter(self) -> Array:
+        """A zero, by which blocks that wait for each other are counted."""
         if not len(self._zeros):
             self._zeros = self._cupy.zeros(_COUNTERS, dtype=np.uint32)
         counter, self._zeros = self._zeros[:1], self._zeros[1:]
         return counter
 
     def sort(self, keys: Array) -> Array:
+        """Ascending."""
         return self._cupy.sort(keys)
 
     def cholesky(self, A: Array) -> Array:
+        """L with A = LLᵀ, lower triangular; ``numpy.linalg.LinAlgError`` if there is none."""
         import cupyx
 
         with cupyx.errstate(linalg="raise"):
             return self._cupy.linalg.cholesky(A)
 
     def solve_triangular(self, L: Array, Y: Array, *, transposed: bool = False) -> Array:
+        """L⁻¹Y, or L⁻ᵀY."""
         from cupyx.scipy.linalg import solve_triangular
 
         return solve_triangular(L, Y, trans=1 if transposed else 0, lower=True, check_finite=False)
 
     def memory(self) -> tuple[int, int]:
+        """Bytes that are free, and bytes that our arrays take."""
         pool = self._cupy.get_default_memory_pool()
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         return int(free + pool.free_bytes()), int(pool.used_bytes())
@@ -224,6 +156,11 @@ class CudaDevice(Device):
 
     @contextmanager
     def guarded(self, expected: float, budget: int | None) -> Iterator[None]:
+        """A context in which our arrays take no more than the budget: a lack of memory is an error that says so.
+
+        Without one they take what they need. Blocks that are free are kept for reuse up to what is ``expected``, if
+        that is not zero.
+        """
         pool, lacks = self._cupy.get_default_memory_pool(), self._cupy.cuda.memory.OutOfMemoryError
         before, used = pool.get_limit(), pool.used_bytes()
         if budget is not None or expected:
@@ -275,7 +212,7 @@ class CudaDevice(Device):
 
 
 @cache
-def cuda_device() -> CudaDevice:
+def cuda_device() -> Device:
     """The GPU, or an error that says what is missing."""
     cupy = require("cupy", "gpu")
     try:
@@ -284,7 +221,7 @@ def cuda_device() -> CudaDevice:
         raise _no_device(str(error)) from None
     if not count:
         raise _no_device("no device")
-    return CudaDevice(cupy)
+    return Device(cupy)
 
 
 def _no_device(reason: str) -> CothermError:

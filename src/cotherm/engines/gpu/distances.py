@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,8 @@ MOST = _ROOM - _LOOKS * _THREADS
 _AT_ONCE, _PART = 2**28, 0.5
 
 
-def squared_differences(device: Device, Y: Array, rows: Any, others: Any) -> Array:
-    """‖Y[rows[a]] − Y[others[a, k]]‖² for all a and k, given on the host."""
-    ends = (device.asarray(np.ascontiguousarray(index, dtype=np.int64)) for index in (rows, others))
-    return measured_squares(device, Y, *ends)
-
-
-def measured_squares(device: Device, Y: Array, rows: Array, others: Array) -> Array:
-    """The same, given on the GPU."""
+def squared_differences(device: Device, Y: Array, rows: Array, others: Array) -> Array:
+    """‖Y[rows[a]] − Y[others[a, k]]‖² for all a and k."""
     count, k = others.shape
     out = device.xp.empty((count, k))
     if count and k:
@@ -54,7 +47,7 @@ def candidate_search(
             near = _nearest(device, table, norms, first, last, count)
             own = device.xp.arange(first, last, dtype=np.int64)
             at = slice(first - asked.start, last - asked.start)
-            found[at], squares[at] = map(device.to_numpy, (near, measured_squares(device, given, own, near)))
+            found[at], squares[at] = map(device.to_numpy, (near, squared_differences(device, given, own, near)))
         return found, squares
 
     return search

@@ -37,17 +37,16 @@ def edge_products(
         blocks(m, edges),
         (_LANES, edges),
         arguments,
-        real=out.dtype,
         shared=8 * edges * at_once * q,
     )
 
 
 def edge_inner_products(device: Device, x: Array, z: Array, i: Array, j: Array, weights: Floats) -> Array:
-    """See :class:`cotherm.engines.interface.Engine`; x and z may be of single precision."""
+    """See :class:`cotherm.engines.interface.Engine`."""
     _, terms, q = x.shape
     m, out = len(i), device.xp.empty(len(i))
     if m:
-        factors = device.asarray(np.repeat(weights, q).astype(x.dtype))
+        factors = device.asarray(np.repeat(weights, q))
         lanes = _lanes(terms * q)
         edges = _THREADS // lanes
         arguments = (m, terms * q, x, z, _int32(i), _int32(j), factors, out)
@@ -57,7 +56,6 @@ def edge_inner_products(device: Device, x: Array, z: Array, i: Array, j: Array, 
             blocks(m, edges),
             (lanes, edges),
             arguments,
-            real=x.dtype,
             shared=8 * _THREADS,
         )
     return out
@@ -79,10 +77,10 @@ def laplacian_forms(pattern: GpuPattern, v: Array, x: Array, weights: Floats) ->
     """See :class:`cotherm.engines.interface.Engine`."""
     device, (n, terms, q) = pattern.device, x.shape
     width = terms * q
-    moved = device.xp.empty((n, terms, q), dtype=x.dtype)
-    factors = device.asarray(np.repeat(weights, q).astype(x.dtype))
+    moved = device.xp.empty((n, terms, q))
+    factors = device.asarray(np.repeat(weights, q))
     lanes = _lanes(width)
     arguments = (n, width, pattern.offsets, pattern.columns, pattern.edges, v, x, factors, moved)
     rows = _THREADS // lanes
-    device.launch("rows.cu", "laplacian_rows", blocks(n, rows), (lanes, rows), arguments, real=x.dtype)
-    return (x.reshape(n * terms, q).T @ moved.reshape(n * terms, q)).astype(np.float64)
+    device.launch("rows.cu", "laplacian_rows", blocks(n, rows), (lanes, rows), arguments)
+    return x.reshape(n * terms, q).T @ moved.reshape(n * terms, q)

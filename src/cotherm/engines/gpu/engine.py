@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,9 @@ from cotherm.engines.gpu import chebyshev, distances, edges, incidence
 from cotherm.engines.gpu.device import Device
 from cotherm.engines.gpu.layout import GpuLaplacian, GpuPattern, spectral_bound
 from cotherm.engines.gpu.resident import bytes_of, full_key
-from cotherm.engines.interface import Array, ColumnSums, SystemSolver
+from cotherm.engines.interface import Array, ColumnSums
 from cotherm.engines.one_place import OnePlace
 from cotherm.engines.threads import limited_blas
-
-T = TypeVar("T")
 
 
 class GpuEngine(OnePlace):
@@ -31,12 +30,20 @@ class GpuEngine(OnePlace):
     # Measured: with this nothing that `benchmarks gpu` couples takes more than the forecast.
     overhead = 1.4
 
+    laplacian_forms = staticmethod(edges.laplacian_forms)
+    sums_at_vertices = staticmethod(incidence.sums_at_vertices)
+    sums_at_edges = staticmethod(incidence.sums_at_edges)
+    signless_solver = staticmethod(incidence.signless_solver)
+
     def __init__(self, device: Device, *, smallest: int | None = None, together: int = 2_000_000) -> None:
         """The processor searches for the neighbors of points with fewer than ``smallest`` pairs.
 
         Up to ``together`` numbers of functions a recurrence is one launch: a step takes no longer than a launch.
         """
         self.device, self._smallest, self._together = device, smallest, together
+        self.edge_products = partial(edges.edge_products, device)
+        self.edge_inner_products = partial(edges.edge_inner_products, device)
+        self.add_at_vertices = partial(incidence.add_at_vertices, device)
 
     @property
     def xp(self) -> Any:
@@ -69,12 +76,6 @@ class GpuEngine(OnePlace):
     def return_free_memory(self) -> None:
         self.device.return_free_memory()
 
-    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
-        return list(map(task, *arguments))
-
-    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
-        return 1
-
     # Long vectors
 
     def elementwise(self, formula: Callable[..., Any], /, *vectors: Array) -> Array:
@@ -106,10 +107,7 @@ class GpuEngine(OnePlace):
         return GpuLaplacian(self, pattern, weights, degrees, spectral_bound(pattern, weights, degrees))
 
     def reordered_laplacian(self, n: int, i: NDArray[Any], j: NDArray[Any], w: NDArray[Any], /) -> GpuLaplacian:
-        """In the given order: to find a better one takes longer than the few products that would gain from it.
-
-        Kept while the arrays live, if no one can write to them.
-        """
+        """In the given order, since a better one takes longer to find than it gains; kept as :meth:`pattern` is."""
         return self.device.resident.made_of(
             ("laplacian", id(self), self.device.number, n),
             (i, j, w),
@@ -122,41 +120,9 @@ class GpuEngine(OnePlace):
     def chebyshev_sums(self, L: GpuLaplacian, F: Array, coefficients: Floats, bound: float, /) -> Array:
         return chebyshev.sums(L, self.asarray(F), coefficients, bound, together=self._together)
 
-    def edge_products(
-        self, x: Array, i: Array, j: Array, weights: Floats, first: int, scale: Floats, out: Array, column: int, /
-    ) -> None:
-        edges.edge_products(self.device, x, i, j, weights, first, scale, out, column)
-
-    def edge_inner_products(self, x: Array, z: Array, i: Array, j: Array, weights: Floats, /) -> Array:
-        return edges.edge_inner_products(self.device, x, z, i, j, weights)
-
-    def laplacian_forms(self, pattern: GpuPattern, v: Array, x: Array, weights: Floats, /) -> Array:
-        return edges.laplacian_forms(pattern, v, x, weights)
-
-    # The unsigned incidence matrix
-
-    def sums_at_vertices(self, pattern: GpuPattern, d: Array, /) -> Array:
-        return incidence.sums_at_vertices(pattern, d)
-
-    def sums_at_edges(self, pattern: GpuPattern, y: Array, /) -> Array:
-        return incidence.sums_at_edges(pattern, y)
-
-    def add_at_vertices(self, rows: Array, i: Array, j: Array, out: Array, /) -> None:
-        incidence.add_at_vertices(self.device, rows, i, j, out)
-
-    def signless_solver(self, pattern: GpuPattern, free: Array, /) -> SystemSolver:
-        return incidence.signless_solver(pattern, free)
-
     # Dense algebra
 
     def cholesky_solver(self, A: Array, /) -> Callable[[Array], Array]:
-        """In single precision by the inverse of the triangle.
-
-        To solve with the triangle for one vector takes many times as long as a product.
-        """
-        if A.dtype == np.float32:
-            half = self.inverse_root(A)
-            return lambda Y: half.T @ (half @ Y)
         L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
 
         def solve(Y: Array) -> Array:
@@ -164,14 +130,11 @@ class GpuEngine(OnePlace):
 
         return solve
 
-    def inverse_root(self, A: Array, /) -> Array:
-        L = self.device.cholesky(self.xp.ascontiguousarray(A.T))
-        return self.device.solve_triangular(L, self.xp.eye(len(A), dtype=A.dtype))
-
     # Distances
 
     def add_squared_differences(self, Y: Array, rows: Any, others: Any, squares: Floats, /) -> None:
-        squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), rows, others))
+        ends = (self.asarray(np.ascontiguousarray(index, dtype=np.int64)) for index in (rows, others))
+        squares += self.to_numpy(distances.squared_differences(self.device, self.asarray(Y), *ends))
 
     def compares(self, n: int, count: int, /) -> bool:
         least = limits.GPU_PAIRS if self._smallest is None else self._smallest

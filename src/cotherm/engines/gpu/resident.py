@@ -1,7 +1,6 @@
 """What the engine made of a graph stays on the GPU between calls, for as long as the graph lives and memory allows.
 
-It is known by the arrays of the graph: two graphs that share their edges, as before and after a coupling, share the
-layout of them. Only arrays that no one can write to are known: a :class:`cotherm.Graph` has no others.
+It is known by the arrays of the graph, which no one can write to: graphs that share their edges share the layout.
 """
 
 from __future__ import annotations

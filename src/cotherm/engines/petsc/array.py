@@ -1,13 +1,14 @@
 """Arrays whose rows are spread over ranks, each holding some; NumPy's functions work on them.
 
-Every rank sees its own rows: their number is the length of the array here. Arithmetic is local. What runs over all rows
-(sums, norms, products of two arrays along the rows) is a result of all ranks, an ordinary NumPy number or array, the
-same on every rank. Which axis the rows are on follows from how the array was made, transposed and cut.
+Their length is that of the rows here, and arithmetic is local. What runs over all rows (sums, norms, products of two
+arrays along the rows) is an ordinary NumPy number or array, the same on every rank. Which axis the rows are on follows
+from how the array was made, transposed and cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,6 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.full, self.halo = full, halo
         self._pending: tuple[Halo, NDArray[Any]] | None = None
 
-    # ------------------------------------------------------------ rows that others own
-
     @property
     def values(self) -> NDArray[Any]:
         """The rows here. What was added to rows of other ranks is sent to them first, so all ranks ask together."""
@@ -56,8 +55,6 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
     def extended(self, halo: Halo) -> NDArray[Any]:
         """The rows here and after them those of the halo."""
         return halo.extended(self.values) if self.full is None else self.full
-
-    # ------------------------------------------------------------ NumPy's protocols
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The rows here, for what takes arrays by their rows: numbers that index, values that are assigned."""
@@ -83,8 +80,6 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _like(self, values: Any, axis: int | None) -> DistributedArray:
         return DistributedArray(values, self.communicator, axis=0 if axis is None else axis)
-
-    # ------------------------------------------------------------ parts
 
     def __getitem__(self, key: Any) -> DistributedArray:
         inner = tuple(map(_local, key)) if isinstance(key, tuple) else _local(key)
@@ -147,16 +142,14 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
         found.halo = self.halo
         return found
 
-    # ------------------------------------------------------------ over all rows
-
     def sum(self, axis: int | None = None) -> Any:
         return self._over_rows(np.sum, self.communicator.sum, axis)
 
     def max(self, axis: int | None = None) -> Any:
-        return self._over_rows(_max, self.communicator.max, axis)
+        return self._over_rows(partial(np.max, initial=-np.inf), self.communicator.max, axis)
 
     def min(self, axis: int | None = None) -> Any:
-        return self._over_rows(_min, self.communicator.min, axis)
+        return self._over_rows(partial(np.min, initial=np.inf), self.communicator.min, axis)
 
     def any(self) -> bool:
         return self.communicator.any(bool(self.values.any()))
@@ -169,9 +162,11 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
         return float(total / count)
 
     def norm(self) -> float:
-        return float(np.sqrt(self.communicator.sum([_square(self.values)])[0]))
+        flat = self.values.reshape(-1)
+        return float(np.sqrt(self.communicator.sum([flat @ flat])[0]))
 
     def _over_rows(self, local: Any, over_ranks: Any, axis: int | None) -> Any:
+        """A rank without rows has nothing to say."""
         found = local(self.values, axis=axis)
         if axis is None:
             return over_ranks(np.array([found]))[0]
@@ -183,20 +178,6 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 def _local(x: Any) -> Any:
     return x.values if isinstance(x, DistributedArray) else x
-
-
-def _square(values: NDArray[Any]) -> float:
-    flat = values.reshape(-1)
-    return float(flat @ flat)
-
-
-def _max(values: NDArray[Any], axis: int | None) -> Any:
-    """A rank without rows has nothing to say."""
-    return np.max(values, axis=axis, initial=-np.inf)
-
-
-def _min(values: NDArray[Any], axis: int | None) -> Any:
-    return np.min(values, axis=axis, initial=np.inf)
 
 
 def _axis_after(key: Any, ndim: int, axis: int) -> tuple[int | None, bool]:
@@ -265,43 +246,22 @@ def _stack(arrays: Any) -> DistributedArray:
     return first._like(np.stack([_local(x) for x in arrays]), first.axis + 1)
 
 
-def _flatnonzero(x: DistributedArray) -> DistributedArray:
-    """Numbers of rows here."""
-    return x._like(np.flatnonzero(x.values), 0)
-
-
-def _count_nonzero(x: DistributedArray) -> int:
-    """Of those here: it counts rows, whose numbers are those of this rank."""
-    return int(np.count_nonzero(x.values))
-
-
 def _array_equal(x: Any, y: Any) -> bool:
     return not _any_of((x, y)).communicator.any(not np.array_equal(_local(x), _local(y)))
-
-
-def _tensordot(x: DistributedArray, S: Any, axes: int) -> DistributedArray:
-    """Along the last axis, which is not spread; rows of the halo, where they are known, are kept."""
-    return x._mapped(lambda values: np.tensordot(values, _local(S), axes))
-
-
-def _zeros_like(x: DistributedArray, dtype: Any = None) -> DistributedArray:
-    return x._like(np.zeros_like(x.values, dtype=dtype), x.axis)
-
-
-def _norm(x: DistributedArray) -> float:
-    return x.norm()
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.where: _where,
     np.concatenate: _concatenate,
     np.stack: _stack,
-    np.flatnonzero: _flatnonzero,
-    np.count_nonzero: _count_nonzero,
+    # Of the rows here, whose numbers are those of this rank.
+    np.flatnonzero: lambda x: x._like(np.flatnonzero(x.values), 0),
+    np.count_nonzero: lambda x: int(np.count_nonzero(x.values)),
     np.array_equal: _array_equal,
-    np.tensordot: _tensordot,
-    np.zeros_like: _zeros_like,
-    np.linalg.norm: _norm,
+    # Along the last axis, which is not spread; rows of the halo, where they are known, are kept.
+    np.tensordot: lambda x, S, axes: x._mapped(lambda values: np.tensordot(values, _local(S), axes)),
+    np.zeros_like: lambda x, dtype=None: x._like(np.zeros_like(x.values, dtype=dtype), x.axis),
+    np.linalg.norm: DistributedArray.norm,
     np.sum: DistributedArray.sum,
     np.any: DistributedArray.any,
     np.all: DistributedArray.all,

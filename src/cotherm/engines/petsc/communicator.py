@@ -1,8 +1,7 @@
 """What ranks tell each other: sums, largest values and rows of arrays, the same on every rank to the last bit.
 
-Every rank runs the same program and takes the same branches, so numbers that decide must be the same everywhere. MPI
-does not promise that of its Allreduce, whose ranks may add in different orders; a sum here is made by one rank and told
-to the others.
+Numbers that decide which branch is taken must be the same everywhere. MPI does not promise that of its Allreduce; a sum
+here is made by one rank and told to the others.
 """
 
 from __future__ import annotations

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm import memory
-from cotherm.arrays import Floats, Ints
-from cotherm.engines.cpu.edges import forms_of_rows
+from cotherm.arrays import Floats
+from cotherm.engines.cpu.edges import laplacian_forms
 from cotherm.engines.cpu.engine import CPU
 from cotherm.engines.interface import ColumnSums, SystemSolver
 from cotherm.engines.one_place import OnePlace
@@ -27,13 +27,7 @@ from cotherm.engines.petsc.halo import loaded
 from cotherm.engines.petsc.incidence import add_at_vertices, solved, sums_at_edges, sums_at_vertices
 from cotherm.engines.petsc.part import Part, owners_of
 from cotherm.engines.petsc.pattern import Laplacian, Pattern
-from cotherm.errors import CothermError
 from cotherm.ranks import end, of, speaks
-
-T = TypeVar("T")
-
-# Rows whose products are in memory at once, in sums over all edges.
-_ROWS_AT_ONCE = 16_384
 
 
 class _Namespace:
@@ -60,7 +54,12 @@ class PetscEngine:
     block_size = CPU.block_size
     overhead = CPU.overhead
 
+    holds = OnePlace.holds
     guarded = OnePlace.guarded
+    for_each = OnePlace.for_each  # one after the other: ranks must wait for each other in the same order
+    at_once = OnePlace.at_once
+    compares = OnePlace.compares  # every rank searches by itself
+    candidate_search = OnePlace.candidate_search
     add_squared_differences = staticmethod(CPU.add_squared_differences)
 
     def __init__(self, comm: Any = None) -> None:
@@ -74,11 +73,6 @@ class PetscEngine:
         end_together()
         self._processes_here = _processes_here(self.communicator)
         _share_processors(self._processes_here)
-
-    # ------------------------------------------------------------ arrays in and out
-
-    def holds(self, x: object) -> bool:  # noqa: ARG002, callers give NumPy's arrays
-        return False
 
     def asarray(self, x: Any) -> DistributedArray:
         return x if isinstance(x, DistributedArray) else self._spread(np.asarray(x))
@@ -100,15 +94,6 @@ class PetscEngine:
 
     def return_free_memory(self) -> None:
         CPU.return_free_memory()
-
-    def for_each(self, task: Callable[..., T], n: int, *arguments: Sequence[Any]) -> list[T]:  # noqa: ARG002
-        """One after the other: ranks must wait for each other in the same order."""
-        return list(map(task, *arguments))
-
-    def at_once(self, n: int, count: int) -> int:  # noqa: ARG002
-        return 1
-
-    # ------------------------------------------------------------ rows that are spread over ranks
 
     def small_array(self, x: NDArray[Any]) -> NDArray[Any]:
         return x
@@ -154,8 +139,6 @@ class PetscEngine:
     def restricted_pattern(self, pattern: Pattern, edges: DistributedArray) -> Pattern:
         return pattern.restricted(edges.values)
 
-    # ------------------------------------------------------------ long vectors and tall matrices
-
     def elementwise(self, formula: Callable[..., Any], *vectors: Any) -> DistributedArray:
         return self._spread(CPU.elementwise(formula, *map(self.to_numpy, vectors)))
 
@@ -163,8 +146,6 @@ class PetscEngine:
         largest, sums, squares = CPU.column_sums(np.ascontiguousarray(self.to_numpy(F)), units)
         sums, squares = self.communicator.sum([sums, squares])
         return ColumnSums(self.communicator.max(largest), sums, squares)
-
-    # ------------------------------------------------------------ Laplacians and heat
 
     def pattern(self, n: int, i: NDArray[Any], j: NDArray[Any]) -> Pattern:
         """Of edges that every rank has whole."""
@@ -211,20 +192,12 @@ class PetscEngine:
 
     def laplacian_forms(self, pattern: Pattern, v: DistributedArray, x: DistributedArray, weights: Floats) -> Floats:
         rows = np.ascontiguousarray(x.extended(pattern.halo))
-        q = rows.shape[2]
-        factors = np.repeat(weights, q).astype(rows.dtype, copy=False)
-        along = pattern.mirrors.extended(v.values).astype(rows.dtype, copy=False)
-        total = np.zeros((q, q))
-        for first in range(0, pattern.n, _ROWS_AT_ONCE):
-            last = min(first + _ROWS_AT_ONCE, pattern.n)
-            total += forms_of_rows(first, last, pattern.offsets, pattern.columns, pattern.edges, along, rows, factors)
-        return self.communicator.sum(total)
+        along = pattern.mirrors.extended(v.values)
+        return self.communicator.sum(laplacian_forms(pattern, along, rows, weights))
 
     def _rows(self, x: DistributedArray, i: DistributedArray) -> NDArray[Any]:
         assert i.halo is not None
         return np.ascontiguousarray(x.extended(i.halo))
-
-    # ------------------------------------------------------------ the unsigned incidence matrix
 
     def sums_at_vertices(self, pattern: Pattern, d: DistributedArray) -> DistributedArray:
         return self._spread(sums_at_vertices(pattern, d.values))
@@ -246,21 +219,9 @@ class PetscEngine:
 
         return solve
 
-    # ------------------------------------------------------------ dense algebra, the same on every rank
-
-    inverse_root = staticmethod(CPU.inverse_root)
-
     def cholesky_solver(self, A: Any) -> Callable[[Any], Floats]:
         solve = CPU.cholesky_solver(self.to_numpy(A))
         return lambda Y: solve(self.to_numpy(Y))
-
-    # ------------------------------------------------------------ what one process must do
-
-    def compares(self, n: int, count: int) -> bool:  # noqa: ARG002, every rank searches by itself
-        return False
-
-    def candidate_search(self, rows: Floats, centered: Floats, count: int) -> Callable[[slice], tuple[Ints, Floats]]:  # noqa: ARG002
-        raise _needs_one_process("a search for neighbors")
 
 
 @cache
@@ -274,10 +235,6 @@ def end_together() -> None:
         end(error, 1)
 
     sys.excepthook = told
-
-
-def _needs_one_process(what: str) -> CothermError:
-    return CothermError("engine", f"'petsc' for {what}", "'cpu'", "They are computed by one process.")
 
 
 def _pattern_and_order(layout: Pattern | Laplacian) -> tuple[Pattern, NDArray[Any] | None]:

@@ -6,16 +6,16 @@ them, ascending.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.arrays import Floats
-from cotherm.engines.cpu.laplacian import BOUND_ROUNDS, FLOOR, SMALLEST, ReorderedLaplacian, fill_rows, signless_product
 from cotherm.engines.cpu.laplacian import Pattern as Rows
+from cotherm.engines.cpu.laplacian import ReorderedLaplacian, Slices, fill_rows, spectral_bound
 from cotherm.engines.cpu.thread_pool import ThreadPool
 from cotherm.engines.petsc.array import DistributedArray
 from cotherm.engines.petsc.communicator import Communicator
@@ -92,20 +92,8 @@ class Pattern:
         return Laplacian(engine, self, rows, self._bound(rows) if bounded else np.inf)
 
     def _bound(self, rows: ReorderedLaplacian) -> float:
-        """As :func:`cotherm.engines.cpu.laplacian.spectral_bound`, over all ranks."""
-        top = float(self.communicator.max([rows.degrees.max(initial=0.0)])[0])
-        if not np.isfinite(top) or top < SMALLEST:
-            return 2.0 * top
-        x, y = np.empty(self.n + self.halo.count), np.empty(self.n)
-        x[: self.n] = np.maximum(rows.degrees / top, FLOOR)
-        bound = np.inf
-        for _ in range(BOUND_ROUNDS):
-            self.halo.fetch(x)
-            arguments = (rows.offsets, rows.columns, rows.weights, rows.degrees, 1.0 / top, x, y)
-            largest = signless_product(0, self.n, *arguments)
-            bound = min(bound, float(self.communicator.max([largest])[0]))
-            np.maximum(y / bound, FLOOR, out=x[: self.n])
-        return float(bound * top * (1.0 + 1e-12))
+        with RankSlices(self, 2.0 * len(rows.weights)) as slices:
+            return spectral_bound(slices, rows, np.empty(self.n + self.halo.count))
 
 
 @dataclass(frozen=True)
@@ -134,36 +122,30 @@ def _longest_run(touching: NDArray[Any], n: int) -> tuple[int, int]:
     return int(ends[longest]) + 1, int(ends[longest + 1])
 
 
-class Slices:
-    """All rows in slices: first those that need no other rank's, while these are on their way, then the rest."""
+class RankSlices(Slices):
+    """First those that need no other rank's rows, while these are on their way, then the rest."""
 
     def __init__(self, pattern: Pattern, work: float) -> None:
-        self._pool, self._halo = ThreadPool(work), pattern.halo
+        self._pool, self._communicator, self._halo = ThreadPool(work), pattern.communicator, pattern.halo
         first, last = pattern.inside
         pieces = self._pool.pieces if self._pool.size > 1 else 1
-        self._inner = [first + (last - first) * k // pieces for k in range(pieces + 1)]
+        self._cuts = [first + (last - first) * k // pieces for k in range(pieces + 1)]
         self._outer = [[0, first], [last, pattern.n]]
-        # Where slices begin and end, for kernels that leave sums at the place of theirs.
-        self.places = np.array([0, *self._inner, pattern.n])
-        self.count = len(self.places) - 1
 
-    def run(self, kernel: Any, rows: Floats, *arguments: Any) -> None:
-        """Fetch the rows of the halo that follow the own ones in ``rows``, and call the kernel for all slices."""
-        with self._halo.fetching(rows):
-            self._pool.run(kernel, self._inner, *arguments)
-        for lo, hi in self._outer:
-            if lo < hi:
-                kernel(lo, hi, *arguments)
+    @property
+    def places(self) -> NDArray[np.intp]:
+        return np.array([0, *self._cuts, self._outer[1][1]])
 
-    def run_alone(self, kernel: Any, *arguments: Any) -> None:
-        """The same where no rows of others are needed."""
-        self._pool.run(kernel, self._inner, *arguments)
-        for lo, hi in self._outer:
-            if lo < hi:
-                kernel(lo, hi, *arguments)
+    def run(self, kernel: Any, *arguments: Any, fetched: Floats | None = None) -> list[Any]:
+        with nullcontext() if fetched is None else self._halo.fetching(fetched):
+            found = self._pool.run(kernel, self._cuts, *arguments)
+        return [*found, *(kernel(lo, hi, *arguments) for lo, hi in self._outer if lo < hi)]
 
-    def __enter__(self) -> Slices:
-        return self
+    def fetch(self, rows: Floats) -> None:
+        self._halo.fetch(rows)
 
-    def __exit__(self, *exception: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._pool.__exit__(*exception)
+    def total(self, sums: Floats) -> Floats:
+        return self._communicator.sum(super().total(sums))
+
+    def largest(self, numbers: list[float]) -> float:
+        return float(self._communicator.max([max(numbers)])[0])

@@ -14,19 +14,19 @@ from cotherm.arrays import Floats
 from cotherm.engines.threads import limited_blas
 from cotherm.errors import CothermError, shortened
 from cotherm.graphs.graph import Graph
-from cotherm.graphs.validity import Validity
 from cotherm.heat.distance import signs
 from cotherm.heat.spectrum import Spectrum
 from cotherm.lazy import lazy
-from cotherm.methods.commuting.commutation import Commutation
+from cotherm.methods.commuting.commutation import Commutation, commutator
 from cotherm.methods.commuting.search import CommutingSearch
 from cotherm.methods.joint_diagonalization import (
+    CommutingMatrices,
     allowed_steps,
     diagonal_in,
     quotients,
     watched_diagonalize,
 )
-from cotherm.methods.result import DESCENT, HasStatus, JointBases, same_vertices
+from cotherm.methods.result import DESCENT, same_vertices
 from cotherm.methods.validation import checked_graphs, sized, symmetric_matrices, versions
 from cotherm.progress import Meter
 from cotherm.solve.diagonalize import diagonalize
@@ -43,7 +43,7 @@ _AS_GIVEN = "as given"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Commuting(JointBases, HasStatus):
+class Commuting(CommutingMatrices):
     """Result of closest_commuting: matrices that commute, and their joint eigenbasis.
 
     Print it for a summary. ``embedding``, ``distances`` and ``clusters`` work as for all results, see
@@ -133,25 +133,7 @@ class Commuting(JointBases, HasStatus):
         return tuple(Spectrum(row[order], basis) for row in values)
 
     def matrices(self) -> tuple[Floats, ...]:
-        """Return the commuting matrices, as the result of joint_diagonalize does.
-
-        Returns
-        -------
-        tuple of ndarray of shape (n, n)
-            The same as ``laplacians``.
-        """
         return self.laplacians
-
-    def validity(self) -> tuple[Validity | None, ...]:
-        """Check whether the commuting matrices are valid Laplacians of their graphs.
-
-        Returns
-        -------
-        tuple of Validity or None
-            For each view the conditions that fail; None for views given as matrices.
-        """
-        pairs = zip(self.originals, self.laplacians, strict=True)
-        return tuple(one.validity(L, tolerance=1e-10) if isinstance(one, Graph) else None for one, L in pairs)
 
     def __str__(self) -> str:
         lines = [
@@ -312,8 +294,10 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
     _require_size(checked)
     for k, graph in enumerate(checked):
         sized(f"graphs[{k}]", graph.w)
-    pairs = Commutation(_scaled(checked))
-    scale = _scale(checked)
+    # A power of two near the largest weight: in its units squares neither vanish nor overflow, and nothing is lost.
+    largest = max(float(g.w.max(initial=0.0)) for g in checked)
+    scale = float(2.0 ** np.frexp(largest)[1]) if largest > 0.0 else 1.0
+    pairs = Commutation([g.with_weights(g.w / scale) for g in checked])
     if restarts is None:
         restarts = next((count for edges, count in limits.COMMUTING_RESTARTS if len(pairs.w) <= edges), 0)
     with limited_blas(1), Meter(total=restarts + 3) as meter:
@@ -331,13 +315,9 @@ def _valid(graphs: Sequence[Any], tolerance: float, restarts: int | None, seed: 
         settings={"valid": True, "tolerance": tolerance, "restarts": restarts, "seed": seed},
         versions=versions(),
         seconds=time.perf_counter() - began,
-        distance_equal=None if search is None else _finite(scale**2 * search.equal_cost),
+        distance_equal=None if search is None or search.equal_cost is None else scale**2 * search.equal_cost,
         origin=_AS_GIVEN if search is None else search.origin,
     )
-
-
-def _finite(x: float) -> float | None:
-    return x if np.isfinite(x) else None
 
 
 def _searched(
@@ -365,17 +345,6 @@ def _searched(
     return u, "converged" if pairs.commutator(u) <= tolerance * pairs.start else "stalled", search
 
 
-def _scale(graphs: Sequence[Graph]) -> float:
-    """A power of two near the largest weight: in its units squares neither vanish nor overflow, and nothing is lost."""
-    largest = max(float(g.w.max(initial=0.0)) for g in graphs)
-    return float(2.0 ** np.frexp(largest)[1]) if largest > 0.0 else 1.0
-
-
-def _scaled(graphs: Sequence[Graph]) -> list[Graph]:
-    scale = _scale(graphs)
-    return [g.with_weights(g.w / scale) for g in graphs]
-
-
 def _require_size(graphs: Sequence[Graph]) -> None:
     n, edges = same_vertices(graphs), sum(g.m for g in graphs)
     if n > limits.COMMUTING_VERTICES or edges > limits.COMMUTING_EDGES:
@@ -385,11 +354,3 @@ def _require_size(graphs: Sequence[Graph]) -> None:
             f"at most {limits.COMMUTING_VERTICES:,} vertices and {limits.COMMUTING_EDGES:,} edges for valid=True",
             "valid=False takes up to 8,000 vertices; couple takes graphs of any size.",
         )
-
-
-def commutator(A: Sequence[Floats] | Floats) -> float:
-    """The largest ‖[A_k, A_l]‖ / (‖A_k‖ ‖A_l‖) of symmetric matrices; 0 where one of them is zero."""
-    units = [a / (float(np.abs(a).max()) or 1.0) for a in A]
-    units = [a / (float(np.linalg.norm(a)) or 1.0) for a in units]
-    products = (first @ second for k, first in enumerate(units) for second in units[k + 1 :])
-    return max((float(np.linalg.norm(P - P.T)) for P in products), default=0.0)

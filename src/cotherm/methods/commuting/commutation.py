@@ -70,13 +70,7 @@ class Commutation:
         return {pair: P - P.T for pair, P in products.items()}
 
     def commutator(self, u: Floats) -> float:
-        """The largest ‖[L_k, L_h]‖ / (‖L_k‖ ‖L_h‖); a graph without weight commutes with all."""
-        norms = [float(np.linalg.norm(L)) for L in self.laplacians(u)]
-        sizes = [
-            float(np.linalg.norm(C)) / (norms[k] * norms[h]) if norms[k] * norms[h] > 0.0 else 0.0
-            for (k, h), C in self.commutators(u).items()
-        ]
-        return max(sizes, default=0.0)
+        return commutator(self.laplacians(u))
 
     def distance_gradient(self, d: Floats) -> Floats:
         """(G ∘ G)d graph by graph: 2d_e plus the sums of d at both ends of e."""
@@ -119,9 +113,7 @@ class Stage:
         return u
 
     def cost(self, v: Floats) -> float:
-        u = self.full(v)
-        C = self.graphs.commutators(u)
-        return self.graphs.distance(u) + self.alpha * sum(_square(C[pair] + S) for pair, S in self.shift.items())
+        return StagePoint(self, self.full(v)).cost
 
     def at(self, v: Floats) -> StagePoint:
         if self._watch is not None:
@@ -225,6 +217,14 @@ class StagePoint:
             result[e, f] = 2.0 * stage.alpha * stage.dots[e, f] * stage.between(A, e, f)
             result[f, e] = result[e, f].T
         return result
+
+
+def commutator(A: Sequence[Floats] | Floats) -> float:
+    """The largest ‖[A_k, A_l]‖ / (‖A_k‖ ‖A_l‖) of symmetric matrices; 0 where one of them is zero."""
+    units = [a / (float(np.abs(a).max()) or 1.0) for a in A]
+    units = [a / (float(np.linalg.norm(a)) or 1.0) for a in units]
+    products = (first @ second for first, second in combinations(units, 2))
+    return max((float(np.linalg.norm(P - P.T)) for P in products), default=0.0)
 
 
 def _square(A: Floats) -> float:

@@ -1,16 +1,13 @@
 """The search for commuting Laplacians of given graphs, nearest to the given ones.
 
 A path: α from small to large, each stage from the answer of the last, with the multipliers of an augmented Lagrangian.
-Along a regular path the commutator vanishes like 1/α and faster. Where the matrices that commute meet in a corner it
-does not: there products of small weights must vanish, and a second path decides which, cutting edges for good as α
-rises. Minima are many on small dense graphs; more starts, drawn at random from a seed, are tried within bounds set by
-the best so far. As soon as commutators are small enough they are brought to rounding by damped least-norm corrections
-of the edges that are left. Weights with which graphs always commute are answers too: the search never returns anything
-further away.
+Where the matrices that commute meet in a corner, products of small weights must vanish, and a second path decides
+which, cutting edges for good as α rises. More starts, drawn at random from a seed, are tried within bounds set by the
+best so far. Commutators that are small enough are brought to rounding by damped least-norm corrections.
 
-*Equal*: the nearest weights that are equal on the edges all graphs share and zero elsewhere. *Proportional*: the same,
-each graph times a number of its own, which is never further. *Alone*: the graph with the largest Laplacian as it is and
-the others without weight.
+The search never returns anything further away than weights with which graphs always commute. *Equal*: the same on the
+edges all graphs share, zero elsewhere. *Proportional*: each graph these times a number of its own. *Alone*: the graph
+with the largest Laplacian as it is and the others without weight.
 """
 
 from __future__ import annotations
@@ -79,7 +76,7 @@ class CommutingSearch:
         self.best, self.origin = alone(graphs), ALONE
         self.cost = graphs.distance(self.best)
         # The distance of the nearest equal graphs.
-        self.equal_cost = np.inf
+        self.equal_cost: float | None = None
 
     def run(self, restarts: int, seed: int) -> tuple[Floats, bool]:
         """The best weights found, and whether the search came to its end before an interrupt from the keyboard."""
@@ -101,8 +98,7 @@ class CommutingSearch:
             self._try(shared, 1e4, "shared edges")
         random = np.random.default_rng(seed)
         for number in range(restarts):
-            u, alpha, label = self._drawn(random, number)
-            self._try(u, alpha, label)
+            self._try(*self._drawn(random, number))
 
     def _try(self, u: Floats, alpha: float, label: str, bound: float | None = None) -> None:
         limit = _HOPELESS * self.cost if bound is None else bound
@@ -172,7 +168,7 @@ class CommutingSearch:
             if alpha <= 1.01 * _CUT_UNTIL:
                 fraction = max((part for least, part in thresholds if alpha >= 0.9 * least), default=0.0)
                 kept = kept[u[kept] >= fraction * self._reference[kept]]
-                u = _only(u, kept)
+                u = np.where(np.isin(np.arange(len(u)), kept), u, 0.0)
             alpha *= factor
 
     @lazy
@@ -222,11 +218,7 @@ class CommutingSearch:
         return np.where(random.uniform(size=m) < 0.2, graphs.w, best), 1e5, "around the best"
 
     def _corrected(self, u: Floats) -> Floats:
-        """Vanishing commutators over the edges that have weight, by damped Gauss-Newton steps within u ≥ 0.
-
-        They are the shortest steps that solve the linearized equations, damped where commuting weights meet in a corner
-        and equations nearly repeat others.
-        """
+        """Vanishing commutators over edges that have weight, by damped least-norm Gauss-Newton steps within u ≥ 0."""
         graphs = self._graphs
         kept = np.flatnonzero(u > 0.0)
         damping, last, rounds = _FIRST_DAMPING, np.inf, 0
@@ -259,12 +251,6 @@ class CommutingSearch:
                     return v, max(_LEAST_DAMPING, damping * max(1e-4, min(1.0, after / before) ** 2))
             damping *= 10.0
         return u, _FIRST_DAMPING
-
-
-def _only(u: Floats, kept: NDArray[np.intp]) -> Floats:
-    result = np.zeros_like(u)
-    result[kept] = u[kept]
-    return result
 
 
 # Rounds in which weights and factors are fitted in turn, and the relative gain below which that ends.

@@ -101,7 +101,7 @@ def stiffness(problem: Problem) -> float:
     if not E.shape[1] or not problem.engine.ranks.sum(E.shape[0]):
         return 0.0
     none_active = problem.engine.xp.zeros(E.shape[0], dtype=bool)
-    gram = problem.engine.to_numpy(unit.metric(problem.center).prepared(E).restricted(none_active).gram)
+    gram = problem.engine.to_numpy(unit.metric(problem.center).prepared(E)(none_active).gram)
     last = len(gram) - 1
     # The transposed matrix is the same and in LAPACK's order, so that it is not copied.
     largest = scipy.linalg.eigvalsh(gram.T, subset_by_index=(last, last), overwrite_a=True, check_finite=False)

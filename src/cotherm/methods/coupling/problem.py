@@ -104,7 +104,7 @@ class Problem:
         engine, graph, pattern = self.engine, self.graphs[k], self._patterns[k]
         if engine.ranks.sum(len(self.free[k])) < engine.ranks.sum(len(pattern.i)):
             pattern = engine.restricted_pattern(pattern, self.free[k])
-        return Incidence(graph.n, graph.i, graph.j, engine, pattern=pattern)
+        return Incidence(graph.n, pattern, engine)
 
     def _measure(self, incidences: Sequence[Incidence], rigidity: Floats) -> None:
         self.rigidity = rigidity

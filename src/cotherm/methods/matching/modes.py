@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
+from cotherm.errors import CothermError, known_as
 from cotherm.graphs.graph import Graph
 from cotherm.heat.spectrum import Spectrum
-from cotherm.solve.eigenpairs import NotConverged, smallest_pairs
+from cotherm.solve.eigenpairs import smallest_pairs
 
 
 def graph_modes(graph: Graph, k: int) -> Spectrum:
@@ -17,11 +17,8 @@ def graph_modes(graph: Graph, k: int) -> Spectrum:
     W = sp.csr_array(graph.adjacency())
     degrees = np.asarray(W.sum(axis=1)).ravel()
     L = sp.csr_array(sp.diags_array(degrees) - W)
-    try:
+    with known_as("k", "modes"):
         values, vectors = smallest_pairs(L, k, 2.0 * float(degrees.max(initial=0.0)) or 1.0)
-    except NotConverged:
-        needed = "a gap behind the k-th eigenvalue"
-        raise CothermError("modes", f"{k} modes, which did not converge", needed, "Ask for more or fewer.") from None
     return Spectrum(np.maximum(values, 0.0), vectors * np.sqrt(graph.n))
 
 

@@ -1,11 +1,6 @@
 // What all kernels share. They use a small part of CUDA C++, so that tests can also run them on a processor
 // (tests/engines/emulated/cuda.h): threads, blocks, shared memory, __syncthreads, and sums over a block or the grid.
 
-// The precision of the tall matrices: double or float.
-#ifndef REAL
-#define REAL double
-#endif
-
 typedef long long int64;
 
 // Shared memory of a size that the launch sets, and what a thread does that waits for others.

@@ -54,13 +54,13 @@ extern "C" __global__ void add_rows(int count, int columns, const int64 *keys, c
 
 // out[r, k] = factors[k] Σ_p v[edges[p]] (x[r, k] − x[columns[p], k]): rows of L(v) x by differences.
 extern "C" __global__ void laplacian_rows(int n, int width, const int *offsets, const int *columns, const int *edges,
-                                          const double *v, const REAL *x, const REAL *factors, REAL *out) {
+                                          const double *v, const double *x, const double *factors, double *out) {
     int r = blockIdx.x * blockDim.y + threadIdx.y;
     if (r >= n) return;
     int first = offsets[r], end = offsets[r + 1];
     for (int k = threadIdx.x; k < width; k += blockDim.x) {
-        REAL own = x[(int64)r * width + k], total = 0;
-        for (int p = first; p < end; ++p) total += (REAL)v[edges[p]] * (own - x[(int64)columns[p] * width + k]);
+        double own = x[(int64)r * width + k], total = 0;
+        for (int p = first; p < end; ++p) total += v[edges[p]] * (own - x[(int64)columns[p] * width + k]);
         out[(int64)r * width + k] = factors[k] * total;
     }
 }
