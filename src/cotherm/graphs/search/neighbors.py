@@ -145,7 +145,7 @@ def find(points: Points, k: int, search: str, seed: int, engine: Engine | None) 
     if _is_approximate(points, k, search, engine):
         indices, distances = approximate.nearest(points, k, seed)
         recall = approximate.recall(points, distances, seed)
-        _warn_if_low(recall)
+        warn_if_low(recall, "a larger k", stacklevel=5)
     else:
         indices, distances = exact.nearest(points, k, engine)
         recall = 1.0
@@ -177,10 +177,8 @@ def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) 
     return False
 
 
-def _warn_if_low(recall: float) -> None:
+def warn_if_low(recall: float, other: str, stacklevel: int = 3) -> None:
+    """Warn of a search that missed too many neighbors; ``other`` is what helps besides an exact search."""
     if recall < _GOOD_RECALL:
-        warnings.warn(
-            f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or a larger k",
-            CothermWarning,
-            stacklevel=4,
-        )
+        told = f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or {other}"
+        warnings.warn(told, CothermWarning, stacklevel=stacklevel)

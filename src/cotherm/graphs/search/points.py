@@ -49,13 +49,8 @@ class Points:
             return cls(n, metric, rows, np.arange(n))
         largest = row_maxima(rows)
         kept = np.flatnonzero(largest)
+        warn_of_zero_rows("X", n - len(kept), n)
         if len(kept) < n:
-            warnings.warn(
-                f"X: {n - len(kept)} of {n} rows are zero and have no direction: under the cosine metric "
-                "they have no neighbors and are nobody's neighbor",
-                CothermWarning,
-                stacklevel=3,
-            )
             rows, largest = rows[kept], largest[kept]
         return cls(n, metric, unit(rows, largest), kept)
 
@@ -126,6 +121,12 @@ class Points:
         """Numbers in a typical row."""
         stored = self.rows.size  # SciPy counts stored entries, NumPy all entries
         return 1 + int(stored) // max(self.count, 1)
+
+
+def warn_of_zero_rows(argument: str, zero: int, n: int) -> None:
+    if zero:
+        told = f"{argument}: {zero} of {n} rows are zero and have no direction: under the cosine metric "
+        warnings.warn(f"{told}they have no neighbors and are nobody's neighbor", CothermWarning, stacklevel=4)
 
 
 def centered(rows: Rows) -> Rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,13 +72,18 @@ class Buckets:
     def take(self, shard: int) -> Records:
         """The records of a shard from all ranks; their files are removed."""
         records, at = np.empty(self.count(shard), self._dtype), 0
-        for place in self._places(shard):
-            if place.exists():
-                found = np.fromfile(place, self._dtype)
-                records[at : at + len(found)] = found
-                at += len(found)
-                place.unlink()
+        for found in self.pieces(shard):
+            records[at : at + len(found)] = found
+            at += len(found)
         return records
+
+    def pieces(self, shard: int) -> Iterator[Records]:
+        """The same, some at a time."""
+        for place in filter(Path.exists, self._places(shard)):
+            with place.open("rb") as file:
+                while len(found := np.fromfile(file, self._dtype, max(1, _WAITING // self._dtype.itemsize))):
+                    yield found
+            place.unlink()
 
     def _places(self, shard: int) -> list[Path]:
         return [self._folder / f"{self._name}-{shard:05d}-{rank:05d}.bin" for rank in range(self._ranks.size)]
@@ -90,7 +95,6 @@ class ShardWriter:
     def __init__(self, ranks: Ranks, folder: Path, starts: Ints) -> None:
         self._ranks, self._folder, self._starts = ranks, folder, starts
         self._edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
-        self._files: dict[str, tuple[int, int]] = {}
 
     def add(self, records: Records) -> None:
         """Some edges of this rank."""
@@ -111,38 +115,36 @@ class ShardWriter:
         ranks, starts = self._ranks, self._starts
         mine = dealt(len(starts) - 1, ranks)
         cut = Buckets(self._folder / SCRATCH, "cut", starts, _MIRROR, ranks)
-        edges: dict[int, int] = {}
-        mirrors: dict[int, int] = {}
+        edges, mirrors = (np.zeros(len(starts) - 1, dtype=np.int64) for _ in range(2))
+        files: dict[str, tuple[int, int]] = {}
         with together(ranks):
             self._edges.flush()
         with together(ranks):
             for shard in track(mine, total=len(mine), label="shards"):
                 own = merge(self._sorted(shard))
                 edges[shard] = len(own)
-                self._files |= save(self._folder, "edges", shard, _columns(own))
+                files |= save(self._folder, "edges", shard, _columns(own))
                 away = np.flatnonzero(own["j"] >= starts[shard + 1])
                 records = np.empty(len(away), _MIRROR)
                 records["i"], records["j"], records["e"] = own["i"][away], own["j"][away], away
                 cut.add(records["j"], records)
             cut.flush()
-        edge_counts = _collected(ranks, edges)
-        first = np.concatenate([[0], np.cumsum(edge_counts)])
+        edges = ranks.sum(edges)
+        first = np.concatenate([[0], np.cumsum(edges)])
         extras: tuple[str, ...] = ()
         with together(ranks):
             for shard in mine:
                 found = cut.take(shard)  # in order: ranks, and each rank, go through shards in order
                 mirrors[shard] = len(found)
                 found["e"] += first[np.searchsorted(starts, found["i"], side="right") - 1]
-                self._files |= save(self._folder, "mirrors", shard, _columns(found))
+                files |= save(self._folder, "mirrors", shard, _columns(found))
                 values = rows(int(starts[shard]), int(starts[shard + 1]))
                 extras = tuple(extra for extra in EXTRAS if extra in values)
                 if extras:
-                    self._files |= save(self._folder, "vertices", shard, values)
+                    files |= save(self._folder, "vertices", shard, values)
         extras = max(ranks.gather(extras), key=len)  # ranks without a shard know of none
-        n, m = int(starts[-1]), int(first[-1])
-        counts = {"starts": starts, "edges": edge_counts, "mirrors": _collected(ranks, mirrors)}
-        header = Header(n, m, **counts, files=self._files, name=name, order=order, extras=extras)
-        _write_header(ranks, self._folder, header)
+        n, m, mirrors = int(starts[-1]), int(first[-1]), ranks.sum(mirrors)
+        _write_header(ranks, self._folder, Header(n, m, starts, edges, mirrors, files, name, order, extras))
 
     def _sorted(self, shard: int) -> Records:
         """The records of a shard sorted by (i, j), those of the same edge as they came."""
@@ -222,35 +224,18 @@ def write_weights(
         if graph.header.extras:
             rows: dict[str, Any] = {one: getattr(part, one) for one in graph.header.extras}
             files |= save(folder, "vertices", ranks.rank, rows)
-    header = replace(
-        graph.header,
-        starts=np.append(starts, graph.n),
-        edges=edges,
-        mirrors=mirrors,
-        files=files,
-        name=graph.name if name is None else name,
-    )
+    cuts, name = np.append(starts, graph.n), graph.name if name is None else name
+    header = replace(graph.header, starts=cuts, edges=edges, mirrors=mirrors, files=files, name=name)
     return ShardedGraph(folder, _write_header(ranks, folder, header))
 
 
 def _write_header(ranks: Ranks, folder: Path, header: Header) -> Header:
     """The header of a graph, of which this rank has written ``header.files``."""
-    files: dict[str, tuple[int, int]] = {}
-    for some in ranks.gather(header.files):
-        files |= some
-    header = replace(header, files=files)
+    header = replace(header, files={name: told for some in ranks.gather(header.files) for name, told in some.items()})
     with together(ranks):
         if ranks.rank == 0:
             write_file(folder / FILE, render(header))
     return header
-
-
-def _collected(ranks: Ranks, counts: dict[int, int]) -> Ints:
-    """One count for each shard, from the ranks that know it."""
-    known: dict[int, int] = {}
-    for some in ranks.gather(counts):
-        known |= some
-    return np.array([known[shard] for shard in sorted(known)], dtype=np.int64)
 
 
 def _columns(records: Records) -> dict[str, NDArray[Any]]:

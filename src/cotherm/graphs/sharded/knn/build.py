@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,10 @@ from numpy.typing import NDArray
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError, CothermWarning
+from cotherm.errors import CothermError
 from cotherm.graphs import kernel
-from cotherm.graphs.search.points import METRICS
+from cotherm.graphs.search.neighbors import warn_if_low
+from cotherm.graphs.search.points import METRICS, warn_of_zero_rows
 from cotherm.graphs.sharded.knn.layout import Layout, dealt_blocks, lay_out
 from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths, taken
 from cotherm.graphs.sharded.knn.search import BlockSearch
@@ -31,7 +31,6 @@ from cotherm.ranks import ONE, Ranks, require_equal, together
 
 # Rows whose true neighbors are found to measure the recall.
 _SAMPLE = 200
-_GOOD_RECALL = 0.95
 _DRAWABLE = 3
 # Bits of a number that are looked at together for the median.
 _BITS = 16
@@ -57,29 +56,6 @@ class NeighborShards(NamedTuple):
 
     graph: ShardedGraph
     recall: float
-
-
-@dataclass(frozen=True)
-class _Recipe:
-    """Checked arguments."""
-
-    k: int
-    scale: str | float | None
-    metric: str
-    search: str
-    order: str
-    scale_neighbor: int
-    scale_factor: float
-    symmetrize: str
-    probes: int
-    block: int
-    seed: int
-    name: str | None
-
-    @property
-    def sought(self) -> int:
-        """Neighbors to search for."""
-        return max(self.k, self.scale_neighbor) if self.scale == "self-tuning" else self.k
 
 
 def shard_knn_graph(
@@ -174,24 +150,27 @@ def shard_knn_graph(
     ...     graph.to_graph().edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    recipe = _Recipe(
-        validation.integer("k", k, least=1),
-        checked_scale(scale, ("self-tuning", "median")),
-        validation.choice("metric", metric, METRICS),
-        validation.choice("search", search, ("exact", "approximate")),
-        validation.choice("order", order, ("given", "cells")),
+    recipe = SimpleNamespace(
+        k=validation.integer("k", k, least=1),
+        scale=checked_scale(scale, ("self-tuning", "median")),
+        metric=validation.choice("metric", metric, METRICS),
+        search=validation.choice("search", search, ("exact", "approximate")),
+        order=validation.choice("order", order, ("given", "cells")),
+        parts=None if parts is None else validation.integer("parts", parts, least=1, most=MOST_SHARDS),
         **_checked_options(options),
     )
-    if parts is not None:
-        parts = validation.integer("parts", parts, least=1, most=MOST_SHARDS)
-    require_equal(ranks, "arguments", (recipe, parts, str(path), str(points)))
+    recipe.sought = max(recipe.k, recipe.scale_neighbor) if recipe.scale == "self-tuning" else recipe.k
+    require_equal(ranks, "arguments", (recipe, str(path), str(points)))
     with staged(ranks, path, overwrite=overwrite) as folder:
         scratch = folder / SCRATCH
         files, extras = _opened(ranks, points, labels, recipe, scratch)
         layout = lay_out(ranks, files, recipe.metric, recipe.block, scratch, recipe.seed)
-        _warn_of_zero_rows(ranks, layout)
+        if ranks.rank == 0:
+            warn_of_zero_rows("points", layout.n - layout.count, layout.n)
         table, recall = _neighbors(ranks, layout, recipe, scratch)
-        shards = parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
+        if ranks.rank == 0:
+            warn_if_low(recall, "more probes")
+        shards = recipe.parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
         writer = ShardWriter(ranks, folder, layout.n * np.arange(shards + 1) // shards)
         _add_edges(ranks, layout, recipe, table, writer)
 
@@ -236,7 +215,7 @@ def _symmetrized(how: str) -> Callable[[Records], Records]:
 
 
 def _opened(
-    ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: _Recipe, scratch: Path
+    ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: SimpleNamespace, scratch: Path
 ) -> tuple[PointFiles, dict[str, PointFiles | ArrayFile]]:
     """The points, and the extras of vertices; one rank parses text."""
     files: PointFiles | None = None
@@ -260,27 +239,19 @@ def _opened(
     return files, extras
 
 
-def _warn_of_zero_rows(ranks: Ranks, layout: Layout) -> None:
-    zero = layout.n - layout.count
-    if zero and ranks.rank == 0:
-        warnings.warn(
-            f"points: {zero} of {layout.n} rows are zero and have no direction: under the cosine metric "
-            "they have no neighbors and are nobody's neighbor",
-            CothermWarning,
-            stacklevel=3,
-        )
+class _Table(NamedTuple):
+    """Neighbors of all rows of a layout, in files: where they are, distances to them, and σ of every row.
 
-
-@dataclass(frozen=True)
-class _Table:
-    """Neighbors of all rows of a layout, in files: where they are, distances to them, and σ of every row."""
+    Where the σ of a row is infinite, it is ``common``.
+    """
 
     place: ArrayFile
     distance: ArrayFile
     sigma: ArrayFile
+    common: float = 1.0
 
 
-def _neighbors(ranks: Ranks, layout: Layout, recipe: _Recipe, scratch: Path) -> tuple[_Table, float]:
+def _neighbors(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, scratch: Path) -> tuple[_Table, float]:
     """Search for all neighbors, and measure the recall where it may be less than 1."""
     probes = recipe.probes if recipe.search == "approximate" else None
     with together(ranks):
@@ -288,9 +259,12 @@ def _neighbors(ranks: Ranks, layout: Layout, recipe: _Recipe, scratch: Path) -> 
             given = f"{recipe.sought} neighbors among {layout.count} points that are not zero"
             raise CothermError("k", given, f"at most {max(layout.count - 1, 0)}")
         if ranks.rank == 0:
-            array_file.allocate(scratch / "place.npy", (layout.count, recipe.k), np.dtype("<i8"))
-            array_file.allocate(scratch / "distance.npy", (layout.count, recipe.k), np.dtype("<f8"))
-            array_file.allocate(scratch / "sigma.npy", (layout.count,), np.dtype("<f8"))
+            for one, shape in (
+                ("place", (layout.count, recipe.k)),
+                ("distance", (layout.count, recipe.k)),
+                ("sigma", (layout.count,)),
+            ):
+                array_file.allocate(scratch / f"{one}.npy", shape, np.dtype("<i8" if one == "place" else "<f8"))
     table = _Table(*(array_file.describe(scratch / f"{one}.npy") for one in ("place", "distance", "sigma")))
     mine = dealt_blocks(ranks, layout.starts)
     sample = np.sort(np.random.default_rng(recipe.seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
@@ -302,56 +276,34 @@ def _neighbors(ranks: Ranks, layout: Layout, recipe: _Recipe, scratch: Path) -> 
             found = search.of_block(block)
             table.place.put(start, found.place[:, : recipe.k])
             table.distance.put(start, found.distance[:, : recipe.k])
-            sigma = _sigma_of_rows(found.distance, recipe)
+            sigma = np.full(stop - start, np.inf)
+            if recipe.scale == "self-tuning":
+                sigma = kernel.own_sigma(found.distance, recipe.scale_neighbor)
+                least = min(least, float(np.min(sigma[sigma > 0], initial=np.inf)))
             table.sigma.put(start, sigma)
-            least = min(least, float(np.min(sigma[sigma > 0], initial=np.inf)))
             rows = sample[(sample >= start) & (sample < stop)] - start
             if probes is not None and len(rows):
                 true = search.exactly(block, rows).distance[:, recipe.k - 1 : recipe.k]
                 right += int(np.count_nonzero(found.distance[rows, : recipe.k] <= true * (1 + 1e-12)))
                 judged += len(rows) * recipe.k
-    told = ranks.gather((right, judged, least))
-    recall = 1.0 if probes is None else sum(one for one, _, _ in told) / sum(one for _, one, _ in told)
-    if recall < _GOOD_RECALL and ranks.rank == 0:
-        told_low = f"search: only {recall:.1%} of the true neighbors were found; use 'exact', or more probes"
-        warnings.warn(told_low, CothermWarning, stacklevel=3)
-    _fill_sigma(ranks, layout, recipe, table, mine, min(one for _, _, one in told))
-    return table, recall
+    right, judged = ranks.sum(right), ranks.sum(judged)
+    common = recipe.scale if isinstance(recipe.scale, float) else -ranks.most(-least)
+    if recipe.scale == "median":
+        common = _median_distance(ranks, layout, table.distance, mine)
+    return table._replace(common=common if np.isfinite(common) else 1.0), right / judged if judged else 1.0
 
 
-def _sigma_of_rows(distance: Floats, recipe: _Recipe) -> Floats:
-    """σ from the neighbors of the rows alone; infinite where all of them are copies."""
-    if recipe.scale == "self-tuning":
-        return kernel.own_sigma(distance, recipe.scale_neighbor)
-    return np.full(len(distance), recipe.scale if isinstance(recipe.scale, float) else 1.0)
-
-
-def _fill_sigma(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, mine: range, least: float) -> None:
-    """Values that need all rows: the median, and σ of points whose neighbors are all copies."""
+def _median_distance(ranks: Ranks, layout: Layout, distances: ArrayFile, mine: range) -> float:
+    """As ``kernel.common_sigma``; infinite where no distance is > 0."""
 
     def blocks() -> Iterator[Floats]:
         for block in mine:
-            d = table.distance.read(*layout.span(block))
+            d = distances.read(*layout.span(block))
             yield d[np.isfinite(d)]
 
-    if recipe.scale == "median":
-        count = sum(ranks.gather(sum(len(one) for one in blocks())))
-        sigma = _median(ranks, blocks, count)
-        if sigma == 0.0:
-            smallest = min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf)
-            sigma = min(ranks.gather(smallest))
-            sigma = sigma if np.isfinite(sigma) else 1.0
-        first, last = layout.starts[[mine.start, mine.stop]].tolist()
-        with together(ranks):
-            table.sigma.put(first, np.full(last - first, sigma))
-    elif recipe.scale == "self-tuning":
-        instead = least if np.isfinite(least) else 1.0
-        with together(ranks):
-            for block in mine:
-                start, stop = layout.span(block)
-                values = table.sigma.read(start, stop)
-                if np.isinf(values).any():
-                    table.sigma.put(start, np.where(np.isinf(values), instead, values))
+    middle = _median(ranks, blocks, ranks.sum(sum(len(one) for one in blocks())))
+    least = min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf)
+    return middle or -ranks.most(-least)
 
 
 def _median(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], count: int) -> float:
@@ -370,14 +322,14 @@ def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], left: int) -
             bits = np.ascontiguousarray(block).view(np.int64).ravel() >> shift
             digits = bits[bits >> _BITS == prefix] & (2**_BITS - 1)
             counts += np.bincount(digits, minlength=2**_BITS)
-        below = np.cumsum(np.sum(ranks.gather(counts), axis=0))
+        below = np.cumsum(ranks.sum(counts))
         chosen = int(np.searchsorted(below, left, side="right"))
         left -= int(below[chosen - 1]) if chosen else 0
         prefix = prefix << _BITS | chosen
     return float(np.array(prefix, dtype=np.int64).view(np.float64))
 
 
-def _add_edges(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, writer: ShardWriter) -> None:
+def _add_edges(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, table: _Table, writer: ShardWriter) -> None:
     """Weighted edges from every row to its neighbors, on their way to shards."""
     mine = dealt_blocks(ranks, layout.starts)
     with together(ranks):
@@ -390,6 +342,7 @@ def _add_edges(ranks: Ranks, layout: Layout, recipe: _Recipe, table: _Table, wri
             records = np.ones(len(d), EDGE)
             if recipe.scale is not None:
                 sigma = taken(table.sigma, np.concatenate([row, other]))
+                sigma[np.isinf(sigma)] = table.common
                 ends = np.arange(len(d))
                 records["w"] = kernel.gaussian(d, ends, len(d) + ends, sigma, recipe.scale_factor)
             i, j = (row, other) if recipe.order == "cells" else (taken(layout.ids, one) for one in (row, other))
