@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from cotherm.arrays import Floats
-from cotherm.errors import CothermError
 from cotherm.io import atomic
+from cotherm.io.atomic import unpack
 
 _HEAD = 2**16
 # pyarrow reads some fifty of these ahead.
@@ -24,15 +22,8 @@ class NotPlainError(Exception):
 
 def head_of(path: Path) -> bytes:
     """The whole lines among the first bytes of a text, for how to read the rest."""
-    atomic.load(path, most=1)  # refuses what is no file with content
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            found = file.read(_HEAD)
-            ended = len(found) < _HEAD
-    except (OSError, EOFError, zlib.error) as error:
-        given = f"no complete gzip file ({error})"
-        raise CothermError(str(path), given, "a .gz file", "The file may have been cut short.") from None
-    return found if ended else found[: found.rfind(b"\n") + 1]
+    found = unpack(path, most=_HEAD) if path.suffix.lower() == ".gz" else atomic.load(path, most=_HEAD)
+    return found if len(found) < _HEAD else found[: found.rfind(b"\n") + 1]
 
 
 def number_rows(path: Path, columns: int, mark: str, skipped: int) -> Iterator[Floats]:

@@ -38,13 +38,12 @@ def staged(ranks: Ranks, path: str | os.PathLike[str], *, overwrite: bool = Fals
     All ranks call this together. An existing ``path`` is replaced only if it holds nothing but a directory of ours.
     The folder SCRATCH within it is for files that are needed until then.
     """
-    folder: Path | None = None
     with together(ranks):
         target = require_free_directory(path, overwrite=overwrite)
+    folder = target.parent / f".cotherm-{ranks.share(secrets.token_hex(8))}.tmp"
+    with together(ranks), atomic.writing(target):
         if ranks.rank == 0:
-            folder = _made_beside(target)
-            (folder / SCRATCH).mkdir()
-    folder = Path(ranks.share(folder))
+            (folder / SCRATCH).mkdir(parents=True)
     try:
         yield folder
         with together(ranks):
@@ -86,14 +85,6 @@ def require_free_directory(path: str | os.PathLike[str], *, overwrite: bool, adv
     return target
 
 
-def _made_beside(target: Path) -> Path:
-    """A new hidden directory beside another one, on the same file system."""
-    folder = target.parent / f".cotherm-{secrets.token_hex(8)}.tmp"
-    with atomic.writing(target):
-        folder.mkdir()
-    return folder
-
-
 def _take_name(folder: Path, target: Path, *, overwrite: bool) -> None:
     """Rename a finished directory; one that it replaces is removed afterwards."""
     for place in (*(one for one in folder.rglob("*") if one.is_dir()), folder):
@@ -117,7 +108,7 @@ def _exchange(folder: Path, target: Path) -> None:
             first, second = os.fsencode(folder), os.fsencode(target)
             if ctypes.CDLL(None).renameat2(_AT_FDCWD, first, _AT_FDCWD, second, _EXCHANGE) == 0:
                 return
-    aside = _made_beside(target)
+    aside = target.with_name(f"{folder.name}.old")
     target.rename(aside)
     try:
         folder.rename(target)

@@ -14,7 +14,7 @@ from cotherm import memory, validation
 from cotherm.arrays import Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.sharded.staging import SCRATCH, write_file
-from cotherm.graphs.sharded.store import EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
+from cotherm.graphs.sharded.store import COLUMNS, EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
 from cotherm.io import array_file, atomic
 from cotherm.progress import track
 from cotherm.ranks import Ranks, together
@@ -26,6 +26,8 @@ EDGE = np.dtype([("i", "<i4"), ("j", "<i4"), ("w", "<f8")])
 _MIRROR = np.dtype([("i", "<i4"), ("j", "<i4"), ("e", "<i8")])
 # Bytes held in memory, over all buckets, before they are written.
 _WAITING = 2**23
+# Rows read together where some of them are chosen.
+_ROWS_AT_ONCE = 2**18
 # Rows of a row group, which is read as a whole.
 _ROWS_TOGETHER = 2**20
 # Bytes in memory for every byte of the records of a shard, while they are sorted: the records, their keys, the order,
@@ -103,14 +105,15 @@ class ShardWriter:
     def finish(
         self,
         merge: Callable[[Records], Records],
-        rows: Callable[[int, int], Mapping[str, NDArray[Any]]],
+        extras: Mapping[str, Any],
+        original: Callable[[int, int], Ints] | None = None,
         *,
         name: str | None = None,
         order: str = "given",
     ) -> None:
         """Sort, merge and write: ``merge`` makes one record for each edge of sorted ones.
 
-        ``rows`` are the extras of the vertices of a range, as many for every range.
+        ``extras`` are files of rows of the vertices, whose numbers there ``original`` gives for a range if they differ.
         """
         ranks, starts = self._ranks, self._starts
         mine = dealt(len(starts) - 1, ranks)
@@ -131,20 +134,24 @@ class ShardWriter:
             cut.flush()
         edges = ranks.sum(edges)
         first = np.concatenate([[0], np.cumsum(edges)])
-        extras: tuple[str, ...] = ()
         with together(ranks):
             for shard in mine:
                 found = cut.take(shard)  # in order: ranks, and each rank, go through shards in order
                 mirrors[shard] = len(found)
                 found["e"] += first[np.searchsorted(starts, found["i"], side="right") - 1]
                 files |= save(self._folder, "mirrors", shard, _columns(found))
-                values = rows(int(starts[shard]), int(starts[shard + 1]))
-                extras = tuple(extra for extra in EXTRAS if extra in values)
-                if extras:
-                    files |= save(self._folder, "vertices", shard, values)
-        extras = max(ranks.gather(extras), key=len)  # ranks without a shard know of none
+                start, stop = starts[shard : shard + 2].tolist()
+                rows: dict[str, NDArray[Any]] = {}
+                if original is not None:
+                    rows["original"] = chosen = original(start, stop)
+                    rows |= {extra: taken(file, chosen) for extra, file in extras.items()}
+                else:
+                    rows |= {extra: file.read(start, stop) for extra, file in extras.items()}
+                if rows:
+                    files |= save(self._folder, "vertices", shard, rows)
+        present = tuple(one for one in EXTRAS if one in extras or (one == "original" and original is not None))
         n, m, mirrors = int(starts[-1]), int(first[-1]), ranks.sum(mirrors)
-        _write_header(ranks, self._folder, Header(n, m, starts, edges, mirrors, files, name, order, extras))
+        _write_header(ranks, self._folder, Header(n, m, starts, edges, mirrors, files, name, order, present))
 
     def _sorted(self, shard: int) -> Records:
         """The records of a shard sorted by (i, j), those of the same edge as they came."""
@@ -181,6 +188,7 @@ def save(folder: Path, what: str, shard: int, columns: Mapping[str, NDArray[Any]
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    columns = {name: columns[name] for name in (*COLUMNS.get(what, ()), *EXTRAS) if name in columns}
     arrays = {name: np.ascontiguousarray(column) for name, column in columns.items() if column.ndim == 1}
     if "coordinates" in columns:
         arrays = {f"x{k}": x for k, x in enumerate(np.ascontiguousarray(columns["coordinates"].T))} | arrays
@@ -192,6 +200,20 @@ def save(folder: Path, what: str, shard: int, columns: Mapping[str, NDArray[Any]
             file.flush()
             atomic.synchronize(file.fileno())
     return {file_name(what, shard): array_file.checksum(place)}
+
+
+def taken(rows: Any, chosen: Ints) -> NDArray[Any]:
+    """Chosen rows, read in passes over nearby ones: the file is read forward, block by block."""
+    by_place = np.argsort(chosen, kind="stable")
+    place = chosen[by_place]
+    values, at = np.empty((len(chosen), *rows.shape[1:]), rows.read(0, 0).dtype), 0
+    while at < len(place):
+        begin = int(place[at])
+        end = min(begin + _ROWS_AT_ONCE, rows.shape[0])
+        stop = int(np.searchsorted(place, end))
+        values[by_place[at:stop]] = rows.read(begin, end)[place[at:stop] - begin]
+        at = stop
+    return values
 
 
 def write_weights(

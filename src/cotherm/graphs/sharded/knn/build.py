@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import limits, validation
 from cotherm.arrays import Floats
@@ -18,16 +17,16 @@ from cotherm.graphs import kernel
 from cotherm.graphs.search.neighbors import warn_if_low
 from cotherm.graphs.search.points import METRICS, warn_of_zero_rows
 from cotherm.graphs.sharded.knn.layout import Layout, dealt_blocks, lay_out
-from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths, taken
+from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths
 from cotherm.graphs.sharded.knn.search import BlockSearch
 from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import MOST_SHARDS, ShardedGraph
-from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
+from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated, taken
 from cotherm.graphs.validation import checked_name, checked_scale
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
-from cotherm.ranks import ONE, Ranks, require_equal, together
+from cotherm.ranks import ONE, Ranks, from_first, require_equal, together
 
 # Rows whose true neighbors are found to measure the recall.
 _SAMPLE = 200
@@ -173,14 +172,8 @@ def shard_knn_graph(
         shards = recipe.parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
         writer = ShardWriter(ranks, folder, layout.n * np.arange(shards + 1) // shards)
         _add_edges(ranks, layout, recipe, table, writer)
-
-        def rows(start: int, stop: int) -> dict[str, NDArray[Any]]:
-            if recipe.order == "given":
-                return {extra: file.read(start, stop) for extra, file in extras.items()}
-            original = layout.ids.read(start, stop)
-            return {**{extra: taken(file, original) for extra, file in extras.items()}, "original": original}
-
-        writer.finish(_symmetrized(recipe.symmetrize), rows, name=recipe.name, order=recipe.order)
+        original = None if recipe.order == "given" else layout.ids.read
+        writer.finish(_symmetrized(recipe.symmetrize), extras, original, name=recipe.name, order=recipe.order)
     return NeighborShards(ShardedGraph.open(path), recall)
 
 
@@ -218,12 +211,7 @@ def _opened(
     ranks: Ranks, points: PointPaths, labels: str | os.PathLike[str] | None, recipe: SimpleNamespace, scratch: Path
 ) -> tuple[PointFiles, dict[str, PointFiles | ArrayFile]]:
     """The points, and the extras of vertices; one rank parses text."""
-    files: PointFiles | None = None
-    with together(ranks):
-        if ranks.rank == 0:
-            files = PointFiles.open(points, scratch)
-    files = ranks.share(files)
-    assert files is not None
+    files = from_first(ranks, lambda: PointFiles.open(points, scratch))
     n, d = files.shape
     extras: dict[str, PointFiles | ArrayFile] = {"coordinates": files} if d <= _DRAWABLE else {}
     with together(ranks):
@@ -258,14 +246,10 @@ def _neighbors(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, scratch: P
         if recipe.sought >= layout.count:
             given = f"{recipe.sought} neighbors among {layout.count} points that are not zero"
             raise CothermError("k", given, f"at most {max(layout.count - 1, 0)}")
-        if ranks.rank == 0:
-            for one, shape in (
-                ("place", (layout.count, recipe.k)),
-                ("distance", (layout.count, recipe.k)),
-                ("sigma", (layout.count,)),
-            ):
-                array_file.allocate(scratch / f"{one}.npy", shape, np.dtype("<i8" if one == "place" else "<f8"))
-    table = _Table(*(array_file.describe(scratch / f"{one}.npy") for one in ("place", "distance", "sigma")))
+    shape = layout.count, recipe.k
+    columns = ("place", shape, "<i8"), ("distance", shape, "<f8"), ("sigma", shape[:1], "<f8")
+    files = from_first(ranks, lambda: array_file.allocate_all(scratch, *columns))
+    table = _Table(files[0], files[1], files[2])
     mine = dealt_blocks(ranks, layout.starts)
     sample = np.sort(np.random.default_rng(recipe.seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
     right, judged, least = 0, 0, np.inf

@@ -25,7 +25,7 @@ from cotherm.graphs.validation import require_usable_size
 from cotherm.io import array_file
 from cotherm.io.array_file import ArrayFile
 from cotherm.progress import track
-from cotherm.ranks import Ranks, together
+from cotherm.ranks import Ranks, from_first, together
 
 # Numbers of points read together, and of those sampled.
 _NUMBERS_AT_ONCE = 2**19
@@ -86,12 +86,7 @@ class Layout:
 def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: Path, seed: int) -> Layout:
     """Sort all points into cells, by all ranks together: each reads its share of the files, then places its cells."""
     n, d = points.shape
-    found: Halves | Nearest | None = None
-    with together(ranks):
-        if ranks.rank == 0:
-            found = _cells(points, metric, -(-n // block), seed)
-    found = ranks.share(found)
-    assert found is not None
+    found = from_first(ranks, lambda: _cells(points, metric, -(-n // block), seed))
     cells = found.count + 1  # the last holds points without a direction
     record = np.dtype([("id", "<i8"), ("row", "<f8", (d,))])
     buckets = Buckets(scratch, "cells", np.arange(cells + 1), record, ranks)
@@ -109,11 +104,8 @@ def lay_out(ranks: Ranks, points: PointFiles, metric: str, block: int, scratch: 
     with together(ranks):
         require_usable_size("points", largest)
     begin = np.concatenate([[0], np.cumsum([buckets.count(cell) for cell in range(cells)])])
-    with together(ranks):
-        if ranks.rank == 0:
-            array_file.allocate(scratch / "rows.npy", (int(begin[-2]), d), np.dtype("<f8"))
-            array_file.allocate(scratch / "ids.npy", (n,), np.dtype("<i8"))
-    rows_file, ids_file = (array_file.describe(scratch / f"{one}.npy") for one in ("rows", "ids"))
+    columns = ("rows", (int(begin[-2]), d), "<f8"), ("ids", (n,), "<i8")
+    rows_file, ids_file = from_first(ranks, lambda: array_file.allocate_all(scratch, *columns))
     with together(ranks):
         for cell in dealt(cells, ranks):
             at = int(begin[cell])

@@ -27,7 +27,6 @@ PointPaths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _MARKS = (",", ";", "\t", " ")
 _ADVICE = "Leave out columns of text and comments, or save the points as .npy."
-_ROWS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True)
@@ -67,20 +66,6 @@ class PointFiles:
             low, high = (int(one) for one in self.first[k : k + 2])
             rows.append(self.files[k].read(max(start, low) - low, min(stop, high) - low).astype(np.float64))
         return np.concatenate(rows)
-
-
-def taken(rows: ArrayFile | PointFiles, chosen: Ints) -> NDArray[Any]:
-    """Chosen rows, read in passes over nearby ones: the file is read forward, block by block."""
-    by_place = np.argsort(chosen, kind="stable")
-    place = chosen[by_place]
-    values, at = np.empty((len(chosen), *rows.shape[1:]), rows.read(0, 0).dtype), 0
-    while at < len(place):
-        begin = int(place[at])
-        end = min(begin + _ROWS_AT_ONCE, rows.shape[0])
-        stop = int(np.searchsorted(place, end))
-        values[by_place[at:stop]] = rows.read(begin, end)[place[at:stop] - begin]
-        at = stop
-    return values
 
 
 def require_finite(rows: NDArray[Any], numbers: Ints) -> None:
