@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cotherm import validation
 from cotherm.arrays import Floats, Ints
 from cotherm.engines import Engine
-from cotherm.errors import CothermError, known_as
+from cotherm.errors import known_as
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
@@ -24,6 +24,7 @@ from cotherm.graphs.validation import (
     checked_sigma,
     checked_vertex_names,
     names_of_rows,
+    refuse_where,
 )
 from cotherm.indexed import index_of
 
@@ -377,13 +378,7 @@ def _sides(corners: Ints, n: int) -> tuple[Ints, Ints]:
 
 
 def _positive(length: Floats, i: Ints, j: Ints) -> Floats:
-    zero = np.flatnonzero(length == 0)
-    if len(zero):
-        e = zero[0]
-        raise CothermError(
-            "vertices",
-            f"vertices {i[e]} and {j[e]} coincide but share an edge ({len(zero)} such edge(s))",
-            "edges of positive length for weights='inverse-length'",
-            "Merge them, or use other weights.",
-        )
+    needed = "edges of positive length for weights='inverse-length'"
+    told = lambda e: f"vertices {i[e]} and {j[e]} coincide but share an edge"  # noqa: E731
+    refuse_where("vertices", length == 0, told, needed, "Merge them, or use other weights.")
     return length

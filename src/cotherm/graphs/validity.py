@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from cotherm import validation
 from cotherm.errors import CothermError
+from cotherm.graphs.validation import checked_csr
 
 if TYPE_CHECKING:
     from cotherm.graphs.graph import Graph
@@ -91,7 +92,9 @@ class Validity:
 def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
     """Check a dense or sparse matrix against L(V, E), to ``tolerance`` times its largest entry."""
     tolerance = validation.real("tolerance", tolerance)
-    L = _as_csr(laplacian, graph.n)
+    L = checked_csr("laplacian", laplacian)
+    if L.shape != (graph.n, graph.n):
+        raise CothermError("laplacian", f"shape {L.shape}", f"shape ({graph.n}, {graph.n}), one row per vertex")
     slack = tolerance * (np.abs(L.data).max() if L.nnz else 0.0)
     off = sp.csr_array(L - sp.diags_array(L.diagonal()))
     found = (
@@ -107,18 +110,6 @@ def examine(graph: Graph, laplacian: Any, tolerance: float) -> Validity:
         _row_sums(L, slack),
     )
     return Validity(tuple(f for f in found if f is not None))
-
-
-def _as_csr(matrix: Any, n: int) -> sp.csr_array:
-    if hasattr(matrix, "tocoo"):
-        coo = matrix.tocoo()
-        data = validation.finite("laplacian", validation.as_float64("laplacian", coo.data))
-        L = sp.csr_array(sp.coo_array((data, (coo.row, coo.col)), shape=coo.shape))
-    else:
-        L = sp.csr_array(validation.numeric("laplacian", matrix, ndim=(2,)))
-    if L.shape != (n, n):
-        raise CothermError("laplacian", f"shape {L.shape}", f"shape ({n}, {n}), one row per vertex")
-    return L
 
 
 def _outside(graph: Graph, off: sp.csr_array) -> sp.csr_array:
