@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Vertices are numbered by int32, as in SciPy; an index past the last must still fit.
 MOST_VERTICES = 2**31 - 2
+_OF_VERTICES = ("coordinates", "labels", "vertex_names")
 
 
 class _Unchanged(Enum):
@@ -293,16 +294,7 @@ class Graph:
         Graph
             The new graph, with the coordinates, labels and names of this one.
         """
-        return Graph(
-            self.n,
-            i,
-            j,
-            w,
-            coordinates=self.coordinates,
-            labels=self.labels,
-            vertex_names=self.vertex_names,
-            name=self.name,
-        )
+        return Graph(self.n, i, j, w, name=self.name, **{one: getattr(self, one) for one in _OF_VERTICES})
 
     def subgraph(self, vertices: ArrayLike) -> Graph:
         """Return the graph on some of the vertices, with the edges between them.
@@ -331,20 +323,9 @@ class Graph:
         place = np.full(self.n, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         inside = (place[self.i] >= 0) & (place[self.j] >= 0)
-
-        def of(values: NDArray[Any] | None) -> NDArray[Any] | None:
-            return None if values is None else values[kept]
-
-        return Graph(
-            len(kept),
-            place[self.i[inside]],
-            place[self.j[inside]],
-            self.w[inside],
-            coordinates=of(self.coordinates),
-            labels=of(self.labels),
-            vertex_names=of(self.vertex_names),
-            name=self.name,
-        )
+        extras = {one: getattr(self, one)[kept] for one in _OF_VERTICES if getattr(self, one) is not None}
+        i, j = place[self.i[inside]], place[self.j[inside]]
+        return Graph(len(kept), i, j, self.w[inside], name=self.name, **extras)
 
     def vertex(self, name: int | str) -> int:
         """Return the number of the vertex with a name.
@@ -505,12 +486,7 @@ class Graph:
         """Same vertices, edges in the same order, weights, coordinates, labels and names."""
         if not isinstance(other, Graph):
             return NotImplemented
-        arrays = ("i", "j", "w", "coordinates", "labels", "vertex_names")
-        return (
-            self.n == other.n
-            and self.name == other.name
-            and all(_same(getattr(self, a), getattr(other, a)) for a in arrays)
-        )
+        return all(np.array_equal(getattr(self, one), getattr(other, one)) for one in self.__slots__)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -540,9 +516,3 @@ def _rebuild(
     n: int, i: Any, j: Any, w: Any, coordinates: Any, labels: Any, name: str | None, vertex_names: Any = None
 ) -> Graph:
     return Graph(n, i, j, w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
-
-
-def _same(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return a.shape == b.shape and bool(np.all(a == b))
