@@ -177,7 +177,7 @@ def scaled_knn_graph(
     found = find(points, sought, search, seed, run_by)
     sigma = _sigma(found.distances, k, scale, scale_neighbor)
     i, j, d = _to_neighbors(found, k)
-    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, i, j, sigma, scale_factor)
+    a = np.ones(len(d)) if scale is None else kernel.gaussian(d, sigma[i], sigma[j], scale_factor)
     return bare.with_edges(*_symmetrized(points.n, i, j, a, symmetrize)), sigma
 
 
@@ -335,10 +335,8 @@ def _without_edges(X: Any, n: int, labels: ArrayLike | None, vertex_names: Array
 
 
 def _weights(d: Floats, scale: str | float | None, scale_factor: float) -> Floats:
-    if scale is None:
-        return np.ones(len(d))
-    zero = np.zeros(len(d), dtype=np.int64)
-    return kernel.gaussian(d, zero, zero, np.array([kernel.common_sigma(d, scale)]), scale_factor)
+    sigma = kernel.common_sigma(d, scale)
+    return np.ones(len(d)) if scale is None else kernel.gaussian(d, sigma, sigma, scale_factor)
 
 
 def _sigma(distances: Floats, k: int, scale: str | float | None, scale_neighbor: int) -> Floats:

@@ -65,5 +65,5 @@ def _descend(rows: Any, listed: int, seed: int) -> Ints:
 
 def _as_float32(rows: Rows) -> Any:
     """The rows centered and scaled to at most 1, as float32, which the search computes in."""
-    rows = centered(rows)
+    rows = centered(rows, rows)
     return (rows / (float(row_maxima(rows).max()) or 1.0)).astype(np.float32)

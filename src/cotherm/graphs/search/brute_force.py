@@ -31,16 +31,7 @@ _AT_ONCE = 8_192
 # For some queries the points that may be nearest, ascending, and their distances.
 Look = Callable[[Ints], tuple[Ints, Floats]]
 
-_forked = False
-
-
-def _in_child() -> None:
-    global _forked  # noqa: PLW0603
-    _forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
+_process = os.getpid()
 
 
 def pays(points: Points, queries: Points, k: int) -> bool:
@@ -49,7 +40,7 @@ def pays(points: Points, queries: Points, k: int) -> bool:
     Never in the child of a fork: it would hang in OpenMP, by which scikit-learn computes, if its parent had used it.
     """
     many = points.count * queries.count >= limits.SKLEARN_PAIRS
-    return many and _are_few(points, k) and not _forked
+    return many and _are_few(points, k) and os.getpid() == _process
 
 
 def pays_on(engine: Engine, points: Points, k: int) -> bool:

@@ -86,7 +86,7 @@ def within(points: Points, radius: float) -> tuple[Ints, Ints, Floats]:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
     candidates = _tree_pairs(points, radius) if few_dimensions(points) else _block_pairs(points, radius)
     i, j = candidates[:, 0], candidates[:, 1]
-    d = points.distances(i, j)
+    d = points.distances_to(points, i, j)
     near = d <= radius
     return i[near], j[near], d[near]
 
@@ -98,28 +98,21 @@ def _dense(points: Points) -> Floats:
 
 
 def _tree_pairs(points: Points, radius: float) -> Ints:
-    tree = cKDTree(_dense(points))
-    reach = points.reach(radius)
-    ordered = int(tree.count_neighbors(tree, reach))
-    _require_few((ordered - points.count) // 2, radius)
+    tree, reach = cKDTree(_dense(points)), points.reach(radius)
+    _require_few((int(tree.count_neighbors(tree, reach)) - points.count) // 2, radius)
     return np.asarray(tree.query_pairs(reach, output_type="ndarray"), dtype=np.int64)
 
 
 def _block_pairs(points: Points, radius: float) -> Ints:
     found = [np.empty((0, 2), dtype=np.int64)]
-    total = 0
     for pairs in products.pairs_within(points, points.reach(radius)):
         found.append(pairs)
-        total += len(pairs)
-        _require_few(total, radius)
+        _require_few(sum(map(len, found)), radius)
     return np.concatenate(found)
 
 
 def _require_few(pairs: int, radius: float) -> None:
     if pairs > limits.NEIGHBOR_PAIRS:
-        raise CothermError(
-            "radius",
-            f"{radius:g}, within which there are at least {pairs:,} pairs of points",
-            f"at most {limits.NEIGHBOR_PAIRS:,} edges",
-            "Choose a smaller radius, or knn_graph, whose size does not depend on the density.",
-        )
+        given = f"{radius:g}, within which there are at least {pairs:,} pairs of points"
+        advice = "Choose a smaller radius, or knn_graph, whose size does not depend on the density."
+        raise CothermError("radius", given, f"at most {limits.NEIGHBOR_PAIRS:,} edges", advice)

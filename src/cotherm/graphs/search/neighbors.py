@@ -132,11 +132,8 @@ def search_engine(engine: str | Engine, X: object, search: str) -> Engine | None
         return None
     chosen = get_engine(named)
     if search == "approximate" and chosen.name != "cpu":
-        raise CothermError(
-            "search",
-            f"'approximate' with engine={chosen.name!r}",
-            "'auto' or 'exact', which compare all pairs there, or engine='cpu'",
-        )
+        needed = "'auto' or 'exact', which compare all pairs there, or engine='cpu'"
+        raise CothermError("search", f"'approximate' with engine={chosen.name!r}", needed)
     return chosen
 
 
@@ -168,12 +165,8 @@ def _is_approximate(points: Points, k: int, search: str, engine: Engine | None) 
     if search == "approximate":
         advice = remedy[0].upper() + remedy[1:]
         raise CothermError("search", "'approximate', which is not available", "pynndescent, compiled", advice)
-    warnings.warn(
-        f"X: all pairs of {points.count:,} points are compared, which will be slow; for the approximate "
-        f"search {remedy}",
-        CothermWarning,
-        stacklevel=4,
-    )
+    told = f"X: all pairs of {points.count:,} points are compared, which will be slow; for the approximate search "
+    warnings.warn(told + remedy, CothermWarning, stacklevel=4)
     return False
 
 

@@ -133,17 +133,6 @@ def _checksum(fields: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(fields, sort_keys=True).encode())
 
 
-def _read_header(folder: Path) -> Header:
-    place = folder / FILE
-    if not folder.is_dir():
-        given = "no such directory" if not folder.exists() else "a file"
-        raise CothermError(str(folder), given, "the directory of a sharded graph", "`cotherm shard` makes one.")
-    if not place.is_file():
-        raise CothermError(str(folder), f"no {FILE} in it", "the directory of a sharded graph, complete")
-    with within(place):
-        return parse(atomic.load(place))
-
-
 @dataclass(frozen=True)
 class GraphPart:
     """A contiguous range of the vertices of a sharded graph, and all edges that touch it.
@@ -243,7 +232,14 @@ class ShardedGraph:
             If the directory is not a sharded graph, was written by a newer version, or lacks a file or part of one.
         """
         place = atomic.as_path(path)
-        header = _read_header(place)
+        needed = "the directory of a sharded graph"
+        if not place.is_dir():
+            given = "no such directory" if not place.exists() else "a file"
+            raise CothermError(str(place), given, needed, "`cotherm shard` makes one.")
+        if not (place / FILE).is_file():
+            raise CothermError(str(place), f"no {FILE} in it", f"{needed}, complete")
+        with within(place / FILE):
+            header = parse(atomic.load(place / FILE))
         for name, (size, _) in header.files.items():
             try:
                 found = (place / name).stat().st_size

@@ -136,7 +136,8 @@ def shard_knn_graph(
 
     Points are sorted into cells of space, from a sample, and cells are cut into blocks. Each rank searches for the
     neighbors of its blocks, first in the block itself, then in all others whose bounding box and ball are no
-    farther than the k-th neighbor so far. Disk: the points once more, and 16 k bytes a point, until it is done.
+    farther than the k-th neighbor so far. Disk: the points twice, or once and 16 k bytes a point, until it is
+    done.
 
     Examples
     --------
@@ -215,16 +216,23 @@ def _opened(
     n, d = files.shape
     extras: dict[str, PointFiles | ArrayFile] = {"coordinates": files} if d <= _DRAWABLE else {}
     with together(ranks):
-        for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
-            if number >= n:
-                given = f"{number} neighbors among n = {n} points"
-                raise CothermError(argument, given, f"at most {n - 1}, one less than there are points")
+        _require_points(recipe, n, f"n = {n} points")
         if labels is not None:
             extras["labels"] = found = array_file.describe(atomic.as_path(labels))
             if found.shape != (n,) or found.dtype.kind not in "biuU":
                 given = f"an array of shape {found.shape} and dtype {found.dtype}"
                 raise CothermError("labels", given, f"a row for each of {n} vertices")
     return files, extras
+
+
+def _require_points(recipe: SimpleNamespace, n: int, told: str) -> None:
+    for argument, number in (("k", recipe.k), ("scale_neighbor", recipe.sought)):
+        if number >= n:
+            given, needed = (
+                f"{number} neighbors among {told}",
+                f"at most {max(n - 1, 0)}, one less than there are points",
+            )
+            raise CothermError(argument, given, needed)
 
 
 class _Table(NamedTuple):
@@ -243,9 +251,7 @@ def _neighbors(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, scratch: P
     """Search for all neighbors, and measure the recall where it may be less than 1."""
     probes = recipe.probes if recipe.search == "approximate" else None
     with together(ranks):
-        if recipe.sought >= layout.count:
-            given = f"{recipe.sought} neighbors among {layout.count} points that are not zero"
-            raise CothermError("k", given, f"at most {max(layout.count - 1, 0)}")
+        _require_points(recipe, layout.count, f"{layout.count} points that are not zero")
     shape = layout.count, recipe.k
     columns = ("place", shape, "<i8"), ("distance", shape, "<f8"), ("sigma", shape[:1], "<f8")
     files = from_first(ranks, lambda: array_file.allocate_all(scratch, *columns))
@@ -327,8 +333,7 @@ def _add_edges(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, table: _Ta
             if recipe.scale is not None:
                 sigma = taken(table.sigma, np.concatenate([row, other]))
                 sigma[np.isinf(sigma)] = table.common
-                ends = np.arange(len(d))
-                records["w"] = kernel.gaussian(d, ends, len(d) + ends, sigma, recipe.scale_factor)
+                records["w"] = kernel.gaussian(d, sigma[: len(d)], sigma[len(d) :], recipe.scale_factor)
             i, j = (row, other) if recipe.order == "cells" else (taken(layout.ids, one) for one in (row, other))
             records["i"], records["j"] = np.minimum(i, j), np.maximum(i, j)
             writer.add(records)
