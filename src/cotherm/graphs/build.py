@@ -317,10 +317,14 @@ def mesh_graph(
     n = checked_rows("vertices", position).shape[0]
     with known_as("X", "vertices"):
         bare = _without_edges(vertices, n, labels, vertex_names, name)
-    i, j = _sides(checked_faces(faces, n), n)
+    corners = checked_faces(faces, n)
+    i, j, _ = _symmetrized(n, corners.ravel(), np.roll(corners, -1, axis=1).ravel(), np.ones(corners.size), "max")
     length = np.linalg.norm(position[i] - position[j], axis=1)
     if weights == "inverse-length":
-        return bare.with_edges(i, j, 1 / _positive(length, i, j))
+        needed = "edges of positive length for weights='inverse-length'"
+        told = lambda e: f"vertices {i[e]} and {j[e]} coincide but share an edge"  # noqa: E731
+        refuse_where("vertices", length == 0, told, needed, "Merge them, or use other weights.")
+        return bare.with_edges(i, j, 1 / length)
     return bare.with_edges(i, j, _weights(length, None if weights == "unit" else sigma, scale_factor))
 
 
@@ -366,17 +370,3 @@ def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, I
         mutual = times == 2
         key, w = key[mutual], w[mutual]
     return key // n, key % n, w
-
-
-def _sides(corners: Ints, n: int) -> tuple[Ints, Ints]:
-    """The sides of the triangles, each once, sorted, i < j."""
-    i, j = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-    key = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
-    return key // n, key % n
-
-
-def _positive(length: Floats, i: Ints, j: Ints) -> Floats:
-    needed = "edges of positive length for weights='inverse-length'"
-    told = lambda e: f"vertices {i[e]} and {j[e]} coincide but share an edge"  # noqa: E731
-    refuse_where("vertices", length == 0, told, needed, "Merge them, or use other weights.")
-    return length

@@ -13,6 +13,7 @@ from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError, known_as
 from cotherm.graphs.validation import (
+    Frozen,
     assign,
     checked_coordinates,
     checked_ends,
@@ -47,7 +48,7 @@ class _Unchanged(Enum):
 _UNCHANGED: Any = _Unchanged.UNCHANGED
 
 
-class Graph:
+class Graph(Frozen):
     """Undirected graph without loops, with a weight ≥ 0 on every edge.
 
     Parameters
@@ -471,24 +472,10 @@ class Graph:
         """
         return self.validity(laplacian, tolerance=tolerance).valid
 
-    def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be set; replace() gives a changed copy")
-
-    def __delattr__(self, field: str) -> None:
-        raise AttributeError(f"Graph is frozen: {field} cannot be deleted")
-
     def __reduce__(self) -> tuple[Any, ...]:
         # The default would set the slots one by one, which a frozen class refuses.
         fields = (self.n, self.i, self.j, self.w, self.coordinates, self.labels, self.name, self.vertex_names)
         return _rebuild, fields
-
-    def __eq__(self, other: object) -> bool:
-        """Same vertices, edges in the same order, weights, coordinates, labels and names."""
-        if not isinstance(other, Graph):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, one), getattr(other, one)) for one in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         title = f"{self.name!r}, " if self.name else ""

@@ -12,10 +12,10 @@ from cotherm import validation
 from cotherm.arrays import Floats, Indices
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
-from cotherm.graphs.validation import assign, read_only
+from cotherm.graphs.validation import Frozen, assign, read_only
 
 
-class Mesh:
+class Mesh(Frozen):
     """Triangle mesh: points in three dimensions and triangles between them.
 
     Parameters
@@ -64,23 +64,9 @@ class Mesh:
         yield self.vertices
         yield self.faces
 
-    def __setattr__(self, field: str, value: object) -> None:
-        raise AttributeError(f"Mesh is frozen: {field} cannot be set")
-
-    def __delattr__(self, field: str) -> None:
-        raise AttributeError(f"Mesh is frozen: {field} cannot be deleted")
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Needed because frozen slots defeat the default.
         return Mesh, (self.vertices, self.faces)
-
-    def __eq__(self, other: object) -> bool:
-        """Same vertices and faces in the same order, to the last bit."""
-        if not isinstance(other, Mesh):
-            return NotImplemented
-        return np.array_equal(self.vertices, other.vertices) and np.array_equal(self.faces, other.faces)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.vertices)} vertices, {len(self.faces)} faces)"

@@ -28,6 +28,26 @@ EACH_ONCE = "every pair of vertices at most once"
 assign = object.__setattr__
 
 
+class Frozen:
+    """What a class of checked fields does, all of them in slots: they stay, and two objects are equal if they are."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __setattr__(self, field: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be set; make another one")
+
+    def __delattr__(self, field: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {field} cannot be deleted")
+
+    def __eq__(self, other: object) -> bool:
+        """Same content in the same order, to the last bit."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, one), getattr(other, one)) for one in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, made read-only."""
     array.flags.writeable = False

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from cotherm.arrays import Floats, Ints
 from cotherm.io.text import Lines, as_integers
 
 NEEDED = "a triangle: 3 and three vertex numbers"
 ADVICE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."
-
-
-def require_three(lines: Lines, corners: Floats) -> None:
-    """Refuse polygons, which are not cut up."""
-    lines.refuse_where(np.not_equal(corners, 3), NEEDED, ADVICE)
 
 
 def corners(lines: Lines, numbers: Floats, n: int) -> Ints:

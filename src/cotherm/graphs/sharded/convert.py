@@ -7,13 +7,12 @@ import warnings
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cotherm import limits, memory, validation
-from cotherm.arrays import Floats, Ints
+from cotherm.arrays import Ints
 from cotherm.errors import CothermError, CothermWarning, within
 from cotherm.graphs.files import read_graph
 from cotherm.graphs.formats import edge_list
@@ -23,6 +22,7 @@ from cotherm.graphs.sharded.partition import partitioned, partitioner
 from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph
 from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
+from cotherm.graphs.sharded.writing import edges as as_records
 from cotherm.graphs.validation import checked_name
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
@@ -160,7 +160,7 @@ def _opened(given: Graph | Path, scratch: Path) -> _Source:
     with atomic.writing(place), place.open("xb") as file:
         for start in range(0, graph.m, _EDGES_AT_ONCE):
             some = slice(start, start + _EDGES_AT_ONCE)
-            file.write(array_file.octets(_records(graph.i[some], graph.j[some], graph.w[some])))
+            file.write(array_file.octets(as_records(graph.i[some], graph.j[some], graph.w[some])))
     extras = {one: scratch / f"{one}.npy" for one in EXTRAS if getattr(graph, one, None) is not None}
     for one, path in extras.items():
         array_file.save(path, getattr(graph, one))
@@ -190,7 +190,7 @@ def _parsed(path: Path, place: Path) -> tuple[int, int, str | None]:
             if not good.all():
                 k = int(np.argmin(good))
                 raise NotPlainError(f"row {m + k}, from {i[k]:g} to {j[k]:g} of weight {w[k]:g}")
-            found = _records(i, j, w)
+            found = as_records(i, j, w)
             file.write(array_file.octets(found))
             m, largest = m + len(found), max(largest, int(found["j"].max(initial=-1)))
     if form.header is not None:
@@ -220,12 +220,6 @@ def _whole_text(path: Path, why: str) -> Graph:
         return edge_list.parse(unpack(path) if path.suffix.lower() == ".gz" else atomic.load(path))
 
 
-def _records(i: NDArray[Any], j: NDArray[Any], w: Floats) -> Records:
-    found = np.empty(len(i), EDGE)
-    found["i"], found["j"], found["w"] = np.minimum(i, j), np.maximum(i, j), w + 0.0  # −0.0 becomes 0.0
-    return found
-
-
 def _write(ranks: Ranks, edges: _Source, folder: Path, parts: int | None, order: str, name: str | None) -> None:
     """All shards, from edges that can be read."""
     shards = parts or max(ranks.size, -(-edges.m // limits.SHARD_EDGES))
@@ -245,7 +239,7 @@ def _write(ranks: Ranks, edges: _Source, folder: Path, parts: int | None, order:
     writer = ShardWriter(ranks, folder, starts)
     with together(ranks):
         for block in _blocks(ranks, edges, label="edges to shards"):
-            writer.add(block if number is None else _records(number[block["i"]], number[block["j"]], block["w"]))
+            writer.add(block if number is None else as_records(number[block["i"]], number[block["j"]], block["w"]))
 
     def each_once(records: Records) -> Records:
         again = repeated(records)

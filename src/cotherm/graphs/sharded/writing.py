@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import memory, validation
-from cotherm.arrays import Ints
+from cotherm.arrays import Floats, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.sharded.staging import SCRATCH, write_file
 from cotherm.graphs.sharded.store import COLUMNS, EXTRAS, FILE, GraphPart, Header, ShardedGraph, file_name, render
@@ -42,13 +42,13 @@ class Buckets:
     """
 
     def __init__(self, folder: Path, name: str, starts: Ints, dtype: np.dtype[Any], ranks: Ranks) -> None:
-        self._folder, self._name, self._starts, self._dtype, self._ranks = folder, name, starts, dtype, ranks
+        self._folder, self._name, self.starts, self._dtype, self._ranks = folder, name, starts, dtype, ranks
         self._waiting: list[tuple[Ints, Records]] = []
         self._bytes = 0
 
     def add(self, vertices: NDArray[Any], records: Records) -> None:
         """Put record r into the bucket of the shard of vertices[r]; ``flush`` when all are added."""
-        shard = np.searchsorted(self._starts, vertices, side="right") - 1  # empty shards own no vertex
+        shard = np.searchsorted(self.starts, vertices, side="right") - 1  # empty shards own no vertex
         self._waiting.append((shard, records))
         self._bytes += records.nbytes + shard.nbytes
         if self._bytes >= _WAITING:
@@ -61,7 +61,7 @@ class Buckets:
         shard, records = (np.concatenate(some) for some in zip(*self._waiting, strict=True))
         self._waiting, self._bytes = [], 0
         order = np.argsort(shard, kind="stable")
-        records, cuts = records[order], np.searchsorted(shard, np.arange(len(self._starts)), sorter=order)
+        records, cuts = records[order], np.searchsorted(shard, np.arange(len(self.starts)), sorter=order)
         for s in np.flatnonzero(np.diff(cuts)).tolist():
             place = self._places(s)[self._ranks.rank]
             with atomic.writing(place), place.open("ab") as file:
@@ -79,13 +79,14 @@ class Buckets:
             at += len(found)
         return records
 
-    def pieces(self, shard: int) -> Iterator[Records]:
-        """The same, some at a time."""
+    def pieces(self, shard: int, *, keep: bool = False) -> Iterator[Records]:
+        """The same, some at a time; with ``keep`` the files stay."""
         for place in filter(Path.exists, self._places(shard)):
             with place.open("rb") as file:
                 while len(found := np.fromfile(file, self._dtype, max(1, _WAITING // self._dtype.itemsize))):
                     yield found
-            place.unlink()
+            if not keep:
+                place.unlink()
 
     def _places(self, shard: int) -> list[Path]:
         return [self._folder / f"{self._name}-{shard:05d}-{rank:05d}.bin" for rank in range(self._ranks.size)]
@@ -95,12 +96,12 @@ class ShardWriter:
     """All shards of a graph in a folder that ``staged`` gave, by all ranks together."""
 
     def __init__(self, ranks: Ranks, folder: Path, starts: Ints) -> None:
-        self._ranks, self._folder, self._starts = ranks, folder, starts
-        self._edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
+        self._ranks, self._folder, self.starts = ranks, folder, starts
+        self.edges = Buckets(folder / SCRATCH, "edges", starts, EDGE, ranks)
 
     def add(self, records: Records) -> None:
         """Some edges of this rank."""
-        self._edges.add(records["i"], records)
+        self.edges.add(records["i"], records)
 
     def finish(
         self,
@@ -115,25 +116,25 @@ class ShardWriter:
 
         ``extras`` are files of rows of the vertices, whose numbers there ``original`` gives for a range if they differ.
         """
-        ranks, starts = self._ranks, self._starts
+        ranks, starts = self._ranks, self.starts
         mine = dealt(len(starts) - 1, ranks)
         cut = Buckets(self._folder / SCRATCH, "cut", starts, _MIRROR, ranks)
-        edges, mirrors = (np.zeros(len(starts) - 1, dtype=np.int64) for _ in range(2))
+        owned, mirrors = (np.zeros(len(starts) - 1, dtype=np.int64) for _ in range(2))
         files: dict[str, tuple[int, int]] = {}
         with together(ranks):
-            self._edges.flush()
+            self.edges.flush()
         with together(ranks):
             for shard in track(mine, total=len(mine), label="shards"):
                 own = merge(self._sorted(shard))
-                edges[shard] = len(own)
+                owned[shard] = len(own)
                 files |= save(self._folder, "edges", shard, _columns(own))
                 away = np.flatnonzero(own["j"] >= starts[shard + 1])
                 records = np.empty(len(away), _MIRROR)
                 records["i"], records["j"], records["e"] = own["i"][away], own["j"][away], away
                 cut.add(records["j"], records)
             cut.flush()
-        edges = ranks.sum(edges)
-        first = np.concatenate([[0], np.cumsum(edges)])
+        owned = ranks.sum(owned)
+        first = np.concatenate([[0], np.cumsum(owned)])
         with together(ranks):
             for shard in mine:
                 found = cut.take(shard)  # in order: ranks, and each rank, go through shards in order
@@ -151,24 +152,31 @@ class ShardWriter:
                     files |= save(self._folder, "vertices", shard, rows)
         present = tuple(one for one in EXTRAS if one in extras or (one == "original" and original is not None))
         n, m, mirrors = int(starts[-1]), int(first[-1]), ranks.sum(mirrors)
-        _write_header(ranks, self._folder, Header(n, m, starts, edges, mirrors, files, name, order, present))
+        _write_header(ranks, self._folder, Header(n, m, starts, owned, mirrors, files, name, order, present))
 
     def _sorted(self, shard: int) -> Records:
         """The records of a shard sorted by (i, j), those of the same edge as they came."""
-        count, free = self._edges.count(shard), memory.available()
+        count, free = self.edges.count(shard), memory.available()
         needed = _WHILE_SORTED * count * EDGE.itemsize
         if free is not None and needed > free:
             raise CothermError(
                 "parts",
-                f"{len(self._starts) - 1}, of which shard {shard} has {count:,} edges",
+                f"{len(self.starts) - 1}, of which shard {shard} has {count:,} edges",
                 f"shards that fit {memory.words(free)} of memory; this one takes {memory.words(needed)}",
                 "Ask for more parts.",
             )
-        records = self._edges.take(shard)
+        records = self.edges.take(shard)
         key = records["i"].astype(np.int64)
-        key *= int(self._starts[-1])
+        key *= int(self.starts[-1])
         key += records["j"]
         return records[np.argsort(key, kind="stable")]
+
+
+def edges(i: NDArray[Any], j: NDArray[Any], w: Floats) -> Records:
+    """Records of edges, whichever end comes first."""
+    found = np.empty(len(i), EDGE)
+    found["i"], found["j"], found["w"] = np.minimum(i, j), np.maximum(i, j), w + 0.0  # −0.0 becomes 0.0
+    return found
 
 
 def dealt(shards: int, ranks: Ranks) -> range:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from cotherm.graphs.sharded.knn.points import PointFiles, PointPaths
 from cotherm.graphs.sharded.knn.search import BlockSearch
 from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import MOST_SHARDS, ShardedGraph
-from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated, taken
+from cotherm.graphs.sharded.writing import Buckets, Records, ShardWriter, dealt, edges, repeated, taken
 from cotherm.graphs.validation import checked_name, checked_scale
 from cotherm.io import array_file, atomic
 from cotherm.io.array_file import ArrayFile
@@ -31,6 +32,10 @@ from cotherm.ranks import ONE, Ranks, from_first, require_equal, together
 # Rows whose true neighbors are found to measure the recall.
 _SAMPLE = 200
 _DRAWABLE = 3
+# Edges weighed together.
+_EDGES_AT_ONCE = 2**20
+# σ of a vertex on its way to a file of all.
+_SCALE = np.dtype([("vertex", "<i4"), ("sigma", "<f8")])
 # Bits of a number that are looked at together for the median.
 _BITS = 16
 # The options, with their defaults.
@@ -136,8 +141,7 @@ def shard_knn_graph(
 
     Points are sorted into cells of space, from a sample, and cells are cut into blocks. Each rank searches for the
     neighbors of its blocks, first in the block itself, then in all others whose bounding box and ball are no
-    farther than the k-th neighbor so far. Disk: the points twice, or once and 16 k bytes a point, until it is
-    done.
+    farther than the k-th neighbor so far. Disk: the points twice, and 16 k bytes a point, until it is done.
 
     Examples
     --------
@@ -167,14 +171,14 @@ def shard_knn_graph(
         layout = lay_out(ranks, files, recipe.metric, recipe.block, scratch, recipe.seed)
         if ranks.rank == 0:
             warn_of_zero_rows("points", layout.n - layout.count, layout.n)
-        table, recall = _neighbors(ranks, layout, recipe, scratch)
-        if ranks.rank == 0:
-            warn_if_low(recall, "more probes")
         shards = recipe.parts or max(ranks.size, -(-layout.n * recipe.k // limits.SHARD_EDGES))
         writer = ShardWriter(ranks, folder, layout.n * np.arange(shards + 1) // shards)
-        _add_edges(ranks, layout, recipe, table, writer)
+        weigh, recall = _add_neighbors(ranks, layout, recipe, writer, scratch)
+        if ranks.rank == 0:
+            warn_if_low(recall, "more probes")
         original = None if recipe.order == "given" else layout.ids.read
-        writer.finish(_symmetrized(recipe.symmetrize), extras, original, name=recipe.name, order=recipe.order)
+        merge = partial(_merged, recipe.symmetrize, weigh)
+        writer.finish(merge, extras, original, name=recipe.name, order=recipe.order)
     return NeighborShards(ShardedGraph.open(path), recall)
 
 
@@ -191,21 +195,19 @@ def _checked_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _symmetrized(how: str) -> Callable[[Records], Records]:
-    """Merge the records of edges, one or two for each: "max", "mean" or "min" of both directions.
+def _merged(how: str, weigh: Callable[[Records], Floats], records: Records) -> Records:
+    """One record for the one or two of each edge, of which ``w`` is the distance: "max", "mean" or "min" of weights.
 
     Weights of both directions are the same, so that only their number matters.
     """
-
-    def merge(records: Records) -> Records:
-        first = np.flatnonzero(~repeated(records))
-        times = np.diff(np.append(first, len(records)))
-        merged = records[first]
-        if how == "mean":
-            merged["w"] = merged["w"] * times / 2
-        return merged[times == 2] if how == "min" else merged
-
-    return merge
+    first = np.flatnonzero(~repeated(records))
+    times = np.diff(np.append(first, len(records)))
+    merged = records[first]
+    for start in range(0, len(merged), _EDGES_AT_ONCE):
+        merged["w"][start : start + _EDGES_AT_ONCE] = weigh(merged[start : start + _EDGES_AT_ONCE])
+    if how == "mean":
+        merged["w"] = merged["w"] * times / 2
+    return merged[times == 2] if how == "min" else merged
 
 
 def _opened(
@@ -235,65 +237,78 @@ def _require_points(recipe: SimpleNamespace, n: int, told: str) -> None:
             raise CothermError(argument, given, needed)
 
 
-class _Table(NamedTuple):
-    """Neighbors of all rows of a layout, in files: where they are, distances to them, and σ of every row.
-
-    Where the σ of a row is infinite, it is ``common``.
-    """
-
-    place: ArrayFile
-    distance: ArrayFile
-    sigma: ArrayFile
-    common: float = 1.0
-
-
-def _neighbors(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, scratch: Path) -> tuple[_Table, float]:
-    """Search for all neighbors, and measure the recall where it may be less than 1."""
+def _add_neighbors(
+    ranks: Ranks, layout: Layout, recipe: SimpleNamespace, writer: ShardWriter, scratch: Path
+) -> tuple[Callable[[Records], Floats], float]:
+    """Search for neighbors: edges with distances, on their way to shards. How to weigh them, and the recall."""
     probes = recipe.probes if recipe.search == "approximate" else None
     with together(ranks):
         _require_points(recipe, layout.count, f"{layout.count} points that are not zero")
-    shape = layout.count, recipe.k
-    columns = ("place", shape, "<i8"), ("distance", shape, "<f8"), ("sigma", shape[:1], "<f8")
-    files = from_first(ranks, lambda: array_file.allocate_all(scratch, *columns))
-    table = _Table(files[0], files[1], files[2])
     mine = dealt_blocks(ranks, layout.starts)
     sample = np.sort(np.random.default_rng(recipe.seed).choice(layout.count, min(layout.count, _SAMPLE), replace=False))
+    scales = Buckets(scratch, "scales", writer.starts, _SCALE, ranks)
     right, judged, least = 0, 0, np.inf
     with together(ranks):
         search = BlockSearch(layout, recipe.sought, probes)
         for block in track(mine, total=len(mine), label="neighbors"):
             start, stop = layout.span(block)
             found = search.of_block(block)
-            table.place.put(start, found.place[:, : recipe.k])
-            table.distance.put(start, found.distance[:, : recipe.k])
-            sigma = np.full(stop - start, np.inf)
+            given = recipe.order == "given"
+            vertices = layout.ids.read(start, stop) if given else np.arange(start, stop)
+            others, d = (found.ids if given else found.place)[:, : recipe.k], found.distance[:, : recipe.k]
+            there = others >= 0
+            writer.add(edges(np.repeat(vertices, there.sum(axis=1)), others[there], d[there]))
             if recipe.scale == "self-tuning":
-                sigma = kernel.own_sigma(found.distance, recipe.scale_neighbor)
-                least = min(least, float(np.min(sigma[sigma > 0], initial=np.inf)))
-            table.sigma.put(start, sigma)
-            rows = sample[(sample >= start) & (sample < stop)] - start
-            if probes is not None and len(rows):
-                true = search.exactly(block, rows).distance[:, recipe.k - 1 : recipe.k]
-                right += int(np.count_nonzero(found.distance[rows, : recipe.k] <= true * (1 + 1e-12)))
-                judged += len(rows) * recipe.k
-    right, judged = ranks.sum(right), ranks.sum(judged)
-    common = recipe.scale if isinstance(recipe.scale, float) else -ranks.most(-least)
-    if recipe.scale == "median":
-        common = _median_distance(ranks, layout, table.distance, mine)
-    return table._replace(common=common if np.isfinite(common) else 1.0), right / judged if judged else 1.0
+                rows = np.empty(len(vertices), _SCALE)
+                rows["vertex"], rows["sigma"] = vertices, kernel.own_sigma(found.distance, recipe.scale_neighbor)
+                scales.add(vertices, rows)
+                least = min(least, float(np.min(rows["sigma"][rows["sigma"] > 0], initial=np.inf)))
+            if probes is not None and len(chosen := sample[(sample >= start) & (sample < stop)] - start):
+                true = search.exactly(block, chosen).distance[:, recipe.k - 1 : recipe.k]
+                right += int(np.count_nonzero(d[chosen] <= true * (1 + 1e-12)))
+                judged += len(chosen) * recipe.k
+        scales.flush()
+        writer.edges.flush()
+    right, judged, least = ranks.sum(right), ranks.sum(judged), -ranks.most(-least)
+    recall = right / judged if judged else 1.0
+    if recipe.scale == "self-tuning":
+        return _self_tuning(ranks, scales, least if np.isfinite(least) else 1.0, recipe.scale_factor, scratch), recall
+    sigma = _median_distance(ranks, writer) if recipe.scale == "median" else recipe.scale
+    if sigma is None:
+        return lambda records: np.ones(len(records)), recall
+    return lambda records: kernel.gaussian(records["w"], sigma, sigma, recipe.scale_factor), recall
 
 
-def _median_distance(ranks: Ranks, layout: Layout, distances: ArrayFile, mine: range) -> float:
-    """As ``kernel.common_sigma``; infinite where no distance is > 0."""
+def _self_tuning(
+    ranks: Ranks, scales: Buckets, least: float, factor: float, scratch: Path
+) -> Callable[[Records], Floats]:
+    """Weights from σ of every vertex; ``least`` where only copies are near."""
+    starts = scales.starts
+    (file,) = from_first(ranks, lambda: array_file.allocate_all(scratch, ("sigma", (int(starts[-1]),), "<f8")))
+    with together(ranks):
+        for shard in dealt(len(starts) - 1, ranks):
+            sigma = np.full(starts[shard + 1] - starts[shard], least)
+            for rows in scales.pieces(shard):
+                sigma[rows["vertex"] - starts[shard]] = np.where(np.isinf(rows["sigma"]), least, rows["sigma"])
+            file.put(int(starts[shard]), sigma)
+
+    def weigh(records: Records) -> Floats:
+        return kernel.gaussian(records["w"], taken(file, records["i"]), taken(file, records["j"]), factor)
+
+    return weigh
+
+
+def _median_distance(ranks: Ranks, writer: ShardWriter) -> float:
+    """As ``kernel.common_sigma``."""
 
     def blocks() -> Iterator[Floats]:
-        for block in mine:
-            d = distances.read(*layout.span(block))
-            yield d[np.isfinite(d)]
+        for shard in dealt(len(writer.starts) - 1, ranks):
+            for records in writer.edges.pieces(shard, keep=True):
+                yield records["w"]
 
     middle = _median(ranks, blocks, ranks.sum(sum(len(one) for one in blocks())))
-    least = min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf)
-    return middle or -ranks.most(-least)
+    least = -ranks.most(-min((float(np.min(one[one > 0], initial=np.inf)) for one in blocks()), default=np.inf))
+    return middle or (least if np.isfinite(least) else 1.0)
 
 
 def _median(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], count: int) -> float:
@@ -317,23 +332,3 @@ def _selected(ranks: Ranks, blocks: Callable[[], Iterable[Floats]], left: int) -
         left -= int(below[chosen - 1]) if chosen else 0
         prefix = prefix << _BITS | chosen
     return float(np.array(prefix, dtype=np.int64).view(np.float64))
-
-
-def _add_edges(ranks: Ranks, layout: Layout, recipe: SimpleNamespace, table: _Table, writer: ShardWriter) -> None:
-    """Weighted edges from every row to its neighbors, on their way to shards."""
-    mine = dealt_blocks(ranks, layout.starts)
-    with together(ranks):
-        for block in track(mine, total=len(mine), label="weights"):
-            start, stop = layout.span(block)
-            place, d = table.place.read(start, stop), table.distance.read(start, stop)
-            there = place >= 0
-            row = np.broadcast_to(np.arange(start, stop)[:, np.newaxis], place.shape)[there]
-            other, d = place[there], d[there]
-            records = np.ones(len(d), EDGE)
-            if recipe.scale is not None:
-                sigma = taken(table.sigma, np.concatenate([row, other]))
-                sigma[np.isinf(sigma)] = table.common
-                records["w"] = kernel.gaussian(d, sigma[: len(d)], sigma[len(d) :], recipe.scale_factor)
-            i, j = (row, other) if recipe.order == "cells" else (taken(layout.ids, one) for one in (row, other))
-            records["i"], records["j"] = np.minimum(i, j), np.maximum(i, j)
-            writer.add(records)
