@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cotherm import validation
-from cotherm.arrays import Floats, Indices
+from cotherm.arrays import Floats, Indices, Ints
 from cotherm.errors import CothermError
 from cotherm.graphs.graph import MOST_VERTICES
 from cotherm.graphs.validation import Frozen, assign, read_only
+from cotherm.io.text import Lines, as_integers
+
+TRIANGLE = "a triangle: 3 and three vertex numbers"
+TRIANGULATE = "Triangulate the mesh first; how to cut a polygon is not for a reader to choose."
 
 
 class Mesh(Frozen):
@@ -88,3 +92,8 @@ def _faces(value: ArrayLike, n: int) -> Indices:
     if array.dtype.kind in "iu" and array.min() >= 0 and array.max() < n:  # saves a copy of eight bytes a number
         return array.astype(np.int32)
     return validation.indices("faces", array.ravel(), below=n).astype(np.int32).reshape(-1, 3)
+
+
+def corners_of(lines: Lines, numbers: Floats, n: int) -> Ints:
+    """Corners in a file, numbered from 0: all must be below n."""
+    return as_integers(lines, numbers, least=0, most=n - 1, needed=f"vertex numbers from 0 to {n - 1}")

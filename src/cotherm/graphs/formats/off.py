@@ -12,8 +12,7 @@ import re
 import numpy as np
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGLE, TRIANGULATE, Mesh, corners_of
 from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _VARIANT = re.compile(r"(ST)?C?N?OFF(?![a-zA-Z])")
@@ -35,9 +34,9 @@ def parse(data: bytes) -> Mesh:
             points = number_rows(lines, 3, "a vertex: three coordinates", more=not plain)
             vertices[which] = require_finite(lines, points)
         else:
-            numbers = number_rows(lines, 4, triangles.NEEDED, more=True)
-            lines.refuse_where(np.not_equal(numbers[:, 0], 3), triangles.NEEDED, triangles.ADVICE)
-            faces[which] = triangles.corners(lines, numbers[:, 1:], n)
+            numbers = number_rows(lines, 4, TRIANGLE, more=True)
+            lines.refuse_where(np.not_equal(numbers[:, 0], 3), TRIANGLE, TRIANGULATE)
+            faces[which] = corners_of(lines, numbers[:, 1:], n)
     return Mesh(vertices, faces)
 
 

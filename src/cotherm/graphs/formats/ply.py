@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cotherm.errors import CothermError
-from cotherm.graphs.formats import triangles
-from cotherm.graphs.mesh import Mesh
+from cotherm.graphs.mesh import TRIANGLE, TRIANGULATE, Mesh, corners_of
 from cotherm.io.text import LineReader, Lines, as_counts, number_rows, require_finite, require_rows, utf8
 
 _TYPES = {
@@ -41,7 +40,7 @@ class _Property(NamedTuple):
 class _Element(NamedTuple):
     name: str
     size: int
-    properties: list[_Property]
+    properties: dict[str, _Property]
 
 
 # The records of one element: a vector for a property, a matrix for a list.
@@ -100,32 +99,31 @@ def _split(data: bytes) -> tuple[int, Lines]:
 def _header(lines: Lines) -> tuple[str, list[_Element]]:
     """The byte order ('' for text) and the elements a file declares."""
     order: str | None = None
-    elements: list[_Element] = []
-    names: set[tuple[str, ...]] = set()  # of elements, and of elements and their properties
+    elements: dict[str, _Element] = {}
+    properties: dict[str, _Property] = {}
     for k, row in enumerate(lines.rows[1:], 1):
         match row.split():
             case ["format", form, "1.0"] if form in _ORDERS and order is None:
                 order = _ORDERS[form]
             case ["comment" | "obj_info", *_]:
                 pass
-            case ["element", name, count] if (name,) not in names:
-                names.add((name,))
+            case ["element", name, count] if name not in elements:
+                properties = {}
                 size = as_counts(lines, k, [count], "the number of records")[0]
-                elements.append(_Element(name, size, []))
+                elements[name] = _Element(name, size, properties)
             case ["property", *words] if elements:
                 found = _property(lines, k, words)
-                if (elements[-1].name, found.name) in names:
+                if found.name in properties:
                     lines.refuse(k, "a different name for every property of an element")
-                names.add((elements[-1].name, found.name))
-                elements[-1].properties.append(found)
+                properties[found.name] = found
             case _:
                 lines.refuse(k, "a PLY header line: format, element, property or comment")
     if order is None:
         raise CothermError("header", "no line 'format ...'", "format " + ", ".join(_ORDERS) + " 1.0")
-    for element in elements:
+    for element in elements.values():
         if not element.properties:
             raise CothermError("header", f"element {element.name!r} without properties", "at least one")
-    return order, elements
+    return order, list(elements.values())
 
 
 def _property(lines: Lines, k: int, words: list[str]) -> _Property:
@@ -151,7 +149,7 @@ def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> d
             record = _text_record(lines, element)
             found[element.name] = {}
         needed = f"{record.itemsize // 8} numbers, as in the first record of {element.name!r}"
-        advice = triangles.ADVICE if element.name == "face" else ""
+        advice = TRIANGULATE if element.name == "face" else ""
         rows = number_rows(lines, record.itemsize // 8, needed, advice).view(record)[:, 0]
         for name, lengths in _lengths(rows, element):
             lines.refuse_where(lengths != rows[name].shape[1], needed, advice)
@@ -159,7 +157,7 @@ def _text(data: bytes, start: int, elements: list[_Element], header: Lines) -> d
             if element.name == "vertex":
                 require_finite(lines, kept)
             is_triangle = element.name == "face" and kept.shape[1:] == (3,)
-            values = triangles.corners(lines, kept, n).astype(np.int32) if is_triangle else kept
+            values = corners_of(lines, kept, n).astype(np.int32) if is_triangle else kept
             column = found[element.name].setdefault(name, np.empty((element.size, *values.shape[1:]), values.dtype))
             column[which] = values
     return found
@@ -170,7 +168,7 @@ def _text_record(lines: Lines, element: _Element) -> np.dtype[Any]:
     words = lines.rows[0].split()
     fields: list[Any] = []
     at = 0
-    for p in element.properties:
+    for p in element.properties.values():
         length = 0
         if p.length is not None:
             word = words[at] if at < len(words) else "missing"
@@ -189,11 +187,11 @@ def _fields(p: _Property, kind: str, count: str, length: int) -> list[Any]:
 
 def _lengths(rows: NDArray[Any], element: _Element) -> Iterator[tuple[str, NDArray[Any]]]:
     """The lists of the records, and how long each is said to be."""
-    return ((p.name, rows[f"{p.name} length"]) for p in element.properties if p.length is not None)
+    return ((p.name, rows[f"{p.name} length"]) for p in element.properties.values() if p.length is not None)
 
 
 def _kept(rows: NDArray[Any], element: _Element) -> _Columns:
-    return {p.name: rows[p.name] for p in element.properties if p.name in _KEPT.get(element.name, ())}
+    return {p.name: rows[p.name] for p in element.properties.values() if p.name in _KEPT.get(element.name, ())}
 
 
 def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> dict[str, _Columns]:
@@ -204,7 +202,7 @@ def _binary(data: bytes, start: int, elements: list[_Element], order: str) -> di
         if stop > len(data):
             _refuse_short(element)
         rows = np.frombuffer(data, record, element.size, start)
-        advice = triangles.ADVICE if element.name == "face" else ""
+        advice = TRIANGULATE if element.name == "face" else ""
         for name, lengths in _lengths(rows, element):
             odd = np.flatnonzero(lengths != lengths[:1])
             if len(odd):
@@ -221,7 +219,7 @@ def _record(data: bytes, start: int, element: _Element, order: str) -> np.dtype[
     """The layout of one record; lists are as long as in the first."""
     fields: list[Any] = []
     at, where = start, f"first record of {element.name!r}"
-    for p in element.properties:
+    for p in element.properties.values():
         length = 0
         if p.length is not None and element.size:
             kind = np.dtype(order + p.length)
@@ -260,5 +258,5 @@ def _faces(face: _Columns, f: int) -> NDArray[Any]:
     corners = lists[0]
     if corners.shape[1] != 3:
         given = f"polygons with {corners.shape[1]} corners"
-        raise CothermError("faces", given, triangles.NEEDED, triangles.ADVICE)
+        raise CothermError("faces", given, TRIANGLE, TRIANGULATE)
     return corners

@@ -17,7 +17,7 @@ from cotherm.errors import CothermError, CothermWarning, within
 from cotherm.graphs.files import read_graph
 from cotherm.graphs.formats import edge_list
 from cotherm.graphs.graph import MOST_VERTICES, Graph
-from cotherm.graphs.sharded.number_text import NotPlainError, head_of, number_rows
+from cotherm.graphs.sharded.number_text import head_of, number_rows
 from cotherm.graphs.sharded.partition import partitioned, partitioner
 from cotherm.graphs.sharded.staging import SCRATCH, staged
 from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph
@@ -154,9 +154,9 @@ def _opened(given: Graph | Path, scratch: Path) -> _Source:
     else:
         try:
             return _Source(*_parsed(given, place), where, place, {})
-        except NotPlainError as error:
+        except CothermError as error:
             place.unlink(missing_ok=True)
-            graph = _whole_text(given, str(error))
+            graph = _whole_text(given, error.given)
     with atomic.writing(place), place.open("xb") as file:
         for start in range(0, graph.m, _EDGES_AT_ONCE):
             some = slice(start, start + _EDGES_AT_ONCE)
@@ -171,15 +171,11 @@ def _opened(given: Graph | Path, scratch: Path) -> _Source:
 def _parsed(path: Path, place: Path) -> tuple[int, int, str | None]:
     """Write all edges of an edge list as records; numbers of vertices and edges, and the name.
 
-    Whatever is wrong raises NotPlainError: the reader of whole files then says what and where, or can read it.
+    Whatever is wrong is a CothermError: the reader of whole files then says what and where, or can read it.
     """
-    head = head_of(path)
-    try:
-        form = edge_list.form_of(utf8(head))
-    except CothermError as error:
-        raise NotPlainError(str(error)) from None
+    form = edge_list.form_of(utf8(head_of(path)))
     if form.named:
-        raise NotPlainError("names of vertices")
+        raise CothermError(str(path), "names of vertices", "numbers")
     n = MOST_VERTICES if form.header is None else form.header.n
     m, largest = 0, -1
     with working(f"reading {path.name}"), atomic.writing(place), place.open("xb") as file:
@@ -189,17 +185,18 @@ def _parsed(path: Path, place: Path) -> tuple[int, int, str | None]:
             good &= (i != j) & (w >= 0) & (w < np.inf)
             if not good.all():
                 k = int(np.argmin(good))
-                raise NotPlainError(f"row {m + k}, from {i[k]:g} to {j[k]:g} of weight {w[k]:g}")
+                given = f"row {m + k}, from {i[k]:g} to {j[k]:g} of weight {w[k]:g}"
+                raise CothermError(str(path), given, "an edge")
             found = as_records(i, j, w)
             file.write(array_file.octets(found))
             m, largest = m + len(found), max(largest, int(found["j"].max(initial=-1)))
     if form.header is not None:
         # A compressed file that is cut short has been refused.
         if m != form.header.m or not (path.suffix.lower() == ".gz" or _ends_its_last_line(path)):
-            raise NotPlainError(f"{m} edges, of {form.header.m} in the header")
+            raise CothermError(str(path), f"{m} edges", f"{form.header.m}, as in the header")
         return n, m, form.header.name
     if not m:
-        raise NotPlainError("no edges")
+        raise CothermError(str(path), "no edges", "an edge")
     edge_list.require_proportion(str(path), largest + 1, m, edge_list.ADVICE)
     return largest + 1, m, None
 
@@ -212,6 +209,7 @@ def _ends_its_last_line(path: Path) -> bool:
 
 def _whole_text(path: Path, why: str) -> Graph:
     """An edge list that is not plain: between names, with comments, or wrong."""
+    atomic.load(path, most=1)  # refuses what is no file with content
     size, free = path.stat().st_size, memory.available()
     if free is not None and size > free:
         needed = "two vertex numbers and perhaps a weight >= 0 in every line, in a file larger than memory"

@@ -8,16 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from cotherm.arrays import Floats
+from cotherm.errors import CothermError
 from cotherm.io import atomic
 from cotherm.io.atomic import unpack
 
+ADVICE = "Leave out columns of text and comments, or save the points as .npy."
 _HEAD = 2**16
 # pyarrow reads some fifty of these ahead.
 _BLOCK = 2**18
-
-
-class NotPlainError(Exception):
-    """The text holds something else than rows of as many numbers."""
 
 
 def head_of(path: Path) -> bytes:
@@ -27,10 +25,7 @@ def head_of(path: Path) -> bytes:
 
 
 def number_rows(path: Path, columns: int, mark: str, skipped: int) -> Iterator[Floats]:
-    """The rows of numbers behind the ``skipped`` first lines; raises NotPlainError where a row is none.
-
-    As ``cotherm.io.text`` takes numbers: no missing ones, no quotes.
-    """
+    """The rows of numbers behind the ``skipped`` first lines, as ``cotherm.io.text`` takes numbers."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -42,4 +37,5 @@ def number_rows(path: Path, columns: int, mark: str, skipped: int) -> Iterator[F
         for batch in csv.open_csv(str(path), read, parse, convert, pa.system_memory_pool()):
             yield np.column_stack([column.to_numpy() for column in batch.columns])
     except (pa.ArrowException, OSError) as error:
-        raise NotPlainError(" ".join(str(error).split())) from None
+        given, needed = " ".join(str(error).split()), f"{columns} numbers in every row"
+        raise CothermError(str(path), given, needed, ADVICE) from None

@@ -66,15 +66,12 @@ class Layout:
         rows = self.rows.read(*self.span(block))
         return Points(self.n, self.metric, rows, np.arange(len(rows)))
 
-    def least_distances(self, rows: Floats, block: int) -> Floats:
-        """A lower bound of the Euclidean distance between each row and all rows of a block."""
-        return self._least(rows, rows, rows, 0.0, block)
-
     def least_to_blocks(self, block: int) -> Floats:
         """A lower bound of the distance between any row of a block and any row of every block."""
-        return self._least(self.low[block], self.high[block], self.center[block], self.radius[block], slice(None))
+        return self.least(self.low[block], self.high[block], self.center[block], self.radius[block], slice(None))
 
-    def _least(self, low: Floats, high: Floats, center: Floats, radius: Any, block: int | slice) -> Floats:
+    def least(self, low: Floats, high: Floats, center: Floats, radius: Any, block: int | slice) -> Floats:
+        """The same between rows in boxes and balls, or rows themselves, and all rows of a block or of every one."""
         slack = 4 * (self.rows.shape[1] + 8) * EPSILON  # room for the rounding of sums of d squares
         outside = np.maximum(np.maximum(self.low[block] - high, low - self.high[block]), 0.0)
         box = np.sqrt(np.einsum("ij,ij->i", outside, outside)) * (1 - slack)

@@ -64,7 +64,7 @@ class BlockSearch:
             reach = _reach(queries, found.distance[:, -1])
             if least[other] > reach.max(initial=0.0):
                 break
-            near = self._layout.least_distances(rows, other) <= reach
+            near = self._layout.least(rows, rows, rows, 0.0, other) <= reach
             if probed is not None:
                 near &= (probed == other).any(axis=1)
             asked = np.flatnonzero(near)
