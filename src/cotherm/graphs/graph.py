@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -148,12 +149,13 @@ class Graph(Frozen):
         assign(self, "n", n)
         assign(self, "i", read_only(low))
         assign(self, "j", read_only(high))
-        assign(self, "w", read_only(checked_weights("w", w, low, high)))
-        names = checked_vertex_names(vertex_names, n)
-        assign(self, "coordinates", checked_coordinates(coordinates, n, names))
-        assign(self, "labels", checked_labels(labels, n, names))
-        assign(self, "vertex_names", names)
-        assign(self, "name", checked_name(name))
+        self._take(w=w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
+
+    def _take(self, **given: Any) -> None:
+        """Check and set some fields; names of vertices come before what may be matched with them."""
+        for field, check in _CHECKS.items():
+            if given.get(field, _UNCHANGED) is not _UNCHANGED:
+                assign(self, field, check(self, given[field]))
 
     @classmethod
     def from_adjacency(
@@ -252,16 +254,7 @@ class Graph(Frozen):
         other = object.__new__(Graph)
         for field in self.__slots__:
             assign(other, field, getattr(self, field))
-        if w is not _UNCHANGED:
-            assign(other, "w", read_only(checked_weights("w", w, self.i, self.j)))
-        if vertex_names is not _UNCHANGED:
-            assign(other, "vertex_names", checked_vertex_names(vertex_names, self.n))
-        if coordinates is not _UNCHANGED:
-            assign(other, "coordinates", checked_coordinates(coordinates, self.n, other.vertex_names))
-        if labels is not _UNCHANGED:
-            assign(other, "labels", checked_labels(labels, self.n, other.vertex_names))
-        if name is not _UNCHANGED:
-            assign(other, "name", checked_name(name))
+        other._take(w=w, coordinates=coordinates, labels=labels, vertex_names=vertex_names, name=name)
         return other
 
     def with_weights(self, u: ArrayLike) -> Graph:
@@ -497,6 +490,15 @@ class Graph(Frozen):
             if given is not None:
                 rows.append((name, ", ".join(map(str, given[:3].tolist())) + (", …" if self.n > 3 else "")))
         return page(f"Graph {self.name}" if self.name else "Graph", [(("", ""), rows)])
+
+
+_CHECKS: dict[str, Callable[[Graph, Any], Any]] = {
+    "w": lambda g, value: read_only(checked_weights("w", value, g.i, g.j)),
+    "vertex_names": lambda g, value: checked_vertex_names(value, g.n),
+    "coordinates": lambda g, value: checked_coordinates(value, g.n, g.vertex_names),
+    "labels": lambda g, value: checked_labels(value, g.n, g.vertex_names),
+    "name": lambda _, value: checked_name(value),
+}
 
 
 def _rebuild(

@@ -20,8 +20,8 @@ from cotherm.graphs.graph import MOST_VERTICES, Graph
 from cotherm.graphs.sharded.number_text import head_of, number_rows
 from cotherm.graphs.sharded.partition import partitioned, partitioner
 from cotherm.graphs.sharded.staging import SCRATCH, staged
-from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph
-from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, repeated
+from cotherm.graphs.sharded.store import EXTRAS, MOST_SHARDS, ShardedGraph, even_cuts
+from cotherm.graphs.sharded.writing import EDGE, Records, ShardWriter, dealt, repeated
 from cotherm.graphs.sharded.writing import edges as as_records
 from cotherm.graphs.validation import checked_name
 from cotherm.io import array_file, atomic
@@ -268,17 +268,13 @@ def _ranges(ranks: Ranks, edges: _Source, shards: int) -> Ints:
     counts, total = ranks.sum(counts), ranks.sum(total)
     if not total <= np.finfo(np.float64).max / 4:  # on all ranks
         raise SharedError(edges.where, "weights whose sum overflows", "weights that can be added up", "Rescale them.")
-    # Work is assumed to be spread evenly within a bin.
     bins = np.minimum(np.arange(len(counts) + 1) * width, edges.n)
-    work = np.concatenate([[0.0], np.cumsum(counts + np.diff(bins), dtype=np.float64)])
-    cuts = np.rint(np.interp(work[-1] * np.arange(shards + 1) / shards, work, bins.astype(np.float64))).astype(np.int64)
-    cuts[0], cuts[-1] = 0, edges.n
-    return cuts
+    return even_cuts(counts + np.diff(bins), bins, shards)
 
 
 def _blocks(ranks: Ranks, edges: _Source, *, label: str) -> Iterator[Records]:
     """The records of this rank, some at a time."""
-    first, last = (edges.m * (ranks.rank + k) // ranks.size for k in (0, 1))
-    starts = range(first, last, _EDGES_AT_ONCE)
+    mine = dealt(edges.m, ranks)
+    starts = mine[::_EDGES_AT_ONCE]
     for start in track(starts, total=len(starts), label=label):
-        yield edges.read(start, min(start + _EDGES_AT_ONCE, last))
+        yield edges.read(start, min(start + _EDGES_AT_ONCE, mine.stop))

@@ -304,14 +304,7 @@ class ShardedGraph:
         """
         size = validation.integer("size", size, least=1)
         work = np.diff(self.starts) + self.header.edges + self.header.mirrors
-        total = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
-        aims = total[-1] * np.arange(size + 1) / size
-        if self.header.order == "partition":
-            aims = _at_parts(aims, total)
-        # Work is assumed to be spread evenly within a shard.
-        ranges = np.rint(np.interp(aims, total, self.starts.astype(np.float64))).astype(np.int64)
-        ranges[0], ranges[-1] = 0, self.n
-        return ranges
+        return even_cuts(work, self.starts, size, whole=self.header.order == "partition")
 
     def part(self, rank: int, size: int | None = None, *, ranges: ArrayLike | None = None) -> GraphPart:
         """Read the part of one process.
@@ -500,9 +493,17 @@ def _checked_ranges(ranges: ArrayLike | None, n: int) -> Ints:
     return array
 
 
-def _at_parts(aims: Floats, ends: Floats) -> Floats:
-    """Where to cut work that lies in parts joined by few edges: at the end of a part, if that is near enough."""
-    after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
-    before = after - 1
-    near = np.where(aims - ends[before] < ends[after] - aims, ends[before], ends[after])
-    return np.where(np.abs(near - aims) <= _UNEVEN * aims[-1] / (len(aims) - 1), near, aims)
+def even_cuts(work: Ints, starts: Ints, parts: int, *, whole: bool = False) -> Ints:
+    """Cut what starts at ``starts`` into parts of equal work, assumed to be spread evenly between these.
+
+    With ``whole`` at one of these, if that is near enough.
+    """
+    ends = np.concatenate([[0.0], np.cumsum(work.astype(np.float64))])
+    aims = ends[-1] * np.arange(parts + 1) / parts
+    if whole:
+        after = np.clip(np.searchsorted(ends, aims), 1, len(ends) - 1)
+        near = np.where(aims - ends[after - 1] < ends[after] - aims, ends[after - 1], ends[after])
+        aims = np.where(np.abs(near - aims) <= _UNEVEN * aims[-1] / parts, near, aims)
+    cuts = np.rint(np.interp(aims, ends, starts.astype(np.float64))).astype(np.int64)
+    cuts[0], cuts[-1] = 0, starts[-1]
+    return cuts

@@ -197,11 +197,11 @@ def _halved(sample: Floats, depth: int) -> Halves:
 def _share(ranks: Ranks, points: PointFiles) -> Iterator[tuple[int, Floats]]:
     """The rows that this rank reads, some at a time, with the number of the first."""
     n, d = points.shape
-    first, last = (n * (ranks.rank + k) // ranks.size for k in (0, 1))
+    mine = dealt(n, ranks)
     step = max(1, _NUMBERS_AT_ONCE // d)
-    starts = range(first, last, step)
+    starts = mine[::step]
     for start in track(starts, total=len(starts), label="sorting points into cells"):
-        yield start, points.read(start, min(start + step, last))
+        yield start, points.read(start, min(start + step, mine.stop))
 
 
 def _prepared(rows: Floats, metric: str) -> tuple[Floats, Floats]:
