@@ -15,7 +15,7 @@ from cotherm.errors import known_as
 from cotherm.graphs import kernel
 from cotherm.graphs.graph import Graph
 from cotherm.graphs.search import exact
-from cotherm.graphs.search.neighbors import Neighbors, find, search_engine, search_options
+from cotherm.graphs.search.neighbors import nearest_neighbors
 from cotherm.graphs.search.points import Points
 from cotherm.graphs.validation import (
     checked_faces,
@@ -165,20 +165,15 @@ def scaled_knn_graph(
     scale_neighbor = validation.integer("scale_neighbor", scale_neighbor, least=1)
     scale_factor = validation.real("scale_factor", scale_factor, positive=True)
     symmetrize = validation.choice("symmetrize", symmetrize, ("max", "mean", "min"))
-    search, seed = search_options(search, 0)
-    run_by = search_engine(engine, X, search)
-    points = Points.of(X, metric)
-    points.require("k", k)
-    sought = k
-    if scale == "self-tuning":
-        points.require("scale_neighbor", scale_neighbor)
-        sought = max(k, scale_neighbor)
-    bare = _without_edges(X, points.n, labels, vertex_names, name)
-    found = find(points, sought, search, seed, run_by)
+    bare = _without_edges(X, checked_rows("X", X).shape[0], labels, vertex_names, name)
+    sought = max(k, scale_neighbor) if scale == "self-tuning" else k
+    with known_as("k", "scale_neighbor" if sought > k else "k"):
+        found = nearest_neighbors(X, sought, metric=metric, search=search, engine=engine)
     sigma = _sigma(found.distances, k, scale, scale_neighbor)
-    i, j, d = _to_neighbors(found, k)
+    j, d = found.indices[:, :k], found.distances[:, :k]
+    i, j, d = np.nonzero(j >= 0)[0], j[j >= 0], d[j >= 0]
     a = np.ones(len(d)) if scale is None else kernel.gaussian(d, sigma[i], sigma[j], scale_factor)
-    return bare.with_edges(*_symmetrized(points.n, i, j, a, symmetrize)), sigma
+    return bare.with_edges(*_symmetrized(bare.n, i, j, a, symmetrize)), sigma
 
 
 def radius_graph(
@@ -349,14 +344,6 @@ def _sigma(distances: Floats, k: int, scale: str | float | None, scale_neighbor:
         return kernel.self_tuned_sigma(distances, scale_neighbor)
     near = distances[:, :k]
     return np.full(len(distances), kernel.common_sigma(near[np.isfinite(near)], scale))
-
-
-def _to_neighbors(found: Neighbors, k: int) -> tuple[Ints, Ints, Floats]:
-    """Every point i with every one of its k neighbors j, and d_ij."""
-    j = found.indices[:, :k]
-    there = j >= 0
-    i = np.broadcast_to(np.arange(len(j))[:, np.newaxis], j.shape)
-    return i[there], j[there], found.distances[:, :k][there]
 
 
 def _symmetrized(n: int, i: Ints, j: Ints, a: Floats, how: str) -> tuple[Ints, Ints, Floats]:
